@@ -6,7 +6,7 @@ are counted (`ended`), never left out in silence. `summary` has the statistics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -160,6 +160,11 @@ def mean_columns(rows: pd.DataFrame, by: Sequence[str], names: Sequence[str]) ->
     return table.sort_values(list(by), kind="stable", ignore_index=True) if by else table
 
 
+def records(table: pd.DataFrame) -> Iterator[Any]:
+    """Rows of a table for sentences, a field each column: `row.mean`; its index as `row.Index`."""
+    return iter(table.itertuples())
+
+
 # Charts.
 
 
@@ -183,6 +188,11 @@ def mean_chart(
     caption = f"{what} {bars(counts, style.pop('unit', 'trials'))}"
     drawn = {"y": "mean", "low": "low", "high": "high", **style}
     return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
+
+
+def nonempty(*charts: Chart) -> tuple[Chart, ...]:
+    """Charts that have something to draw."""
+    return tuple(chart for chart in charts if len(chart.data))
 
 
 def joined(parts: Iterable[Analysis]) -> Analysis:

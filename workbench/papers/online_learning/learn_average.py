@@ -42,8 +42,10 @@ from workbench.studies.analysis import (
     ended,
     ended_well,
     mean_chart,
+    nonempty,
     percent,
     plus_minus,
+    records,
     signed,
 )
 from workbench.studies.chance import BEYOND
@@ -72,8 +74,8 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         "When the average overtakes the full crowd": crossed,
         "Average reward over time": reward,
     }
-    charts = (gain_chart(gains), vote_chart(reward))
-    return Analysis(findings, tables, tuple(chart for chart in charts if len(chart.data)))
+    charts = nonempty(gain_chart(gains), vote_chart(reward))
+    return Analysis(findings, tables, charts)
 
 
 def gains_of(runs: pd.DataFrame, value: str = "gain") -> pd.DataFrame:
@@ -117,7 +119,7 @@ def crossings(gains: pd.DataFrame) -> pd.DataFrame:
 def crossing_texts(crossed: pd.DataFrame) -> list[str]:
     """Say of each setting when it overtakes the full crowd."""
     texts = []
-    for row in with_series(crossed).itertuples():
+    for row in records(with_series(crossed)):
         never = pd.isna(row.overtakes)
         when = f"not by {row.end:,} tasks" if never else f"from {row.overtakes:.0f} tasks on"
         texts.append(
@@ -245,7 +247,7 @@ def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
     by_schedule = leads(first.groupby(["tests", "repeats"], dropna=False)["gain"])
     texts = [
         f"{schedule_label(row.tests, row.repeats)} {signed(row.mean, row.sem)}"
-        for row in by_schedule.itertuples()
+        for row in records(by_schedule)
     ]
     room = first["best_accuracy"] - first["full_accuracy"]
     single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
@@ -285,7 +287,7 @@ def lasting_leads(runs: pd.DataFrame) -> str:
     texts = [
         f"{row.crowd}, M = {row.workers}, {schedule_label(row.tests, row.repeats)}: from "
         f"{row.overtakes:,.0f} tasks on"
-        for row in crossed.itertuples()
+        for row in records(crossed)
     ]
     return "; ".join(texts) or "none of the settings"
 
@@ -312,7 +314,7 @@ def figure_5(trials: pd.DataFrame) -> Ruling:
     table = weighted_leads(rows, ["schedule", "tasks"])
     texts = [
         f"{row.schedule}, {row.tasks:,} tasks: {signed(row.mean, row.sem, 4)}"
-        for row in table.itertuples()
+        for row in records(table)
     ]
     figures = f"Average reward by weighted less by simple vote, same crowds: {'; '.join(texts)}."
     return ruling_of_all(figures, table["ahead"])

@@ -12,6 +12,8 @@ Source: Liu, Liu (2015), Theorem 3 and Section 6.1 ("a logarithmic increase").
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -30,7 +32,7 @@ from workbench.papers.online_learning.learning_runs import (
     run_parameters,
     wide,
 )
-from workbench.studies.analysis import ended, ended_well, mean_chart, plus_minus
+from workbench.studies.analysis import ended, ended_well, mean_chart, plus_minus, records
 from workbench.studies.chance import BEYOND
 from workbench.studies.claim import NotMeasured, Ruling, claim
 from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
@@ -53,7 +55,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         f"{row.crowd}, G1 = {row.tests:g}, {row.part}: R = "
         f"{plus_minus(row.at_end, row.at_end_se, 0)} at the end, likeliest {row.likeliest} (ahead "
         f"by {row.ahead:.1f}); T^{plus_minus(row.power, row.power_se, 2)} over the last decade."
-        for row in table.itertuples()
+        for row in records(table)
         if row.part != "exploring"
     ]
     caption = "Shapes of growth (log-likelihood less that of log²T)"
@@ -93,7 +95,7 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def verdict(curves: pd.DataFrame) -> dict[str, float | str]:
+def verdict(curves: pd.DataFrame) -> dict[str, Any]:
     """What `verdicts` says of some curves, a row a run and a column a checkpoint."""
     likelihood, (power, power_se) = growth(curves), steepness(curves)
     grows = np.isfinite(likelihood["log2"])
@@ -220,13 +222,13 @@ def log_squared(trials: pd.DataFrame) -> Ruling:
     shapes = [
         f"{row.crowd}, G1 = {row.tests:g}: {row.shape} (ahead by {row.ahead:.1f}, "
         f"T^{row.power:.2f})"
-        for row in whole.itertuples()
+        for row in records(whole)
     ]
     late = table[(table["part"] == "exploiting") & (table["tests"] < OFTEN_EXPLORED)]
     late = late[late["at_end"] > BEYOND * late["at_end_se"]]
     powers = [
         f"{plus_minus(row.power, row.power_se, 2)} ({row.crowd}, G1 = {row.tests:g})"
-        for row in late.itertuples()
+        for row in records(late)
     ]
     figures = (
         "Likeliest of log T, log²T, √T and T, from where half of the steps exploit (at least "

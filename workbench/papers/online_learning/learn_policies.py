@@ -11,7 +11,6 @@ Source: beyond Liu, Liu (2015), Section 6.1.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pandas as pd
 
@@ -21,9 +20,22 @@ from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.papers.online_learning import learning_runs
-from workbench.studies.analysis import bars
-from workbench.studies.measures import DeclaredAnalysis, sentences, summarise
+from workbench.papers.online_learning.learning_runs import (
+    CROWDS,
+    curve_fields,
+    draw_crowd,
+    grid,
+    long,
+    with_means,
+)
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    mean_chart,
+    nonempty,
+    plus_minus,
+    records,
+)
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -51,15 +63,12 @@ GROUPS = {
     "learners": (*tuple(LEARNERS)[:2], OTHERS[0], *OTHERS[4:]),
 }
 """Policies drawn in one chart: no more than can be told apart."""
-KEYS = ["crowd", "workers", "policy"]
-REFERENCE = "full crowd"
-"""What the others are compared with, run by run: what the paper compares with."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Let one policy label the tasks of one crowd."""
     seed, T = streams.instance, int(params["horizon"])
-    skill = learning_runs.draw_crowd(params["crowd"], int(params["workers"]), seed)
+    skill = draw_crowd(params["crowd"], int(params["workers"]), seed)
     draws = Draws(skill, 1, seed=seed)
     coins, policy = draws.coins(0), str(params["policy"])
     learner: Learner = (
@@ -67,7 +76,7 @@ def trial(params: Params, streams: Streams) -> Record:
         if policy in LEARNERS
         else COMPARATORS[policy].call(skill, coins)
     )
-    tasks = learning_runs.grid(T)
+    tasks = grid(T)
     played = play(learner, draws, 0, T, checkpoints=tasks, against="majority")
     size = float(played.size[-1])
     return {
@@ -77,98 +86,114 @@ def trial(params: Params, streams: Streams) -> Record:
         "labels_per_task": float(played.labels[-1]) / T,
         "size": None if math.isnan(size) else size,
         "explored": int(played.explored[-1]),
-        **learning_runs.curve_fields(tasks, regret=played.regret),
+        **curve_fields(tasks, regret=played.regret),
     }
 
 
-def analyse(rows: pd.DataFrame) -> Analysis:
+# What the trials say.
+
+KEYS = ["crowd", "workers", "policy"]
+REFERENCE = "full crowd"
+"""What the others are compared with, run by run: what the paper compares with."""
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
     """Accuracy, regret, labels and set sizes by policy and crowd; and differences in pairs."""
-    curves = learning_runs.long(rows, [*KEYS, "horizon"])
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    curves = long(rows, [*KEYS, "horizon"])
     last = curves["horizon"].max()
-    ends = curves[curves["tasks"] == last]
-    found = summarise(
-        rows,
-        KEYS,
-        {
-            **learning_runs.columns_of("reward", "reward"),
-            "labels_per_task": "mean",
-            **{f"labels_{end}": ("labels_per_task", end) for end in ("low", "high")},
-            "size": "mean",
-            "best_accuracy": "mean",
-        },
-    )
-    regret = summarise(ends, KEYS, learning_runs.columns_of("value", "regret"))
-    regret = regret.merge(behind(ends), on=KEYS, how="left")
+    accuracy, regret = accuracies(rows), regret_at(curves[curves["tasks"] == last])
     tables = {
-        "Average accuracy, labels a task, mean size of a set": found,
+        "Average accuracy, labels a task, mean size of a set": accuracy,
         f"Regret after {last:,} tasks, against the best set by majority; and regret less that "
         f"of the {REFERENCE}, in pairs": regret,
         "Regret over time": means(curves, [*KEYS, "tasks"], "value"),
     }
-    found, regret = (
-        one.assign(panel=one["crowd"] + ", M = " + one["workers"].astype(str))
-        for one in (found, regret)
+    accuracy, regret = with_panel(accuracy), with_panel(regret)
+    findings = []
+    for panel, own in accuracy.sort_values("reward", ascending=False).groupby("panel"):
+        texts = [
+            f"{row.policy} {plus_minus(row.reward, row.se, 4)} ({row.labels_per_task:.1f} labels "
+            "a task)"
+            for row in records(own)
+        ]
+        findings.append(f"{panel}: average accuracy {', '.join(texts)}.")
+    charts = []
+    for group, policies in GROUPS.items():
+        charts.append(accuracy_chart(group, accuracy[accuracy["policy"].isin(policies)]))
+        charts.append(regret_chart(group, last, regret[regret["policy"].isin(policies)]))
+    return Analysis((ended(trials), *findings), tables, nonempty(*charts))
+
+
+def accuracies(rows: pd.DataFrame) -> pd.DataFrame:
+    """Average accuracy by policy and crowd, labels a task (and the interval), size of a set."""
+    table = with_means(rows, KEYS, "reward", "labels_per_task")
+    labels, size, best = (
+        means(rows, KEYS, name) for name in ("labels_per_task", "size", "best_accuracy")
     )
-    said = "{policy} {reward:±4} ({labels_per_task:.1f} labels a task)"
-    return Analysis(
-        tuple(
-            f"{crowd}: average accuracy {', '.join(sentences(said, own))}."
-            for crowd, own in found.sort_values("reward", ascending=False).groupby("panel")
-        ),
-        tables,
-        tuple(
-            chart
-            for group in GROUPS
-            for chart in _charts(group, last, found, regret)
-            if len(chart.data)
-        ),
+    return table.assign(
+        labels_low=labels["low"],
+        labels_high=labels["high"],
+        size=size["mean"],
+        best_accuracy=best["mean"],
     )
 
 
-def _charts(group: str, last: int, *tables: pd.DataFrame) -> tuple[Chart, ...]:
-    found, regret = (some[some["policy"].isin(GROUPS[group])] for some in tables)
-    style: dict[str, Any] = {"series": "policy", "kind": "points", "low": "low", "high": "high"}
-    count = bars(tables[0]["n"], "runs")
-    return (
-        Chart(
-            f"accuracy-{group}",
-            f"Expected average accuracy against labels bought a task, all steps counted. {count}",
-            found,
-            "labels_per_task",
-            "reward",
-            "labels bought per task",
-            "average accuracy",
-            panel="panel",
-            x_low="labels_low",
-            x_high="labels_high",
-            **style,
-        ),
-        Chart(
-            f"regret-{group}",
-            f"Regret after {last:,} tasks, against the best set by majority "
-            f"(a weighted vote may gain more: below 0). {count}",
-            regret,
-            "panel",
-            "regret",
-            "crowd",
-            "regret R(T) (tasks)",
-            **style,
-        ),
-    )
+def regret_at(ends: pd.DataFrame) -> pd.DataFrame:
+    """Regret at the last checkpoint, and less that of `REFERENCE` on the same tasks and labels."""
+    regret = with_means(ends.rename(columns={"value": "regret"}), KEYS, "regret")
+    return regret.merge(behind(ends), on=KEYS, how="left")
 
 
 def behind(ends: pd.DataFrame) -> pd.DataFrame:
     """Regret less that of `REFERENCE` on the same tasks and labels: `KEYS, more, more_se`."""
     if not (ends["policy"] == REFERENCE).any():
         return pd.DataFrame(columns=[*KEYS, "more", "more_se"])
-    found = paired_differences(
-        ends,
-        by=["crowd", "workers"],
-        method="policy",
-        reference=REFERENCE,
-        value="value",
+    table = paired_differences(
+        ends, by=["crowd", "workers"], method="policy", reference=REFERENCE, value="value"
     )
-    return found.rename(columns={"mean": "more", "se": "more_se"})[[*KEYS, "more", "more_se"]]
+    return table.rename(columns={"mean": "more", "se": "more_se"})[[*KEYS, "more", "more_se"]]
+
+
+def with_panel(table: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `panel`, which names the crowd and its size."""
+    return table.assign(panel=table["crowd"] + ", M = " + table["workers"].astype(str))
+
+
+def accuracy_chart(group: str, table: pd.DataFrame) -> Chart:
+    """Draw the accuracy of some policies against the labels that they buy."""
+    return mean_chart(
+        f"accuracy-{group}",
+        "Expected average accuracy against labels bought a task, all steps counted.",
+        table,
+        "labels_per_task",
+        ("labels bought per task", "average accuracy"),
+        y="reward",
+        unit="runs",
+        series="policy",
+        panel="panel",
+        kind="points",
+        x_low="labels_low",
+        x_high="labels_high",
+    )
+
+
+def regret_chart(group: str, tasks: int, table: pd.DataFrame) -> Chart:
+    """Draw the regret of some policies after so many tasks."""
+    return mean_chart(
+        f"regret-{group}",
+        f"Regret after {tasks:,} tasks, against the best set by majority (a weighted vote may gain "
+        "more: below 0).",
+        table,
+        "panel",
+        ("crowd", "regret R(T) (tasks)"),
+        y="regret",
+        unit="runs",
+        series="policy",
+        kind="points",
+    )
 
 
 def _block(crowd: str, workers: int, horizon: int) -> Block:
@@ -184,7 +209,7 @@ STUDY = Study(
             str,
             "from-0.6",
             "the skills: given, or drawn from a range",
-            choices=learning_runs.CROWDS,
+            choices=CROWDS,
         ),
         "workers": Parameter(int, 5, "M", least=1, most=15),
         "policy": Parameter(
@@ -205,6 +230,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(analyse),
+    analyse=analyse,
     version=2,
 )

@@ -45,6 +45,7 @@ from workbench.studies.analysis import (
     measured,
     percent,
     plus_minus,
+    records,
 )
 from workbench.studies.chance import BEYOND, mean_se
 from workbench.studies.claim import NotMeasured, Ruling, claim
@@ -90,7 +91,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     findings = [
         f"{row.crowd}, {row.reading}: R(T) = {plus_minus(row.regret, row.se, 1)}, of which "
         f"exploring {row.exploring:.1f} in {row.explored:.0f} steps; grows most like {row.shape}."
-        for row in table.itertuples()
+        for row in records(table)
     ]
     averages = over_time(rows, KEYS, per_task=True)
     charts = (

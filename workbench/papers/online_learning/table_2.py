@@ -9,6 +9,7 @@ Source: Liu, Liu (2015), Section 6.1, Table 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from workbench.papers.online_learning.learning_runs import (
     rewards,
     with_means,
 )
-from workbench.studies.analysis import signed
+from workbench.studies.analysis import records, signed
 from workbench.studies.chance import BEYOND
 from workbench.studies.claim import NotMeasured, Ruling, claim, enough, only
 from workbench.studies.summary import instance_columns, means
@@ -86,7 +87,7 @@ def readings(table: pd.DataFrame) -> list[str]:
             f"M = {row.workers}: full crowd {row.full:.4f}, LS_OL {row.majority:.4f}, last set "
             f"{row.majority_last:.4f}, weighted {row.weighted:.4f}, last set "
             f"{row.weighted_last:.4f}"
-            for row in rows[rows["crowd"] == crowd].itertuples()
+            for row in records(rows[rows["crowd"] == crowd])
         ]
         if columns:
             texts.append(f"Table 2, {crowd}: {'; '.join(columns)}.")
@@ -126,7 +127,7 @@ def runs_of_table_2(trials: pd.DataFrame) -> pd.DataFrame:
     return enough(rows[count >= RUNS], RUNS, "runs of Table 2")
 
 
-def leads(groups: pd.api.typing.SeriesGroupBy) -> pd.DataFrame:
+def leads(groups: pd.api.typing.SeriesGroupBy[Any, Any]) -> pd.DataFrame:
     """Columns of the groups, `mean, sem, size`, and whether the mean is `ahead` of 0 beyond chance."""
     table = groups.agg(["mean", "sem", "size"]).reset_index()
     return table.assign(ahead=table["mean"] > BEYOND * table["sem"])
@@ -154,7 +155,7 @@ def leads_text(table: pd.DataFrame) -> str:
     """`leads` by reading and M, for a sentence."""
     texts = []
     for crowd, own in table.groupby("crowd", sort=False):
-        values = [f"M = {row.workers} {signed(row.mean, row.sem)}" for row in own.itertuples()]
+        values = [f"M = {row.workers} {signed(row.mean, row.sem)}" for row in records(own)]
         texts.append(f"{crowd}: {', '.join(values)}")
     return "; ".join(texts)
 
@@ -274,7 +275,7 @@ def readings_that_fit(values: pd.DataFrame, printed: list[float]) -> set[str]:
 def nearest_text(name: str, values: pd.DataFrame, printed: list[float]) -> str:
     """The means of the reading that is nearest to a printed row, for a sentence."""
     off = furthest(values, printed)
-    near = off.idxmin()
+    near = str(off.idxmin())
     shown = ", ".join(f"{value:.3f}" for value in values.loc[near])
     return f"{name} {shown} ({near}, off by up to {off[near]:.3f})"
 
