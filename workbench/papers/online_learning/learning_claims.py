@@ -7,7 +7,6 @@ standard errors. A bound above T promises nothing, since no regret exceeds T.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +16,9 @@ import pandas as pd
 
 from workbench.papers.online_learning.learning_runs import (
     PAPER_T,
-    checkpoints,
     repeats_label,
 )
-from workbench.studies.analysis import plus_minus
-from workbench.studies.chance import BEYOND, beyond_chance, flags, mean_se
+from workbench.studies.chance import beyond_chance, flags, mean_se
 from workbench.studies.claim import NotMeasured, enough, only
 from workbench.studies.measures import sentences
 
@@ -136,72 +133,6 @@ def lemma_3_4(
     }
 
 
-def delay(rows: Rows) -> dict[str, Any]:
-    """Regret with a delay beside τ_max times the regret without one, on the same crowds."""
-    rows = only(rows, 0, "runs", vetting="none", vote="majority", eta=0)
-    keys = ["crowd", "tests", "repeats", "horizon"]
-    found = []
-    for names, own in rows.groupby(keys, sort=False, dropna=False):
-        regret = own[f"regret_{names[-1]}"].astype(float).groupby(own["delay"])
-        if (own["delay"] == 0).sum() >= RUNS and (own["delay"] > 0).any():
-            times = regret.mean() / regret.mean()[0]
-            found += [
-                {"crowd": names[0], "tau": tau, "times": times[tau]}
-                for tau in times.index
-                if tau > 0
-            ]
-    if not found:
-        raise NotMeasured(f"no setting has {RUNS} runs with and without a delay")
-    text = joined("{crowd}, τ_max = {tau}: {times:.3f} times", pd.DataFrame(found))
-    return {"text": text, "refuted": any(row["times"] > max(1, row["tau"]) for row in found)}
-
-
-def decreasing(rows: Rows) -> dict[str, Any]:
-    """Exploiting regret a task over two stretches, with log^(1+2η) t in place of log t."""
-    rows = only(rows, 0, "runs", vetting="none", vote="majority", delay=0)
-    some = rows[rows["eta"] > 0]
-    rows = rows[rows["crowd"].isin(some["crowd"]) & (rows["horizon"] == some["horizon"].max())]
-    if rows.empty:
-        raise NotMeasured("no runs with η above 0")
-    last = int(rows["horizon"].max())
-    marks = [_near(rows, last / 100), _near(rows, last / 10), last]
-    stretches = {}
-    for eta, own in rows.groupby("eta"):
-        lost = [(own[f"regret_{n}"] - own[f"exploring_{n}"]).astype(float) for n in marks]
-        if len(own) >= RUNS:
-            stretches[float(str(eta))] = [
-                mean_se((b - a) / (to - since))
-                for (a, since), (b, to) in itertools.pairwise(zip(lost, marks, strict=True))
-            ]
-    if not stretches:
-        raise NotMeasured(f"no η has {RUNS} runs")
-    texts = [
-        f"η = {eta:g}: {plus_minus(*early, 5)}, then {plus_minus(*late, 5)}"
-        for eta, (early, late) in stretches.items()
-    ]
-    falling = all(_less(late, early) for eta, (early, late) in stretches.items() if eta > 0)
-    most = stretches[max(stretches)][1]
-    less = _less(most, stretches.get(0.0, [(0.0, 0.0)] * 2)[1])
-    return {
-        "marks": marks,
-        "first": marks[0],
-        "middle": marks[1],
-        "last": last,
-        "text": "; ".join(texts),
-        "refuted": not falling and not less,
-        "caveat": not falling,
-    }
-
-
-def _less(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether a mean is below another by more than chance."""
-    return other[0] - one[0] > BEYOND * math.hypot(one[1], other[1])
-
-
-def _near(rows: Rows, tasks: float) -> int:
-    return min(checkpoints(rows), key=lambda n: abs(math.log(n / tasks)))
-
-
 def equation_13(rows: Rows) -> dict[str, Any]:
     """The exact chance to rank two workers wrongly beside exp(−2ε²N), and exp(−ε²N/2)."""
     excess = {
@@ -246,23 +177,6 @@ def vetting_error(rows: Rows, explored: Rows) -> dict[str, Any]:
     if not texts:
         raise NotMeasured(f"no setting has {RUNS} runs")
     return {"n": len(rows), **fixed, "text": "; ".join(texts), "refuted": broken, "caveat": over}
-
-
-def vetting_speed(rows: Rows) -> dict[str, Any]:
-    """Step of the first drop beside the steps that learning the skills takes."""
-    rows = rows[(rows["vetting"] == "printed") & (rows["dropped"] > 0)]
-    rows = enough(rows[rows["crowd"] != "alike"], RUNS, "runs in which the printed rule drops")
-    step = rows["first_step"].astype(float)
-    share = float((step / rows["explored"].astype(float)).median())
-    right = 1 - share_of(rows, "first_wrong")
-    return {
-        "n": len(rows),
-        "step": step.median(),
-        "share": share,
-        "right": right,
-        "refuted": share >= 0.5,
-        "caveat": right < 1 - STATED,
-    }
 
 
 # Section 4.
