@@ -112,6 +112,14 @@ def test_discrete(times, expected):
     assert found.word is expected, found.figures
 
 
+def test_without_what_is_compared():
+    table = few()
+    assert rule("discrete", table[table["contexts"] > 1]).word is Word.UNMEASURED
+    table = many()
+    assert rule("continuous", table[table["learner"] == "ignoring"]).word is Word.UNMEASURED
+    assert rule("continuous", many(runs=2)).word is Word.UNMEASURED
+
+
 @pytest.mark.parametrize(("power", "more", "expected"), CONTINUOUS)
 def test_continuous(power, more, expected):
     found = rule("continuous", many(power, **more))

@@ -21,82 +21,12 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.learning.intervals import intervals
-from workbench.papers.online_learning.learn_contexts import ZETA, marks, slopes, versus_one
-from workbench.papers.online_learning.learning_claims import RUNS, joined
 from workbench.papers.online_learning.theory_sets import INTERVALS
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import NotMeasured, only
 
 CONTROL = (
     " Where all contexts are taken for one, regret is linear in the end, and the slope is below 1 "
     "all the same (at {} of {} schedules): so few tasks cannot tell o(T) from T."
 )
-
-
-def _longest(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Runs of a kind of contexts, of the longest horizon."""
-    rows = rows[rows["kind"] == kind]
-    return only(rows, RUNS, f"runs of the kind {kind}", horizon=rows["horizon"].max())
-
-
-def discrete(rows: pd.DataFrame) -> dict[str, Any]:
-    """Regret with |W| contexts over that with one."""
-    rows = _longest(rows, "few")
-    found = versus_one(rows)
-    found = found[(found["runs"] >= RUNS) & (found["contexts"] > 1)]
-    if found.empty:
-        raise NotMeasured(f"one context and more need {RUNS} runs each on the same crowds")
-    doubt = BEYOND * found["ratio_se"]
-    return {
-        "T": int(rows["horizon"].max()),
-        "runs": int(found["runs"].min()),
-        "text": joined(
-            "G1 = {tests:g}, |W| = {contexts}: {ratio:±2} times the regret of one context "
-            "(exploring steps alone {exploring:±2} times), R = {regret:±0}, and {ignoring:±0} "
-            "where all are taken for one",
-            found,
-        ),
-        "refuted": (found["ratio"] - doubt > found["contexts"]).any(),
-        "caveat": (found["ratio"] + doubt < found["contexts"]).any(),
-    }
-
-
-def continuous(rows: pd.DataFrame) -> dict[str, Any]:
-    """Slope of ln R over ln n with intervals that are cut ever finer."""
-    rows = _longest(rows, "continuum")
-    found = slopes(rows)
-    found = found[found["runs"] >= RUNS]
-    own, blind = (found[found["learner"] == name] for name in ("contexts", "ignoring"))
-    if own.empty:
-        raise NotMeasured(f"a learner that tells contexts apart needs {RUNS} runs")
-    last = int(rows["horizon"].max())
-    names = {"contexts": "intervals", "ignoring": "all contexts taken for one"}
-    fooled = int(_below(blind, "slope").sum())
-    refuted = not _below(own, "slope").any()
-    steady = (_below(own, "slope") & _below(own, "late")).all()
-    return {
-        "first": last // 10,
-        "last": last,
-        "runs": int(found["runs"].min()),
-        "text": joined(
-            "G1 = {tests:g}, {named}: slope {slope:±3}, from {since:,} tasks on {late:±3}, "
-            "R({last:,}) = {regret:±0}",
-            found.assign(named=found["learner"].map(names)),
-            since=3 * last // 10,
-            last=last,
-        ),
-        "at": ", ".join(f"{n:,}" for n in marks(last)),
-        "cells": ", ".join(str(intervals(ZETA, n)) for n in marks(last)),
-        "control": CONTROL.format(fooled, len(blind)) if fooled and not refuted else "",
-        "refuted": refuted,
-        "caveat": fooled or not steady or not len(blind),
-    }
-
-
-def _below(found: pd.DataFrame, name: str) -> pd.Series[bool]:
-    """Whether a slope is below 1 by more than chance, schedule by schedule."""
-    return found[name] + BEYOND * found[f"{name}_se"] < 1
 
 
 def two_parts(rows: pd.DataFrame) -> dict[str, Any]:
