@@ -12,9 +12,7 @@ Source: beyond Liu, Liu (2015), Sections 6.1 and 6.2.
 
 from __future__ import annotations
 
-import math
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,10 +33,37 @@ from workbench.learning.playing import play
 from workbench.learning.policies import POLICIES, Terms
 from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import Schedule, practical
-from workbench.papers.online_learning import learning_runs
-from workbench.studies.analysis import measured
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part, summarise
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.papers.online_learning.learning_runs import (
+    curve_fields,
+    draw_crowd,
+    grid,
+    over_time,
+    with_means,
+)
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    having,
+    in_order,
+    joined,
+    mean_chart,
+    measured,
+    nonempty,
+    plus_minus,
+    records,
+)
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
+from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
 NINE = (0.95, 0.93, 0.9, 0.55, 0.55, 0.52, 0.5, 0.5, 0.58)
@@ -58,14 +83,13 @@ ALL = ("majority of all", "EM on all")
 """Those who buy every label; EM is smoothed Dawid–Skene, of all tasks in the end."""
 METHODS = ("em", *SCHEDULES, *ALL)
 SIMULATED = ("nine", *COPIES, "uniform")
-KEYS = ["crowd", "workers", "method"]
 
 
 @cache
 def _recorded_crowd(name: str) -> Recorded:
     """Read a crowd, once a process."""
-    known = load(name)
-    return recorded(known.labels, known.gold, duplicates="first")
+    data = load(name)
+    return recorded(data.labels, data.gold, duplicates="first")
 
 
 def shuffled(name: str, seed: np.random.SeedSequence) -> Recorded:
@@ -95,8 +119,8 @@ def trial(params: Params, streams: Streams) -> Record:
     T, seed = int(params["horizon"]), streams.instance
     skill = np.array(NINE)
     if crowd == "uniform":
-        skill = learning_runs.draw_crowd("from-0.5", int(params["workers"]), seed)
-    draws, tasks = Draws(skill, 1, seed=seed), learning_runs.grid(T)
+        skill = draw_crowd("from-0.5", int(params["workers"]), seed)
+    draws, tasks = Draws(skill, 1, seed=seed), grid(T)
     if crowd in COPIES or method in ALL:
         return _counted(draws, crowd, method, when, T, seed)
     best = best_set(skill).accuracy
@@ -112,7 +136,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "best_accuracy": best,
         "labels_share": float(labels) / (T * len(skill)),
         "regret": float(regret[-1]),
-        **learning_runs.curve_fields(tasks, regret=regret),
+        **curve_fields(tasks, regret=regret),
     }
 
 
@@ -123,7 +147,7 @@ def _counted(
     tasks, M = draws.stream(0), draws.workers
     truth = np.array([tasks.truth(t) for t in range(T)])
 
-    def said(task: int, step: int) -> IntArray:
+    def labels_of(task: int, step: int) -> IntArray:
         labels = tasks.labels(task, step)
         if crowd in COPIES:
             source, who, often = COPIES[crowd]
@@ -133,14 +157,14 @@ def _counted(
 
     copying = stream(seed, "copies").random((T, M))
     if method in ALL:
-        labels = np.stack([said(t, t) for t in range(T)])
+        labels = np.stack([labels_of(t, t) for t in range(T)])
         return {**_by_all(labels, truth, method, draws.coins(0)), "best_accuracy": None}
     policy = "em" if when is None else "ls-ol"
     learner = POLICIES[policy].call(Terms(M, 2, T, when), draws.coins(0))
     right = bought = 0
     for t in range(T):
         ask = learner.ask(t)
-        labels = said(int(ask.task), t)
+        labels = labels_of(int(ask.task), t)
         answer = learner.tell({int(i): int(labels[i]) for i in ask.workers})
         right += answer.label == truth[t]
         bought += len(ask.workers)
@@ -152,9 +176,8 @@ def _by_all(
 ) -> dict[str, float]:
     """What a vote on all labels, or a model of them, comes to."""
     votes = dense_votes(labels, classes)
-    found = (majority if method == ALL[0] else smoothed)(votes, seed=seed)
-    known = truth >= 0
-    right = found.chance_right(np.maximum(truth, 0))[known]
+    result = (majority if method == ALL[0] else smoothed)(votes, seed=seed)
+    right = result.chance_right(np.maximum(truth, 0))[truth >= 0]
     return {"accuracy": float(right.mean()), "labels_share": 1.0}
 
 
@@ -177,7 +200,53 @@ def _on_record(data: Recorded, method: str, when: Schedule | None, streams: Stre
     }
 
 
-# The analysis.
+# What the trials say.
+
+KEYS = ["crowd", "workers", "method"]
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Simulated crowds and recorded ones, each by themselves."""
+    rows = ended_well(trials)
+    orders = {"crowd": (*SIMULATED, *DATASETS), "workers": None, "method": METHODS}
+    rows = in_order(rows, orders)
+    simulated = rows["crowd"].isin(SIMULATED)
+    parts = [Analysis((ended(trials),))]
+    if simulated.any():
+        parts.append(about_simulated(rows[simulated]))
+    if not simulated.all():
+        parts.append(about_recorded(rows[~simulated]))
+    return joined(parts)
+
+
+def about_simulated(rows: pd.DataFrame) -> Analysis:
+    """Accuracy, regret and labels of each method on simulated crowds, and regret over time."""
+    table = at_end(rows)
+    tables, charts = {"Simulated crowds": table}, ()
+    rows = measured(rows, "regret")
+    if len(rows):
+        curves = over_time(rows, KEYS)
+        tables["Regret over time, against the best set by majority"] = curves
+        charts = nonempty(regret_chart(curves))
+    return Analysis(tuple(texts(table)), tables, charts)
+
+
+def about_recorded(rows: pd.DataFrame) -> Analysis:
+    """Accuracy and labels of each method on recorded crowds."""
+    table = at_end(rows)
+    chart = mean_chart(
+        "recorded",
+        "Accuracy less that of the majority of all labels.",
+        table,
+        "crowd",
+        ("crowd", "accuracy less the majority's"),
+        y="gain",
+        low="gainlow",
+        high="gainhigh",
+        series="method",
+        kind="points",
+    )
+    return Analysis(tuple(texts(table)), {"Recorded crowds": table}, (chart,))
 
 
 def at_end(rows: pd.DataFrame) -> pd.DataFrame:
@@ -185,51 +254,49 @@ def at_end(rows: pd.DataFrame) -> pd.DataFrame:
 
     `random`: of smoothed Dawid–Skene on as many recorded labels, drawn at random.
     """
-    none = {name: math.nan for name in ("regret", "random_accuracy") if name not in rows}
-    rows = rows.assign(**none)
-    found = summarise(
-        rows,
-        KEYS,
-        {
-            **learning_runs.columns_of("accuracy", "accuracy"),
-            **{f"regret{end}": ("regret", what) for end, what in (("", "mean"), ("_se", "se"))},
-            "labels_share": "mean",
-            "random": ("random_accuracy", "mean"),
-        },
+    rows = having(rows, "regret", "random_accuracy")
+    regret = means(rows, KEYS, "regret")
+    table = with_means(rows, KEYS, "accuracy").assign(
+        regret=regret["mean"],
+        regret_se=regret["se"],
+        labels_share=means(rows, KEYS, "labels_share")["mean"],
+        random=means(rows, KEYS, "random_accuracy")["mean"],
     )
-    base = found.loc[found["method"] == ALL[0], [*KEYS[:2], "accuracy"]]
-    found = found.merge(base.rename(columns={"accuracy": "base"}), on=KEYS[:2], how="left")
-    ends = {f"gain{end}": found[end or "accuracy"] - found["base"] for end in ("", "low", "high")}
-    return found.assign(**ends).drop(columns="base")
+    majority_of_all = table.loc[table["method"] == ALL[0], ["crowd", "workers", "accuracy"]]
+    majority_of_all = majority_of_all.rename(columns={"accuracy": "base"})
+    table = table.merge(majority_of_all, on=["crowd", "workers"], how="left")
+    base = table.pop("base")
+    return table.assign(
+        gain=table["accuracy"] - base,
+        gainlow=table["low"] - base,
+        gainhigh=table["high"] - base,
+    )
 
 
-def over_time(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean regret at each checkpoint."""
-    return learning_runs.over_time(measured(rows, "regret"), KEYS)
+def texts(table: pd.DataFrame) -> list[str]:
+    """A sentence of each row of `at_end`."""
+    return [
+        f"{row.crowd}{f', {row.workers} workers' if row.crowd == 'uniform' else ''}, {row.method}: "
+        f"{plus_minus(row.accuracy, row.se, 4)} with {row.labels_share:.0%} of all labels"
+        f"{'' if pd.isna(row.regret) else f', regret {plus_minus(row.regret, row.regret_se, 1)}'}."
+        for row in records(table)
+    ]
 
 
-def _panels(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of uniform skills, the best schedules alone, at a few checkpoints."""
-    some = rows[(rows["crowd"] == "uniform") & rows["method"].isin(["em", *RECORDED])]
-    found = over_time(some)
-    few = (found["tasks"] % 1000 == 0) | (found["tasks"] == found["tasks"].max())
-    shown: pd.DataFrame = found[few].assign(panel=found["workers"].astype(str) + " workers")
-    return shown
-
-
-def said(row: Any) -> str:
-    """A sentence of a row of `at_end`."""
-    regret = "" if pd.isna(row["regret"]) else ", regret {regret:±1}"
-    who = "{crowd}, {workers} workers" if row["crowd"] == "uniform" else "{crowd}"
-    return f"{who}, {{method}}: {{accuracy:±4}} with {{labels_share:.0%}} of all labels{regret}."
-
-
-def _simulated(rows: pd.DataFrame) -> Any:
-    return rows["crowd"].isin(SIMULATED)
-
-
-_STYLE: dict[str, Any] = {"series": "method"}
-_GAIN: dict[str, Any] = {**_STYLE, "kind": "points", "low": "gainlow", "high": "gainhigh"}
+def regret_chart(curves: pd.DataFrame) -> Chart:
+    """Draw those of uniform skills, the best schedules alone, at a few checkpoints."""
+    table = curves[(curves["crowd"] == "uniform") & curves["method"].isin(["em", *RECORDED])]
+    few = (table["tasks"] % 1000 == 0) | (table["tasks"] == table["tasks"].max())
+    return mean_chart(
+        "regret",
+        "Regret, against the best set by majority.",
+        table[few].assign(panel=table["workers"].astype(str) + " workers"),
+        "tasks",
+        ("tasks", "regret R(t) (tasks)"),
+        unit="runs",
+        series="method",
+        panel="panel",
+    )
 
 
 def _block(crowds: list[str], horizon: int, workers: list[int], *methods: str) -> Block:
@@ -280,43 +347,5 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part("Simulated crowds", at_end, (Each(said),), (), where=_simulated),
-        Part(
-            "Regret over time, against the best set by majority",
-            over_time,
-            (),
-            (
-                Drawn(
-                    "regret",
-                    "Regret, against the best set by majority",
-                    "tasks",
-                    "mean",
-                    ("tasks", "regret R(t) (tasks)"),
-                    {**_STYLE, "panel": "panel"},
-                    unit="runs",
-                    of=_panels,
-                ),
-            ),
-            where=_simulated,
-            needs="regret",
-        ),
-        Part(
-            "Recorded crowds",
-            at_end,
-            (Each(said),),
-            (
-                Drawn(
-                    "recorded",
-                    "Accuracy less that of the majority of all labels",
-                    "crowd",
-                    "gain",
-                    ("crowd", "accuracy less the majority's"),
-                    _GAIN,
-                ),
-            ),
-            where=lambda rows: ~_simulated(rows),
-        ),
-        orders={"crowd": (*SIMULATED, *DATASETS), "workers": None, "method": METHODS},
-    ),
+    analyse=analyse,
 )
