@@ -11,14 +11,9 @@ import pytest
 from tests.papers.catalog_runs import one_record, run_serially
 from workbench.accuracy.best_set import best_set
 from workbench.crowd.datasets import LabelSet
-from workbench.papers.online_learning import learn_crowds
-from workbench.papers.online_learning.learn_crowds import (
-    CURVES,
-    STUDY,
-    blocks,
-    disagreement,
-    draw,
-)
+from workbench.papers.online_learning import learn_crowds, recorded_blocks
+from workbench.papers.online_learning.learn_crowds import CURVES, STUDY, disagreement
+from workbench.papers.online_learning.recorded_blocks import blocks, draw
 
 NAME = "learn-crowds"
 
@@ -51,11 +46,11 @@ def label_set(name, share, n=90, m=9, seed=3):
 def data_sets(monkeypatch):
     """A dense and a sparse data set in place of the published ones."""
     there = {"bluebird": label_set("bluebird", 1.0), "rte": label_set("rte", 0.93)}
-    monkeypatch.setattr(learn_crowds.datasets, "load", there.__getitem__)
-    for loader in (learn_crowds._loaded, blocks):
+    monkeypatch.setattr(recorded_blocks.datasets, "load", there.__getitem__)
+    for loader in (recorded_blocks.loaded, blocks):
         loader.cache_clear()
     yield there
-    for loader in (learn_crowds._loaded, blocks):
+    for loader in (recorded_blocks.loaded, blocks):
         loader.cache_clear()
 
 
@@ -66,7 +61,7 @@ class TestBlocks:
             .labels.pivot_table(index="task", columns="worker", values="label", aggfunc="size")
             .notna()
         )
-        workers = learn_crowds._loaded("rte").workers
+        workers = recorded_blocks.loaded("rte").workers
         found = {tuple(sorted(workers[list(block)])) for block in blocks("rte", 5)}
         expected = {
             names

@@ -12,9 +12,7 @@ import pytest
 from tests.papers.made_up import claims_of, framed, run_serially, spoil, verdict_on
 from workbench.learning.vetting import Vetting
 from workbench.papers.online_learning import learn_crowds
-from workbench.papers.online_learning import learning_crowds_claims as learning_crowds
-from workbench.papers.online_learning.learn_crowds import disagreement
-from workbench.papers.online_learning.learning_crowds_claims import BLOCKS, CROWDS
+from workbench.papers.online_learning.learn_crowds import BLOCKS, CROWDS, disagreement
 from workbench.studies.claim import Word
 
 HOLDS, CAVEAT = Word.HOLDS, Word.CORRECTED
@@ -224,7 +222,7 @@ class TestBroken:
             )
 
         monkeypatch.setattr(learn_crowds, "draw", crowd)
-        monkeypatch.setattr(learning_crowds, "DRAWS", MANY)
+        monkeypatch.setattr(learn_crowds, "DRAWS", MANY)
 
     def rulings(self, *claims, rules=("printed",)):
         settings = [{"tests": [10.0, 3.0]}, {"coins": [True]}, {"order": ["file"]}]
