@@ -15,6 +15,7 @@ from workbench.papers.online_learning import (
     learning_runs,
     table_2,
     theory_bounds,
+    theory_proofs,
     theory_sets,
     theory_votes,
 )
@@ -492,7 +493,7 @@ BROKEN = [
         lambda right: lambda p, e: 0.4 * right(p, e),
         NOT,
     ),
-    ("lemma-6", PROOFS, HOLDS, theory_bounds, "majority_subsets", lambda _: lambda m: 0.1, NOT),
+    ("lemma-6", PROOFS, HOLDS, theory_proofs, "majority_subsets", lambda _: lambda m: 0.1, NOT),
     (
         "weighted-map",
         WEIGHTS,

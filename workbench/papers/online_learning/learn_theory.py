@@ -26,139 +26,160 @@ Source: Liu, Liu (2015), Sections 2 to 5 and appendices.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
-from workbench.papers.online_learning import theory_bounds, theory_sets, theory_votes
+from workbench.papers.online_learning import (
+    theory_bounds,
+    theory_proofs,
+    theory_sets,
+    theory_votes,
+)
 from workbench.papers.online_learning.theory_sets import CROWDS
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import ended, ended_well, having, joined
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 Question = Callable[[FloatArray, np.random.Generator], Record]
 
-QUESTIONS: dict[str, tuple[Question, tuple[str, ...]]] = {
-    "sets": (
-        theory_sets.sets,
-        (
-            "even_ahead",
-            "even_optimal",
-            "other_ahead",
-            "other_optimal",
-            "search_off",
-            "weighted_other_ahead",
-            "weighted_other_optimal",
-            "weighted_search_off",
-        ),
-    ),
-    "steps": (theory_bounds.steps, ("steps_share", "regret_share")),
-    "slips": (theory_bounds.slips, ("exploit_regret", "slip_bound")),
-    "bounds": (
-        theory_bounds.bounds,
-        (
-            "share_2000",
-            "share_million",
-            "share_million_5",
-            "cost_share_million",
-            "enough",
-            "needed",
-            "factor_1",
-            "speaks_at",
-            "lemma_3_speaks_at",
-            "lemma_4_speaks_at",
-            "wrong_order",
-            "wrong_set",
-        ),
-    ),
-    "steps-of-proofs": (
-        theory_bounds.proofs,
-        (
-            "lemma_6",
-            "lemma_6_without",
-            "lemma_6_missed",
-            "lemma_7",
-            "lemma_8_printed",
-            "lemma_8_printed_edge",
-            "lemma_8_needed",
-            "lemma_5_missed",
-        ),
-    ),
-    "disagreement": (
-        theory_votes.disagreement,
-        (
-            "rate_printed",
-            "rate_exact",
-            "rate_off",
-            "order_broken",
-            "excess_printed_20",
-            "excess_printed_100",
-            "excess_printed_400",
-            "excess_supported_20",
-            "excess_supported_100",
-            "excess_supported_400",
-        ),
-    ),
-    "agreement": (theory_votes.agreement, ("warned", "covered", "blind_answers", "mirror_same")),
-    "weighted-vote": (theory_sets.weighted_vote, ("off", "gain", "even_ahead")),
-    "classes": (theory_sets.classes, ("even_ahead_3", "even_ahead_5")),
-    "one-round": (
-        theory_sets.one_round,
-        ("wrong_half", "loss_half", "wrong_able", "loss_able", "wrong_spread", "loss_spread"),
-    ),
-    "intervals": (theory_sets.intervals, ("loss_2", "loss_8", "loss_32", "share")),
-    "costs": (theory_bounds.costs, ("cost_share", "whole_share")),
-    "inverse": (theory_bounds.inverse, ("a_min_gain", "regret_ratio", "factor_ratio")),
-    "vetting": (
-        theory_votes.vetting,
-        ("strict_gain", "full_gain", "wrong_printed", "wrong_supported"),
-    ),
+QUESTIONS: dict[str, Question] = {
+    "sets": theory_sets.sets,
+    "steps": theory_bounds.steps,
+    "slips": theory_bounds.slips,
+    "bounds": theory_bounds.bounds,
+    "steps-of-proofs": theory_proofs.proofs,
+    "disagreement": theory_votes.disagreement,
+    "agreement": theory_votes.agreement,
+    "weighted-vote": theory_sets.weighted_vote,
+    "classes": theory_sets.classes,
+    "one-round": theory_sets.one_round,
+    "intervals": theory_sets.intervals,
+    "costs": theory_bounds.costs,
+    "inverse": theory_bounds.inverse,
+    "vetting": theory_votes.vetting,
 }
-"""What answers each question, and the fields shown of its record."""
+"""What answers each question."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Draw a crowd and answer one question on it."""
     rng = stream(streams.instance, "theory")
     skill = CROWDS[params["crowd"]](int(params["workers"]), rng)
-    return QUESTIONS[params["question"]][0](skill, rng)
+    return QUESTIONS[params["question"]](skill, rng)
 
 
-def measure(rows: pd.DataFrame, name: str) -> pd.Series[float]:
-    """A field as numbers, missing where another question was asked."""
-    return rows.reindex(columns=[name])[name].astype(float)
+# What the trials say.
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "sets": (
+        "even_ahead",
+        "even_optimal",
+        "other_ahead",
+        "other_optimal",
+        "search_off",
+        "weighted_other_ahead",
+        "weighted_other_optimal",
+        "weighted_search_off",
+    ),
+    "steps": ("steps_share", "regret_share"),
+    "slips": ("exploit_regret", "slip_bound"),
+    "bounds": (
+        "share_2000",
+        "share_million",
+        "share_million_5",
+        "cost_share_million",
+        "enough",
+        "needed",
+        "factor_1",
+        "speaks_at",
+        "lemma_3_speaks_at",
+        "lemma_4_speaks_at",
+        "wrong_order",
+        "wrong_set",
+    ),
+    "steps-of-proofs": (
+        "lemma_6",
+        "lemma_6_without",
+        "lemma_6_missed",
+        "lemma_7",
+        "lemma_8_printed",
+        "lemma_8_printed_edge",
+        "lemma_8_needed",
+        "lemma_5_missed",
+    ),
+    "disagreement": (
+        "rate_printed",
+        "rate_exact",
+        "rate_off",
+        "order_broken",
+        "excess_printed_20",
+        "excess_printed_100",
+        "excess_printed_400",
+        "excess_supported_20",
+        "excess_supported_100",
+        "excess_supported_400",
+    ),
+    "agreement": ("warned", "covered", "blind_answers", "mirror_same"),
+    "weighted-vote": ("off", "gain", "even_ahead"),
+    "classes": ("even_ahead_3", "even_ahead_5"),
+    "one-round": (
+        "wrong_half",
+        "loss_half",
+        "wrong_able",
+        "loss_able",
+        "wrong_spread",
+        "loss_spread",
+    ),
+    "intervals": ("loss_2", "loss_8", "loss_32", "share"),
+    "costs": ("cost_share", "whole_share"),
+    "inverse": ("a_min_gain", "regret_ratio", "factor_ratio"),
+    "vetting": ("strict_gain", "full_gain", "wrong_printed", "wrong_supported"),
+}
+"""Fields shown of each question's record."""
 
 
-def part(question: str) -> Part:
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Means and largest values of what each question measures."""
+    rows = ended_well(trials)
+    parts = [Analysis((ended(trials),))]
+    for question in QUESTIONS:
+        own = rows[rows["question"] == question]
+        if len(own):
+            parts.append(about(question, own))
+    return joined(parts)
+
+
+def about(question: str, rows: pd.DataFrame) -> Analysis:
     """Means and largest values of what one question measures."""
-    _, fields = QUESTIONS[question]
-    values = ", ".join(f"{name} {{{name}.max:.4g}}" for name in fields)
-    table = Grouped(
-        ("crowd", "workers"),
-        {f"{name}_{how}": (name, how) for name in fields for how in ("mean", "max")},
-        orders={},
-    )
-    chart = Drawn(
+    fields = FIELDS[question]
+    rows = having(rows, *fields).astype(dict.fromkeys(fields, float))
+    values = ", ".join(f"{name} {rows[name].max():.4g}" for name in fields)
+    finding = f"{question}, {len(rows):,} crowds, largest values: {values}."
+    columns = {f"{name}_{how}": (name, how) for name in fields for how in ("mean", "max")}
+    table = rows.groupby(["crowd", "workers"], sort=False).agg(**columns).reset_index()
+    charts = (bound_chart(table, len(rows)),) if question == "bounds" else ()
+    return Analysis((finding,), {question: table}, charts)
+
+
+def bound_chart(table: pd.DataFrame, trials: int) -> Chart:
+    """Draw bound (6) by size of the crowd."""
+    return Chart(
         "bound",
-        "Bound (6) of Theorem 3 at the printed constants as a share of T, a million "
-        "tasks: above 1 it says nothing. Mean over crowds",
-        "workers",
-        "share_million_mean",
-        ("workers M", "bound (6) / T"),
-        {
-            "series": "series",
-            "kind": "points",
-            "log_y": True,
-            "references": ((1.0, "no regret is larger"),),
-        },
-        of=lambda rows: table(rows).assign(series=lambda found: found["crowd"]),
+        "Bound (6) of Theorem 3 at the printed constants as a share of T, a million tasks: above 1 "
+        f"it says nothing. Mean over crowds; {trials:,} trials.",
+        table,
+        x="workers",
+        y="share_million_mean",
+        x_label="workers M",
+        y_label="bound (6) / T",
+        series="crowd",
+        kind="points",
+        log_y=True,
+        references=((1.0, "no regret is larger"),),
     )
-    said = f"{question}, {{trials:,}} crowds, largest values: {values}."
-    charts = (chart,) if question == "bounds" else ()
-    return Part(question, table, (said,), charts, where=lambda rows: rows["question"] == question)
 
 
 _FIRST = ["steps", "slips", "bounds", "steps-of-proofs", "disagreement", "agreement"]
@@ -206,10 +227,5 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        *map(part, QUESTIONS),
-        derived={
-            name: partial(measure, name=name) for _, fields in QUESTIONS.values() for name in fields
-        },
-    ),
+    analyse=analyse,
 )

@@ -269,12 +269,6 @@ def run_parameters(**change: Parameter) -> dict[str, Parameter]:
 # Reading curves.
 
 
-def columns_of(field: str, name: str = "mean") -> dict[str, Any]:
-    """Columns `n, NAME, se, low, high` of a measure."""
-    ends = {statistic: (field, statistic) for statistic in ("se", "low", "high")}
-    return {"n": (field, "n"), name: (field, "mean"), **ends}
-
-
 def checkpoints(table: pd.DataFrame, curve: Curve = "regret") -> list[int]:
     """Numbers of tasks of which a table has a curve's value."""
     ends = (str(name).removeprefix(f"{curve}_") for name in table)

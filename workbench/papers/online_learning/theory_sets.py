@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
 from workbench.accuracy.best_set import best_set, crowd_constants
 from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
@@ -19,14 +20,15 @@ from workbench.accuracy.plurality import plurality_error
 from workbench.accuracy.weighted import log_odds, weighted_accuracies_many
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.learning.context_skills import smooth_skills
-from workbench.papers.online_learning.learning_runs import FIXED
+from workbench.papers.online_learning.learning_runs import EQUAL, FIXED, RUNS
 from workbench.papers.online_learning.theory_votes import differs
+from workbench.studies.analysis import percent, plus_minus, span
+from workbench.studies.chance import counts, flags, mean_se
+from workbench.studies.claim import Ruling, claim, enough
 from workbench.studies.study import Record
 
 Draw = Callable[[int, np.random.Generator], FloatArray]
 
-EQUAL = 1e-12
-"""Accuracies this close are equal."""
 CLASSES = (3, 5)
 """Numbers of classes beyond two."""
 RANGES = {"half": 0.5, "able": 0.6, "spread": 0.3}
@@ -180,3 +182,226 @@ def intervals(skill: FloatArray, rng: np.random.Generator) -> Record:
         record[f"loss_{v}"] = float(np.mean(best - kept))
         share = max(share, float(np.max(best - kept)) * v / (2 * m * SLOPE))
     return {**record, "share": share}
+
+
+# What the paper claims.
+
+ROUNDING = 1e-9
+"""Accuracies of weighted votes, and of prefixes of solved crowds, this close are equal."""
+
+
+@claim(
+    id="learn-theorem-1",
+    source="Theorem 1",
+    statement="Under the simple majority vote the optimal number of workers is odd.",
+    studies=("learn-theory",),
+    where={"question": "sets"},
+)
+def theorem_1(trials: pd.DataFrame) -> Ruling:
+    """The best set of even size beside the best of odd size."""
+    ahead = trials["even_ahead"].max()
+    tied = trials[flags(trials["even_optimal"])]
+    figures = (
+        f"All sets of {len(trials):,} crowds of {span(trials['workers'])} workers: the best set "
+        f"of even size is ahead of the best of odd size by at most {ahead:.1e}; as good as it, so "
+        f"that an optimal set may be even, in {len(tied)} crowds ({counts(tied['crowd'])})."
+    )
+    if ahead > EQUAL:
+        return Ruling.refuted(figures)
+    return Ruling.holds_as_corrected(figures) if len(tied) else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-theorem-2",
+    source="Theorem 2",
+    statement="The optimal set is monotone: every worker in it is better than every one outside. "
+    "So a search over odd prefixes of the ranking finds it.",
+    studies=("learn-theory",),
+    where={"question": "sets"},
+)
+def theorem_2(trials: pd.DataFrame) -> Ruling:
+    """The best set that leaves out a better worker beside all others, and the search."""
+    ahead, off = trials["other_ahead"].max(), trials["search_off"].max()
+    optimal, different = flags(trials["other_optimal"]), flags(trials["different"])
+    tied, alike = trials[optimal & different], trials[optimal & ~different]
+    figures = (
+        f"All sets of {len(trials):,} crowds: a set that leaves out one better than one it has is "
+        f"ahead of all others by at most {ahead:.1e}; optimal as well in {len(tied)} crowds whose "
+        f"skills all differ, and in {len(alike)} with equal ones ({counts(alike['crowd'])}). The "
+        f"search over odd prefixes misses the best accuracy by at most {off:.1e}."
+    )
+    if ahead > EQUAL or off > EQUAL:
+        return Ruling.refuted(figures)
+    return Ruling.holds_as_corrected(figures) if len(tied) else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-linear-search",
+    source="Section 2.2",
+    statement="S* is found by a search of linear complexity, O(M/2): the optimal set is one of the "
+    "odd prefixes of the ranking.",
+    studies=("learn-theory",),
+    where={"question": "sets"},
+)
+def linear_search(trials: pd.DataFrame) -> Ruling:
+    """The best of the odd prefixes beside the best of all sets, by size of the crowd."""
+    off = trials["search_off"].max()
+    sizes = sorted(trials["workers"].unique())
+    numbers = [f"{(m + 1) // 2} of {2**m - 1} at M = {m}" for m in sizes]
+    figures = (
+        f"{len(trials):,} crowds: the best of the odd prefixes is off the best of all sets by at "
+        f"most {off:.1e}. Accuracies looked at: {'; '.join(numbers)}. The number of sets is linear "
+        "in M; all their accuracies together take about M²/2 products, one pass over the ranking."
+    )
+    return Ruling.refuted(figures) if off > EQUAL else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-footnote-2",
+    source="Section 3.2, footnote 2",
+    statement="If no two workers have the same skill, no two monotone sets S^m are equally good.",
+    studies=("learn-theory",),
+    where={"question": "sets"},
+)
+def footnote_2(trials: pd.DataFrame) -> Ruling:
+    """Crowds of different skills in which another odd prefix is exactly as good as S*."""
+    rows = enough(trials[flags(trials["different"])], RUNS, "crowds of different skills")
+    tied = rows[rows["prefix_gap"] <= ROUNDING]
+    drawn, others = (int((table["crowd"] != "solved").sum()) for table in (tied, rows))
+    figures = (
+        f"{len(rows):,} crowds whose skills all differ: in {len(tied)} ({counts(tied['crowd'])}) "
+        "another odd prefix is exactly as good as S*. One such crowd is (0.99, 11/12, 0.9), where "
+        "one and all three are right with 0.99; Δ_min is 0 there and the printed constants are "
+        f"infinite. Skills have to be solved for: of {others:,} crowds drawn otherwise it is so in "
+        f"{drawn}. False as stated, true for almost all p."
+    )
+    if drawn:
+        return Ruling.refuted(figures)
+    return Ruling.holds_as_corrected(figures) if len(tied) else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-footnote-1",
+    source="Section 2.1, footnote 1",
+    statement="The assumption of two classes is easily relaxed; Section 6.2 applies the algorithm "
+    "to tasks of several. (Read: with the vote of most labels, an odd number of workers is still "
+    "best, so that the search may stay.)",
+    studies=("learn-theory",),
+    where={"question": "classes"},
+)
+def footnote_1(trials: pd.DataFrame) -> Ruling:
+    """Sets of even size beside those of odd size, with three classes and five."""
+    ahead = trials[["even_ahead_3", "even_ahead_5"]].astype(float)
+    shares = (ahead > EQUAL).mean()
+    figures = (
+        f"{len(trials):,} crowds, the most able m of them, errors spread evenly over the other "
+        "classes: a set of even size is better than all of odd size in "
+        f"{percent(shares['even_ahead_3'])} with three classes and in "
+        f"{percent(shares['even_ahead_5'])} with five, by up to {ahead.max().max():.3f}. Two wrong "
+        "votes need not agree, so that Theorem 1 and the search over odd prefixes are for two "
+        "classes."
+    )
+    return Ruling.holds_as_corrected(figures) if shares.any() else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-theorem-4",
+    source="Theorem 4",
+    statement="Under the weighted vote, all p at least ½, the optimal set is monotone.",
+    studies=("learn-theory",),
+    where={"question": "sets"},
+)
+def theorem_4(trials: pd.DataFrame) -> Ruling:
+    """The best set that leaves out a better worker beside all others, by weighted vote."""
+    rows = trials[trials["crowd"] != "any"]
+    ahead = rows["weighted_other_ahead"].max()
+    tied = rows[flags(rows["weighted_other_optimal"]) & flags(rows["different"])]
+    figures = (
+        f"Weighted votes of all sets of {len(rows):,} crowds: one that leaves out a better worker "
+        f"is ahead of all others by at most {ahead:.1e}; optimal as well in {len(tied)} crowds "
+        f"whose skills all differ ({counts(tied['crowd'])}). In (0.999, 0.95, 0.9) the first "
+        "outweighs the others, so that she with the third is as good as she alone."
+    )
+    if ahead > ROUNDING or rows["weighted_search_off"].max() > ROUNDING:
+        return Ruling.refuted(figures)
+    return Ruling.holds_as_corrected(figures) if len(tied) else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-weighted-map",
+    source="Section 4.1, (14)",
+    statement="With equal priors the vote with log-odds weights gives the label that is most "
+    "probable a posteriori.",
+    studies=("learn-theory",),
+    where={"question": "weighted-vote"},
+)
+def weighted_map(trials: pd.DataFrame) -> Ruling:
+    """The weighted vote's accuracy beside that of the most probable label."""
+    off = trials["off"].max()
+    figures = (
+        f"All answers of {len(trials)} crowds: the weighted vote's accuracy is off that of the "
+        f"most probable label by at most {off:.1e}."
+    )
+    return Ruling.refuted(figures) if off > ROUNDING else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-weighted-optimum",
+    source="Section 4.2",
+    statement="The weighted vote has a better optimal solution than the simple one.",
+    studies=("learn-theory",),
+    where={"question": "weighted-vote"},
+)
+def weighted_optimum(trials: pd.DataFrame) -> Ruling:
+    """The best set's accuracy by weighted vote less that by simple vote."""
+    gain = trials["gain"]
+    figures = (
+        f"{len(trials)} crowds: the best set's accuracy by weighted vote less that by simple vote "
+        f"is {gain.min():.1e} at least, {plus_minus(*mean_se(gain), 4)} in the mean, above 0 in "
+        f"{percent((gain > ROUNDING).mean())}."
+    )
+    return Ruling.refuted(figures) if gain.min() < -ROUNDING else Ruling.holds(figures)
+
+
+@claim(
+    id="learn-weighted-even",
+    source="Section 4.1",
+    statement="Under the weighted vote the optimal number of workers need not be odd.",
+    studies=("learn-theory",),
+    where={"question": "weighted-vote"},
+)
+def weighted_even(trials: pd.DataFrame) -> Ruling:
+    """How often a set of even size is better than all of odd size."""
+    ahead = trials["even_ahead"] > ROUNDING
+    figures = (
+        f"A set of even size is better than all of odd size in {ahead.sum()} of {len(trials)} "
+        f"crowds, by up to {trials['even_ahead'].max():.4f}; in "
+        f"{percent(ahead[trials['workers'] % 2 == 0].mean())} of those with an even number of "
+        "workers."
+    )
+    return Ruling.holds(figures) if ahead.any() else Ruling.refuted(figures)
+
+
+@claim(
+    id="learn-contexts-parts",
+    source="Section 5",
+    statement="The regret with a continuum has two parts: wrong sets for an interval, and the "
+    "interval's best set not being that of the context; the second is bounded by the Lipschitz "
+    "condition and shrinks with the intervals.",
+    studies=("learn-theory",),
+    where={"question": "intervals"},
+)
+def parts_of_a_continuum(trials: pd.DataFrame) -> Ruling:
+    """What the best set of an interval loses at its contexts, as intervals get finer."""
+    loss = trials[[f"loss_{number}" for number in INTERVALS]].astype(float).mean()
+    share = trials["share"].max()
+    texts = [f"{loss[f'loss_{number}']:.4f} with {number}" for number in INTERVALS]
+    figures = (
+        f"{len(trials)} crowds of Lipschitz skills: the best set of an interval loses "
+        f"{', '.join(texts)} intervals in the mean over contexts, and at most {share:.2f} of 2M "
+        "times the Lipschitz constant times the interval's length anywhere. The first part is "
+        "Lemma 3's, void as it is there."
+    )
+    if share > 1 or not loss.is_monotonic_decreasing:
+        return Ruling.refuted(figures)
+    return Ruling.holds(figures)
