@@ -600,7 +600,6 @@ def test_exploring_like_the_root_is_not_logarithmic(monkeypatch):
     for power, expected in ((0.0, HOLDS), (0.25, NOT)):
         monkeypatch.setattr(
             learning_runs,
-            table_2,
             "Schedule",
             lambda *given, power=power, **how: right(*given, **how, time_power=power),
         )

@@ -222,13 +222,13 @@ def analyse(trials: pd.DataFrame) -> Analysis:
 def about_simulated(rows: pd.DataFrame) -> Analysis:
     """Accuracy, regret and labels of each method on simulated crowds, and regret over time."""
     table = at_end(rows)
-    tables, charts = {"Simulated crowds": table}, ()
+    own = Analysis(tuple(texts(table)), {"Simulated crowds": table})
     rows = measured(rows, "regret")
-    if len(rows):
-        curves = over_time(rows, KEYS)
-        tables["Regret over time, against the best set by majority"] = curves
-        charts = nonempty(regret_chart(curves))
-    return Analysis(tuple(texts(table)), tables, charts)
+    if rows.empty:
+        return own
+    curves = over_time(rows, KEYS)
+    tables = {"Regret over time, against the best set by majority": curves}
+    return joined([own, Analysis((), tables, nonempty(regret_chart(curves)))])
 
 
 def about_recorded(rows: pd.DataFrame) -> Analysis:

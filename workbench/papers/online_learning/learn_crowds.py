@@ -189,7 +189,7 @@ def rank_correlation(first: FloatArray, second: FloatArray) -> float | None:
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
     ranks = [pd.Series(values).rank().to_numpy(float) for values in (first, second)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(ranks)[0, 1])
 
 
 def _text(shares: FloatArray) -> str:
@@ -291,8 +291,9 @@ def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
     errors = ("error_100", "crowd_error_100", "best_error_100")
     for name in ("tasks", *errors, "labels", "told", "rank"):
         table[name] = means(rows, ["crowd"], name)["mean"]
-    less = gaps(rows).query("share == 100 and curve == 'LS_OL'")[["crowd", "mean", "se"]]
-    return table.merge(less, on="crowd")
+    at_the_end = gaps(rows)
+    at_the_end = at_the_end[(at_the_end["share"] == 100) & (at_the_end["curve"] == "LS_OL")]
+    return table.merge(at_the_end[["crowd", "mean", "se"]], on="crowd")
 
 
 def crowd_text(row: Any) -> str:
