@@ -188,8 +188,8 @@ def rank_correlation(first: FloatArray, second: FloatArray) -> float | None:
     """Spearman's correlation, ties at mean ranks; None where one of them does not vary."""
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
-    ranks = [pd.Series(values).rank().to_numpy(float) for values in (first, second)]
-    return float(np.corrcoef(ranks)[0, 1])
+    ranks, others = (pd.Series(values).rank().to_numpy(float) for values in (first, second))
+    return float(np.corrcoef(ranks, others)[0, 1])
 
 
 def _text(shares: FloatArray) -> str:
@@ -410,18 +410,18 @@ def workers_shown(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _paper() -> tuple[Block, ...]:
-    here: list[Block] = []
-    known: dict[str, Sequence[Any]] = {"bluebird": [None, 5], "rte": [5]}
-    for data, block in known.items():
+    sweep: list[Block] = []
+    sizes: dict[str, Sequence[Any]] = {"bluebird": [None, 5], "rte": [5]}
+    for data, block in sizes.items():
         own: dict[str, Sequence[Any]] = {"data": [data], "block": block}
-        here += [
+        sweep += [
             {**own, "tests": [10.0, 3.0]},
             {**own, "coins": [True]},
             {**own, "vote": ["weighted"]},
             {**own, "order": ["file"]},
             {**own, "block": [5], "vetting": list(VETTING)},
         ]
-    return (*here, {"data": ["simulated"], "block": [5]})
+    return (*sweep, {"data": ["simulated"], "block": [5]})
 
 
 STUDY = Study(
