@@ -710,10 +710,10 @@ def error_text(name: str, rows: pd.DataFrame) -> str:
 
 
 @claim(
-    id="learn-crowds-best-set",
+    id="learn-crowds-best-set-elsewhere",
     source="Section 6.2",
-    statement="In the end the best set is estimated correctly. (Measured on public data sets: "
-    "usually, by the last task.)",
+    statement="On public data sets, of which the paper claims nothing, the best set is usually "
+    "estimated correctly by the last task.",
 )
 def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
     """Whether the last set is the best by gold, and what it loses."""
@@ -773,5 +773,7 @@ def weighted(trials: pd.DataFrame) -> Ruling:
         differences[name] = mean_se(enough(both.dropna().to_frame(), DRAWS, name)["error_100"])
     texts = [f"{name} {signed(mean, se, 4)}" for name, (mean, se) in differences.items()]
     figures = f"Average error of LS_OL, weighted less simple majority: {'; '.join(texts)}."
-    fine = [mean < -BEYOND * se for mean, se in differences.values()]
-    return ruling_of_all(figures, fine) if any(fine) else Ruling.does_not_transfer(figures)
+    if any(mean > BEYOND * se for mean, se in differences.values()):
+        return Ruling.does_not_transfer(figures)
+    better = all(mean < -BEYOND * se for mean, se in differences.values())
+    return Ruling.holds(figures) if better else Ruling.inconclusive(figures)

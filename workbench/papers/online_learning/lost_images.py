@@ -81,3 +81,14 @@ def rounds_needed(rates: Sequence[float]) -> int:
 def figure_8() -> Ruling:
     """Distribution of the errors."""
     return Ruling.no_data(LOST)
+
+
+@claim(
+    id="learn-crowds-best-set",
+    source="Section 6.2",
+    statement="On these images the best set is in the end estimated correctly.",
+    studies=(),
+)
+def best_set() -> Ruling:
+    """The set estimated in the end."""
+    return Ruling.no_data(LOST)
