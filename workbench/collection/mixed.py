@@ -22,7 +22,7 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
-from workbench.collection.policy import Belief, Goal
+from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import NOTHING, Ledger, Questions
 
 AUDITS, AUDITORS = 100, 3
@@ -37,7 +37,7 @@ LEAST = 1e-6
 """Nats below which a label is not worth asking for."""
 
 
-class Mixed:
+class Mixed(Policy):
     """Buy the label that tells most for its price, counting groups for what they add.
 
     Parameters

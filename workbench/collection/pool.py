@@ -7,6 +7,7 @@ their own; nobody but the ledger counts capacities, prices and budgets.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,6 +54,13 @@ class Pool:
     hidden
         Class of tasks by which beliefs are calibrated, −1 of all others; shape (n,), None without.
         They are asked about like all others, their class unknown to the model.
+    easiness, gold_easiness
+        d of each task and gold task, above 0 and at most 1: a worker of skill p is right with
+        probability ½ + d (p − ½); None where it is 1. Shapes (n,) and (g,).
+    own_price
+        Workers whose labels are priced by task, and these prices, shape (n,) each.
+    context
+        Of each task, in [0, 1]; shape (n,), None without.
     """
 
     tasks: Names
@@ -69,6 +77,10 @@ class Pool:
     group: IntArray | None = None
     confusion: FloatArray | None = None
     hidden: IntArray | None = None
+    easiness: FloatArray | None = None
+    gold_easiness: FloatArray | None = None
+    own_price: Mapping[int, FloatArray] = field(default_factory=dict)
+    context: FloatArray | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.tasks), len(self.workers)
@@ -131,6 +143,8 @@ class Ledger:
         Money that may be spent, gold labels included; None without a limit.
     least, most
         Labels that each task gets: it is not closed with fewer, and not asked about with more.
+    repeats
+        Whether a pair may be asked again once its label came.
 
     Attributes
     ----------
@@ -149,9 +163,16 @@ class Ledger:
     """
 
     def __init__(
-        self, pool: Pool, total: float | None = None, least: int = 0, most: int | None = None
+        self,
+        pool: Pool,
+        total: float | None = None,
+        least: int = 0,
+        most: int | None = None,
+        *,
+        repeats: bool = False,
     ) -> None:
         self.pool, self.total, self.least, self.most = pool, total, least, most
+        self.repeats = repeats
         n, m = len(pool.tasks), len(pool.workers)
         self.open: BoolArray = _all_or(pool.available, (n, m))
         self.gold_open: BoolArray = _all_or(pool.gold_available, (len(pool.gold), m))
@@ -189,7 +210,18 @@ class Ledger:
     def prices(self, ask: Questions) -> FloatArray:
         """Price of each pair, shape (k,)."""
         kind = (self.pool.gold_kind if ask.gold else self.pool.kind)[ask.task]
-        return self.pool.price[kind, ask.worker]
+        price: FloatArray = self.pool.price[kind, ask.worker]
+        if self.pool.own_price and not ask.gold:
+            own = self.pool.own_price
+            price = np.array(
+                [
+                    own[worker][task] if worker in own else usual
+                    for task, worker, usual in zip(
+                        ask.task.tolist(), ask.worker.tolist(), price.tolist(), strict=True
+                    )
+                ]
+            )
+        return price
 
     def affordable(self, ask: Questions) -> Questions:
         """Drop the pairs at the end that money or capacity does not reach."""
@@ -210,7 +242,7 @@ class Ledger:
             does not reach.
         """
         still = self.gold_open if ask.gold else self.open
-        if not still[ask.task, ask.worker].all():
+        if not self.repeats and not still[ask.task, ask.worker].all():
             at = int((~still[ask.task, ask.worker]).argmax())
             raise InputError(
                 f"worker {checks.show(self.pool.workers[ask.worker[at]])} cannot be asked about "

@@ -33,7 +33,7 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
-from workbench.collection.policy import Belief, Goal
+from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import NOTHING, Ledger, Questions, within
 
 START = (6, 16)
@@ -69,7 +69,7 @@ BUDGET_ERROR = 0.01
 """Stands in for ε in an index where there is a budget in its place."""
 
 
-class UntilSure:
+class UntilSure(Policy):
     """Ask until the posterior error of every task (or of all in the mean) is at most ε.
 
     Parameters
