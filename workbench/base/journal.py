@@ -37,7 +37,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Self
@@ -325,7 +325,7 @@ class Journal(Generic[E]):
         cls,
         path: str | Path,
         kind: JournalKind[E],
-        events: Sequence[E],
+        events: Sequence[E] | Callable[[JournalTransaction[E]], Sequence[E]],
         *,
         who: str,
         origin: str,
@@ -341,7 +341,8 @@ class Journal(Generic[E]):
         kind
             What it may hold.
         events, who, origin, time
-            As of `JournalTransaction.append`; one event or more.
+            As of `JournalTransaction.append`; one event or more, or what makes them in the first
+            transaction, where names can be withheld.
         patience
             Seconds to wait for another program that has the file.
 
@@ -354,7 +355,7 @@ class Journal(Generic[E]):
         path = real_path(path)
         if not events:
             raise InputError(f"{path}: a journal begins with an event: give one")
-        for event in events:
+        for event in () if callable(events) else events:
             kind.encode(event)
         about = (kind.name, kind.version, secrets.token_hex(16))
         create_database(path, _LAYOUT, [("INSERT INTO journal VALUES (?, ?, ?)", about)])
@@ -444,14 +445,22 @@ class Journal(Generic[E]):
                 view.reveal(withheld)
             return view.end
 
-    def _begin(self, events: Sequence[E], *, who: str, origin: str, time: datetime | None) -> None:
+    def _begin(
+        self,
+        events: Sequence[E] | Callable[[JournalTransaction[E]], Sequence[E]],
+        *,
+        who: str,
+        origin: str,
+        time: datetime | None,
+    ) -> None:
         """Append the first events, unless somebody has."""
         with self._block("BEGIN IMMEDIATE"):
             if self._db.execute("SELECT 1 FROM event LIMIT 1").fetchall():
                 raise InputError(f"{self.path}: there is one already; name another file")
             begin_head(self.path, self._start)
             transaction = JournalTransaction(self.path, self._db, self._kind, self._start)
-            transaction.append(events, who=who, origin=origin, time=time)
+            first = events(transaction) if callable(events) else events
+            transaction.append(first, who=who, origin=origin, time=time)
         self._raise_head()
 
     @contextlib.contextmanager

@@ -92,6 +92,7 @@ class AlgorithmTwo(Policy):
     """
 
     knows_single_tasks = True
+    begins_again = False
 
     def __init__(
         self,

@@ -47,6 +47,8 @@ class ByVisit(Policy):
         by gold tasks.
     """
 
+    begins_again = False
+
     policy: ClassVar[str]
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
+from workbench.base.seeds import Seed, stream
 from workbench.collection.pool import Ledger, Questions
 
 
@@ -85,6 +86,8 @@ class Policy:
     repeats: ClassVar[bool] = False
     """Whether it may ask a worker about the same task again; capacities are then without limit
     unless they are said."""
+    begins_again: ClassVar[bool] = True
+    """Whether it can be made anew in the middle, from the labels so far."""
     knows_single_tasks: ClassVar[bool] = False
     """Whether it knows prices and easiness of single tasks."""
 
@@ -135,3 +138,33 @@ class Policy:
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`, the ledger being where it was; what follows is the same."""
+
+
+def answer_table(
+    belief: Belief, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
+) -> pd.DataFrame:
+    """Lay out what is believed of each task: `task, label, confidence, closed`.
+
+    Parameters
+    ----------
+    belief
+        Of n tasks.
+    counts
+        Labels of each, shape (n,): a task without one is not answered.
+    seed
+        Of the draws among classes that tie.
+    """
+    top = belief.posterior.max(axis=1)
+    best = belief.posterior >= top[:, None] - 1e-12
+    draw = stream(seed, "tied answers").random(best.shape)
+    named = np.where(best, draw, -1.0).argmax(axis=1)
+    named = np.where(counts > 0, named, -1) if belief.label is None else belief.label
+    labels = [classes[code] if code >= 0 else None for code in named.tolist()]
+    return pd.DataFrame(
+        {
+            "task": pd.Series(tasks, dtype=object).infer_objects(),
+            "label": pd.Series(labels, dtype=object),
+            "confidence": np.where(named >= 0, top, np.nan),
+            "closed": belief.closed,
+        }
+    )

@@ -186,6 +186,17 @@ class Ledger:
         self._kept: dict[int, BoolArray] = {}
         self.shut()
 
+    def grow(self, pool: Pool) -> None:
+        """Make room for tasks that were added at the end of a pool."""
+        n, more = len(self.counts), len(pool.tasks) - len(self.counts)
+        self.pool = pool
+        new = _all_or(pool.available, (n + more, len(pool.workers)))[n:]
+        self.open = np.concatenate([self.open, new])
+        self.counts = np.append(self.counts, np.zeros(more, dtype=np.int64))
+        self.waiting = np.append(self.waiting, np.zeros(more, dtype=np.int64))
+        self.full = np.append(self.full, np.zeros(more, dtype=np.bool_))
+        self.shut()
+
     @property
     def labels(self) -> IntArray:
         """Labels so far in order of arrival, shape (k, 3): task, worker, class named."""

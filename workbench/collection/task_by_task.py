@@ -60,6 +60,7 @@ class TaskByTask(Policy):
 
     streams = True
     repeats = True
+    begins_again = False
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:  # noqa: ARG002
         pool = ledger.pool
