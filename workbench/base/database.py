@@ -67,7 +67,7 @@ def database_errors(path: Path, patience: float) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         mend = ""
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-            mend = "cannot be written, nothing was changed: free space and try again: "
+            mend = "cannot be written, free space and try again: "
         elif code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
             mend = "cannot be written, allow it or name a file in a folder of yours: "
         elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -120,6 +120,7 @@ def create_database(
                     db.execute(statement, values)
                 db.execute("COMMIT")
             os.link(draft, path)  # not a rename, which would replace what another has made
+            _sync_folder(path.parent)
     except FileExistsError:
         return False
     except OSError as error:
@@ -127,6 +128,16 @@ def create_database(
             f"{path}: cannot be written there ({error.strerror}), name a file in a folder of yours"
         ) from None
     return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a folder's entries on the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def open_database(path: Path, layout: Layout, patience: float) -> sqlite3.Connection:
