@@ -28,14 +28,13 @@ def edit(db, rng, last):
     at = rng.randrange(len(value))
     new = rng.choice([value[:at] + chr(ord(value[at]) ^ 1) + value[at + 1 :], None, 7, b"", "x"])
     db.execute(f"UPDATE event SET {column} = ? WHERE number = ?", (new, number))
-    # The last event is looked at first, and leans on the checksum of the one before.
-    return {number, last} if column == "checksum" and number == last - 1 else {number}
+    return number
 
 
 def delete(db, rng, last):
     number = rng.randint(1, last)
     db.execute("DELETE FROM event WHERE number = ?", (number,))
-    return {number, last}  # of the last it is the head that tells
+    return min(number, last - 1)  # of the last it is the head that tells, and where it ends now
 
 
 def close_up(db, rng, last):
@@ -43,20 +42,20 @@ def close_up(db, rng, last):
     db.execute("DELETE FROM event WHERE number = ?", (number,))
     db.execute("UPDATE event SET number = -number WHERE number > ?", (number,))
     db.execute("UPDATE event SET number = -number - 1 WHERE number < 0")
-    return {number, last - 1, last}
+    return min(number, last - 1)
 
 
 def cut(db, rng, last):
     left = rng.randrange(last)
     db.execute("DELETE FROM event WHERE number > ?", (left,))
-    return {left}
+    return left
 
 
 def swap(db, rng, last):
     one, other = sorted(rng.sample(range(1, last + 1), 2))
     for before, after in ((one, -1), (other, one), (-1, other)):
         db.execute("UPDATE event SET number = ? WHERE number = ?", (after, before))
-    return {one, other, last}
+    return one
 
 
 def double(db, rng, last):
@@ -65,7 +64,7 @@ def double(db, rng, last):
     db.execute("UPDATE event SET number = -number - 1 WHERE number >= ?", (new,))
     db.execute("UPDATE event SET number = -number WHERE number < 0")
     db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", (new, *row))
-    return {new, last, last + 1}
+    return new + (number == new)
 
 
 def splice(db, rng, last):
@@ -77,7 +76,7 @@ def splice(db, rng, last):
         "WHERE number >= ? AND number < ?",
         (first, after),
     )
-    return {first, last}
+    return first
 
 
 def forge(db, rng, last):
@@ -90,7 +89,7 @@ def forge(db, rng, last):
         "UPDATE event SET who = 'forger', checksum = ? WHERE number = ?",
         (chained(before, row), number),
     )
-    return {min(number + 1, last)}
+    return min(number + 1, last)  # of the last it is the head that tells
 
 
 WAYS = (edit, delete, close_up, cut, swap, double, splice, forge)
@@ -110,8 +109,7 @@ def test_changed_events_are_refused_with_their_place(tmp_path, way, rounds):
         with surgery(path, other) as db:
             expected = way(db, rng, 25)
         line = refusal(path)
-        named = int(re.search(r"event (\d+)", line)[1])
-        assert named in expected, line
+        assert int(re.search(r"event (\d+)", line)[1]) == expected, line
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import pytest
 from msgspec import Meta
 
 from workbench.base.errors import InputError
@@ -49,6 +48,8 @@ def entries(path, kind=KIND):
 
 def refusal(path, kind=KIND):
     """The line by which a journal is refused, as it is opened, read or verified."""
+    import pytest  # slow to start, and not for children
+
     with pytest.raises(InputError) as refused:  # noqa: PT012
         entries(path, kind)
         with Journal.open(path, kind) as journal:

@@ -53,7 +53,13 @@ class JournalView(Generic[E]):
         self._kind = kind
         self._start = start
         self.end = self._last()
-        self._check_head(head)
+        try:
+            self._check_last()
+            self._check_head(head)
+        except InputError:
+            for _ in self._chain(start):  # to name the first place that is damaged
+                pass
+            raise
 
     def since(self, position: Position | None = None) -> Iterator[JournalEntry[E]]:
         """Read the events after a position, in order; all where None.
@@ -64,21 +70,13 @@ class JournalView(Generic[E]):
             Another event stands at the position, or one after it is not as it was written. Those
             before it have been handed out then.
         """
-        position = self._start if position is None else position
-        if self._checksum(position.number) != position.checksum:
-            raise self._damaged(position.number, "is another than the one read before")
-        for row, checksum in self._rows(position.number):
-            if row.number != position.number + 1:
-                raise self._damaged(position.number + 1, "is missing")
-            position = Position(row.number, self._link(position.checksum, row, checksum))
+        for place, row in self._chain(self._start if position is None else position):
             try:
                 event = self._kind.decode(row.kind, row.payload)
                 time = datetime.fromisoformat(row.time)
             except ValueError as error:  # InputError is one
                 raise InputError(f"{self.path}: event {row.number}: {error}") from None
-            yield JournalEntry(position, time, row.who, row.origin, event)
-        if position != self.end:
-            raise self._damaged(position.number + 1, "is missing")
+            yield JournalEntry(place, time, row.who, row.origin, event)
 
     def snapshot(self, maker: str, most: int | None = None) -> Snapshot | None:
         """Give the latest snapshot of a maker that matches the events; None where there is none.
@@ -124,6 +122,18 @@ class JournalView(Generic[E]):
             return name
         return None
 
+    def _chain(self, position: Position) -> Iterator[tuple[Position, Row]]:
+        """Stored rows after a position, each checked to follow the one before."""
+        if self._checksum(position.number) != position.checksum:
+            raise self._damaged(position.number, "is another than the one read before")
+        for row, checksum in self._rows(position.number):
+            if row.number != position.number + 1:
+                raise self._damaged(position.number + 1, "is missing")
+            position = Position(row.number, self._link(position.checksum, row, checksum))
+            yield position, row
+        if position.number != self.end.number:
+            raise self._damaged(position.number + 1, "is missing")
+
     def _rows(self, number: int) -> Iterator[tuple[Row, object]]:
         """Stored rows after a number, each with its checksum.
 
@@ -141,12 +151,18 @@ class JournalView(Generic[E]):
             number = rows[-1][0]
 
     def _last(self) -> Position:
-        """Position of the last event, whose own checksum is checked."""
-        rows = self._db.execute(f"{_SELECT} ORDER BY number DESC LIMIT 1").fetchall()
-        for *values, checksum in rows:
-            row = Row._make(values)
-            return Position(row.number, self._link(self._checksum(row.number - 1), row, checksum))
-        return self._start
+        """Position of the last event, as it is stored."""
+        rows = self._db.execute(
+            "SELECT number, checksum FROM event ORDER BY number DESC LIMIT 1"
+        ).fetchall()
+        return Position(rows[0][0], str(rows[0][1])) if rows else self._start
+
+    def _check_last(self) -> None:
+        """Check that the last event follows the one before, which is all that appending needs."""
+        if self.end != self._start:
+            number = self.end.number - 1
+            for _ in self._chain(Position(number, self._checksum(number))):
+                pass
 
     def _link(self, before: str, row: Row, checksum: object) -> str:
         try:
