@@ -155,10 +155,11 @@ def other_database(path):
         db.execute("CREATE TABLE event(number)")
 
 
-def changed(statement):
+def changed(*statements):
     def change(path):
         with contextlib.closing(sqlite3.connect(begin(path), isolation_level=None)) as db:
-            db.execute(statement)
+            for statement in statements:
+                db.execute(statement)
 
     return change
 
@@ -175,6 +176,14 @@ def changed(statement):
         (changed("PRAGMA user_version = 2"), r"another version of the workbench \(format 2"),
         (changed("CREATE TABLE more(x)"), "its tables are not those of a journal"),
         (changed("DROP TRIGGER event_update"), "its tables are not those of a journal"),
+        (
+            changed(
+                "PRAGMA writable_schema = ON",
+                "UPDATE sqlite_schema SET name = CAST(x'ec20' AS TEXT), sql = 'x' WHERE name = "
+                "'withheld'",
+            ),
+            "its tables are not those of a journal",
+        ),
         (changed("UPDATE journal SET version = 9"), r"is of a newer workbench \(version 9"),
         (changed("UPDATE journal SET kind = 'audit'"), "of kind 'audit', not 'toys'"),
         (changed("UPDATE journal SET kind = x'07'"), "does not say what it is"),

@@ -28,6 +28,8 @@ cut, of the last seconds before it.
 checksums and head anew (there is no secret in them: publish a position to bind yourself to it);
 damage where nothing is stored, as in free pages, which has no effect.
 
+Copies are made head first, then the file with its `-wal`: a head that is older than the file lags.
+
 A snapshot is bytes that a reader computed from the events up to a position. It is never the truth:
 one that does not match its digest, its position or its maker is passed over, and computed again.
 """
