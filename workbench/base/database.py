@@ -67,7 +67,7 @@ def database_errors(path: Path, patience: float) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         mend = ""
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-            mend = "cannot be written, nothing was changed: free space and try again: "
+            mend = "cannot be written, free space and try again: "
         elif code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
             mend = "cannot be written, allow it or name a file in a folder of yours: "
         elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -120,6 +120,7 @@ def create_database(
                     db.execute(statement, values)
                 db.execute("COMMIT")
             os.link(draft, path)  # not a rename, which would replace what another has made
+            _sync_folder(path.parent)
     except FileExistsError:
         return False
     except OSError as error:
@@ -127,6 +128,16 @@ def create_database(
             f"{path}: cannot be written there ({error.strerror}), name a file in a folder of yours"
         ) from None
     return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a folder's entries on the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def open_database(path: Path, layout: Layout, patience: float) -> sqlite3.Connection:
@@ -144,10 +155,22 @@ def open_database(path: Path, layout: Layout, patience: float) -> sqlite3.Connec
     with database_errors(path, patience), contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(_connection(path, patience, "rw")))
         db.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
+        _check_layout(path, db, layout)
         db.execute("PRAGMA cell_size_check = ON")
         db.execute("PRAGMA synchronous = FULL")
+        stack.pop_all()
+        return db
+    raise AssertionError  # for mypy: an ExitStack may swallow errors, this one does not
+
+
+def _check_layout(path: Path, db: sqlite3.Connection, layout: Layout) -> None:
+    try:
         ((application,),) = db.execute("PRAGMA application_id")
         ((version,),) = db.execute("PRAGMA user_version")
+        schema = dict(db.execute("SELECT name, sql FROM sqlite_schema").fetchall())
+    except UnicodeDecodeError:  # the words of SQLite's own error quote a damaged name
+        schema = {}
+    else:
         if application != layout.application:
             raise InputError(f"{path}: is a database of another program, name a {layout.what}")
         if version != layout.version:
@@ -155,14 +178,10 @@ def open_database(path: Path, layout: Layout, patience: float) -> sqlite3.Connec
                 f"{path}: is a {layout.what} of another version of the workbench (format "
                 f"{version}, and this one knows {layout.version}): use that version"
             )
-        if dict(db.execute("SELECT name, sql FROM sqlite_schema").fetchall()) != layout.schema:
-            raise InputError(
-                f"{path}: damaged, its tables are not those of a {layout.what}: put back a whole "
-                "copy"
-            )
-        stack.pop_all()
-        return db
-    raise AssertionError  # for mypy: an ExitStack may swallow errors, this one does not
+    if schema != layout.schema:
+        raise InputError(
+            f"{path}: damaged, its tables are not those of a {layout.what}: put back a whole copy"
+        )
 
 
 def _connection(path: Path, patience: float, mode: str) -> sqlite3.Connection:

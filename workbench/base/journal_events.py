@@ -105,9 +105,10 @@ class JournalKind(Generic[E]):
             payload = _ENCODER.encode(event)
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             raise InputError(f"{kind}: cannot be written as JSON, {_one_line(error)}") from None
-        if self._decode(kind, payload) != event:  # as NaN, which becomes null
+        as_read = self._decode(kind, payload)
+        if as_read != event:  # as NaN, which becomes null
             raise InputError(f"{kind}: is not read back as it was written: mend its numbers")
-        return kind, payload.decode()
+        return kind, _ENCODER.encode(as_read).decode()  # 1.0 where a float was given as 1
 
     def decode(self, kind: str, payload: str) -> E:
         """Read a payload.
@@ -130,6 +131,7 @@ class JournalKind(Generic[E]):
 
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+_TYPES = (int, *[str] * 5)
 
 
 def canonical(value: Any) -> bytes:
@@ -152,7 +154,7 @@ def chained(before: str, row: Row) -> str:
     ValueError
         A stored value is not of its type.
     """
-    if type(row.number) is not int or not all(type(value) is str for value in row[1:]):
+    if tuple(map(type, row)) != _TYPES:
         raise ValueError("a value is not of its type")
     line = _ENCODER.encode((*row[:-1], msgspec.Raw(row.payload.encode())))
     return hashlib.sha256(before.encode() + line).hexdigest()
