@@ -19,6 +19,8 @@ TASKS = [f"t{i}" for i in range(12)]
 
 VISITS = ("algorithm-2", "re-solve", "dual-descent")
 """They take workers as they arrive, and are tested beside what they wrap."""
+STREAMS = ("ls-ol", "model")
+"""They take tasks one after another, know no gold, and may ask a worker again."""
 
 
 def fresh(**changes):
@@ -26,7 +28,7 @@ def fresh(**changes):
     return Collector(given.pop("tasks", TASKS), given.pop("workers", ["ann", "bob", 7]), **given)
 
 
-@pytest.mark.parametrize("policy", [name for name in POLICIES if name not in VISITS])
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name not in (*VISITS, *STREAMS)])
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_by_name_and_saved_now_and_then_it_is_the_rehearsal(policy, data, tmp_path_factory):

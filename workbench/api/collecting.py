@@ -22,10 +22,11 @@ from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
-from workbench.collection.collector import Collector, answer_table, check_goal
-from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.collector import Collector
+from workbench.collection.policy import Belief, Goal, Policy, answer_table
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
+from workbench.collection.setup import check_goal
 from workbench.crowd import align, tables
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth

@@ -281,13 +281,15 @@ class AlgorithmTwo(Policy):
         """Chance that each label is right, shape (k,)."""
         pool, (task, worker, _) = self.ledger.pool, self.ledger.labels.T
         p = self._skills()[pool.kind[task], worker]
-        return p if pool.easiness is None else 0.5 + pool.easiness[task] * (p - 0.5)
+        right: FloatArray = p if pool.easiness is None else 0.5 + pool.easiness[task] * (p - 0.5)
+        return right
 
     def gathered(self) -> FloatArray:
         """What the labels of each task count together towards the requirement, shape (n,)."""
         task = self.ledger.labels[:, 0]
         counted = self.settings.counted(self._rights())
-        return np.bincount(task, counted, len(self.ledger.pool.tasks))
+        gathered: FloatArray = np.bincount(task, counted, len(self.ledger.pool.tasks)).astype(float)
+        return gathered
 
     def belief(self) -> Belief:
         """Weighted vote, and Bayes' posterior if the skills were known.
@@ -327,7 +329,7 @@ class AlgorithmTwo(Policy):
             for worker, gold, given, waiting, skill, tasks in saved["visits"]
         }
         self.sampled, self._finished = list(saved["sampled"]), list(saved["finished"])
-        self.priors = [BetaPrior(*prior) for prior in saved["priors"]]
+        self.priors = [(a, b) for a, b in saved["priors"]]
 
 
 def check_visits(ledger: Ledger, goal: Goal) -> None:

@@ -381,8 +381,10 @@ def refuse_unknown_terms(setup: Setup, kind: type[Policy]) -> None:
         Easiness or prices by task that the policy would pass over; or no task to begin with.
     """
     check(setup.tasks or kind.streams, "tasks is empty: name what is to be labelled")
-    single = any(task.easiness != 1 for task in (*setup.tasks, *setup.gold)) or any(
-        hand.own_price is not None for hand in setup.hands
+    single = (
+        any(task.easiness != 1 for task in setup.tasks)
+        or any(task.easiness != 1 for task in setup.gold)
+        or any(hand.own_price is not None for hand in setup.hands)
     )
     check(
         not single or kind.knows_single_tasks,

@@ -148,7 +148,7 @@ def read_setup(
     """
     known_types = None if types is None else [identifier("type", kind) for kind in types]
     named_tasks = read_tasks(tasks, known_types, contexts, easiness)
-    kinds = distinct(task.type for task in named_tasks) if known_types is None else known_types
+    kinds = known_types or distinct(task.type for task in named_tasks) or ["all"]
     named_gold = _gold_tasks(gold, kinds)
     task_places = name_places("tasks", (task.name for task in named_tasks))
     gold_places = name_places("gold", (task.name for task in named_gold))
@@ -283,7 +283,7 @@ def _gold_tasks(gold: Any, types: list[Id]) -> list[GoldTask]:
     for kind in kinds:
         check(kind in types, f"gold has the type {checks.show(kind)}, which no task has")
     return [
-        GoldTask(identifier("gold task", task), label_name(task, label), kind, float(d))
+        GoldTask(name := identifier("gold task", task), label_name(name, label), kind, float(d))
         for (task, label), kind, d in zip(labels.items(), kinds, easiness, strict=True)
     ]
 

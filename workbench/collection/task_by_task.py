@@ -249,16 +249,19 @@ class TaskByTask(Policy):
         """Let the learners hear it all again."""
         self.learners, self._here, self.history = [], [], []
         for what, *heard in saved["history"]:
-            if what == "tell":
-                self._tell([(int(worker), int(label)) for worker, label in heard[0]])
-            else:
-                {
-                    "begin": self._begin,
-                    "join": self.joined,
-                    "leave": self.left,
-                    "ask": self._pose,
-                    "late": self._late,
-                }[what](*heard)
+            match what:
+                case "begin":
+                    self._begin(*heard)
+                case "join":
+                    self.joined(*heard)
+                case "leave":
+                    self.left(*heard)
+                case "ask":
+                    self._pose(*heard)
+                case "late":
+                    self._late(*heard)
+                case "tell":
+                    self._tell([(int(worker), int(label)) for worker, label in heard[0]])
         self._queue = deque(saved["queue"])
         self._open = set(saved["open"])
         self._labels = {int(worker): int(label) for worker, label in saved["labels"]}
@@ -304,7 +307,7 @@ class LsOlPolicy(TaskByTask):
             vetting = msgspec.convert(vetting, Vetting)
         self.options = LsOlOptions(weighted, tolerance, truncate, delay, vetting)
         self.zeta = None if zeta is None else checks.number("zeta", zeta, 0.0, 1.0)
-        if (self.zeta is None) != (ledger.pool.context is None):
+        if len(ledger.pool.tasks) and (self.zeta is None) != (ledger.pool.context is None):
             raise InputError("`zeta` and contexts of tasks go together: give both, or neither")
         if self.zeta is not None and self.options != LsOlOptions():
             raise InputError("with contexts in [0, 1] there is no weighting, delay or vetting")
