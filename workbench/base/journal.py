@@ -54,7 +54,7 @@ from workbench.base.database import (
 from workbench.base.errors import InputError
 from workbench.base.journal_events import E, JournalKind, Position, canonical, digest
 from workbench.base.journal_head import begin_head, read_head, write_head
-from workbench.base.journal_view import MEND, JournalTransaction, JournalView
+from workbench.base.journal_view import MEND, JournalTransaction, JournalView, check_source
 
 FORMAT = 1
 PATIENCE = 30.0
@@ -148,6 +148,7 @@ class Journal(Generic[E]):
         path = real_path(path)
         if not events:
             raise InputError(f"{path}: a journal begins with an event: give one")
+        check_source(who, origin, time)
         for event in () if callable(events) else events:
             kind.encode(event)
         about = (kind.name, kind.version, secrets.token_hex(16))

@@ -217,8 +217,10 @@ class JournalTransaction(JournalView[E]):
         Raises
         ------
         InputError
-            An event is not as its type declares; then none is appended.
+            An event is not as its type declares, who or origin is no text, or the time has no
+            zone; then none is appended.
         """
+        check_source(who, origin, time)
         time = datetime.now(UTC) if time is None else time.astimezone(UTC)
         text = time.isoformat(timespec="microseconds").replace("+00:00", "Z")
         end, rows = self.end, []
@@ -252,3 +254,18 @@ class JournalTransaction(JournalView[E]):
 
 def _seal(position: Position, maker: str, content: bytes) -> str:
     return digest(canonical((*position, maker)), content)
+
+
+def check_source(who: object, origin: object, time: datetime | None) -> None:
+    """Check who an event comes from, where, and when.
+
+    Raises
+    ------
+    InputError
+        One is no Unicode text, or the time has no zone.
+    """
+    for name, value in (("who", who), ("origin", origin)):
+        if not isinstance(value, str) or value != value.encode("utf-8", "replace").decode():
+            raise InputError(f"{name} is {value!a:.80}: give a text")
+    if time is not None and time.tzinfo is None:
+        raise InputError(f"time is {time}: give one with a time zone")

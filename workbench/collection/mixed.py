@@ -87,11 +87,15 @@ class Mixed(Policy):
         self.beliefs.told(ask, label)
 
     def belief(self) -> Belief:
-        """Posterior and closed tasks."""
-        if self._new():
-            self._refit()
+        """Posterior and closed tasks, by all labels; looking changes nothing of what follows."""
+        before = self.beliefs.state() if self._new() else None
+        if before is not None:
+            self.beliefs.refit()
         posterior = self.beliefs.posterior()
-        return Belief(posterior, self._closed(posterior))
+        belief = Belief(posterior, self._closed(posterior))
+        if before is not None:
+            self.beliefs.resume(before)
+        return belief
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
