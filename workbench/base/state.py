@@ -212,7 +212,7 @@ class Saveable(Generic[S]):
             No such file; not one of this service and version; or it does not hold what was saved.
             One line that names the file and the field.
         """
-        state = _read(path, cls.state_type)
+        state = read_state(path, cls.state_type)
         try:
             return cls.restore(state)  # type: ignore[arg-type]
         except InputError as wrong:
@@ -230,7 +230,14 @@ class _Frame(msgspec.Struct):
     state: msgspec.Raw = msgspec.Raw(b"null")
 
 
-def _read(path: str | Path, kind: type[State]) -> State:
+def read_state(path: str | Path, kind: type[S]) -> S:
+    """Read a state from a file that `Saveable.save` wrote.
+
+    Raises
+    ------
+    InputError
+        As for `Saveable.load`.
+    """
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

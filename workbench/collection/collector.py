@@ -285,6 +285,23 @@ class Collector(Saveable[CollectorState]):
         self._catch_up_now()
 
     @classmethod
+    def begun(
+        cls, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
+    ) -> Self:
+        """Begin with a first event, without the names of its workers, and with these.
+
+        Raises
+        ------
+        InputError
+            There is a file already, it cannot be written, or the policy refuses.
+        """
+        collector = cls.__new__(cls)
+        named = tuple(name_places("workers", workers, "worker"))
+        Running(msgspec.structs.replace(opened, names=tuple(map(str, range(len(named))))))
+        collector._begin(opened, named, path, origin)
+        return collector
+
+    @classmethod
     def open(cls, path: str | Path, *, origin: str = "python") -> Self:
         """Go on with a collection that is kept in a journal.
 
@@ -313,7 +330,7 @@ class Collector(Saveable[CollectorState]):
     # ---- events: one turn after another ----
 
     @contextlib.contextmanager
-    def _turn(self, who: str = "owner") -> Iterator[_Turn]:
+    def _turn(self) -> Iterator[_Turn]:
         """Hold the log alone, be as far as it is, and append what happens in the block.
 
         On an error nothing is appended. Where something had been applied by then, the collection is
@@ -325,8 +342,9 @@ class Collector(Saveable[CollectorState]):
             turn = _Turn(self._running, transaction)
             try:
                 yield turn
+                for who, event in turn.events:
+                    transaction.append([event], who=who, origin=self.origin)
                 if turn.events:
-                    transaction.append(turn.events, who=who, origin=self.origin)
                     self._keep_snapshot(transaction)
             except BaseException:
                 if turn.applied:
@@ -604,23 +622,33 @@ class Collector(Saveable[CollectorState]):
             A task she was not asked about, an unknown class, a second label other than the first,
             or a late label for which there is no money left. Nothing is taken then.
         """
-        name = identifier("worker", worker)
-        with self._turn(self._who(name)) as turn:
-            place = self.workers.get(name)
-            if place is None:
-                raise InputError(f"worker {name!r} was asked nothing: call next first")
-            if not isinstance(labels, (Mapping, pd.Series)):
-                raise InputError(f"labels of worker {name!r} are no mapping: give a label by task")
-            told, given_up = self._sorted(turn.running, name, place, labels)
-            self._check_late(turn.running, place, told, given_up)
-            if given_up:
-                turn.apply(GivenUp(place, tuple(given_up)))
-            if told:
-                turn.apply(Told(place, tuple(told)))
+        self.tell_all({worker: labels})
 
-    def _who(self, name: Id) -> str:
-        place = self.workers.get(name)
-        return "owner" if place is None else f"worker {place}"
+    def tell_all(self, labels: Mapping[Id, PerTask]) -> None:
+        """Take labels of several workers, all or none: by worker, as for `tell`.
+
+        Raises
+        ------
+        InputError
+            As for `tell`, for any of them. Nothing is taken then.
+        """
+        with self._turn() as turn:
+            for worker, by_task in labels.items():
+                name = identifier("worker", worker)
+                place = self.workers.get(name)
+                if place is None:
+                    raise InputError(f"worker {name!r} was asked nothing: call next first")
+                if not isinstance(by_task, (Mapping, pd.Series)):
+                    raise InputError(
+                        f"labels of worker {name!r} are no mapping: give a label by task"
+                    )
+                told, given_up = self._sorted(turn.running, name, place, by_task)
+                self._check_late(turn.running, place, told, given_up)
+                turn.who = f"worker {place}"
+                if given_up:
+                    turn.apply(GivenUp(place, tuple(given_up)))
+                if told:
+                    turn.apply(Told(place, tuple(told)))
 
     def _sorted(
         self, running: Running, name: Id, place: int, labels: PerTask
@@ -953,38 +981,34 @@ class Collector(Saveable[CollectorState]):
             It is not as it was saved, or of a policy that is not known here.
         """
         check(saved.sealed == saved.seal(), "it is not as it was saved")
-        collector = cls.__new__(cls)
-        name_places("workers", saved.workers, "worker")
-        collector._begin(saved.opened, saved.workers, None, "python")
-        return collector
+        return cls.begun(saved.opened, saved.workers, None, "python")
 
 
 class _Turn:
-    """What happens while a collector holds the log alone."""
+    """What happens while a collector holds the log alone, and by whom."""
 
     def __init__(self, running: Running, log: JournalTransaction[Event] | MemoryLog) -> None:
-        self.running, self.log = running, log
-        self.events: list[Event] = []
+        self.running, self.log, self.who = running, log, "owner"
+        self.events: list[tuple[str, Event]] = []
         self.asked: Asked | None = None
         self.applied = False
 
     def apply(self, event: Event) -> None:
         """Let something happen."""
-        JOURNAL.encode(event)
         self.applied = True
         self.running.apply(event)
-        self.events.append(event)
+        self.events.append((self.who, event))
 
     def append_unapplied(self, event: Event) -> None:
         """Note what is only seen when the log is read anew."""
-        self.events.append(event)
+        self.events.append((self.who, event))
 
     def ask(self, worker: int | None, most: int | None, first: int | None) -> None:
         """Let the policy ask."""
         self.applied = True
         self.asked = self.running.ask(worker, most, first)
         if self.asked is not None:
-            self.events.append(self.asked)
+            self.events.append((self.who, self.asked))
 
 
 def _pair(task: int, worker: int) -> tuple[IntArray, IntArray]:

@@ -92,11 +92,11 @@ class Running:
             for gold, task in pairs
         ]
         past = Past(
-            labels=_packed(ledger.labels),
-            gold_labels=_packed(ledger.gold_labels),
+            labels=packed(ledger.labels),
+            gold_labels=packed(ledger.gold_labels),
             record=(ledger.recorded[0], ledger.recorded[1]),
-            waiting=_packed(waiting),
-            missed=_packed(sorted(self.missed)),
+            waiting=packed(waiting),
+            missed=packed(sorted(self.missed)),
             away=tuple(self.away.items()),
             spent=float(ledger.spent),
             gold_spent=float(ledger.gold_spent),
@@ -401,7 +401,8 @@ def _rows(triples: bytes | Iterable[Triple]) -> IntArray:
     return np.array(list(triples), dtype=np.int64).reshape(-1, 3)
 
 
-def _packed(rows: IntArray | Iterable[Triple]) -> bytes:
+def packed(rows: IntArray | Iterable[Triple]) -> bytes:
+    """Rows of three whole numbers as bytes, as a `Past` has them."""
     array = rows if isinstance(rows, np.ndarray) else _rows(rows)
     return array.astype("<i8").tobytes()
 
