@@ -29,7 +29,7 @@ from workbench.crowd.votes import Votes
 from workbench.learning.learners import Learner
 from workbench.selection.rules import Rule, RuleOptions
 from workbench.selection.scores import scores
-from workbench.studies.measures import conclude
+from workbench.studies.analysis import conclude
 from workbench.studies.study import RESERVED, Study, TrialEnded
 from workbench.studies.trials import Trial, plan
 
@@ -321,9 +321,9 @@ def check_study(study: Study, *, trials: int | None = None) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from workbench.studies.catalog import STUDIES
+    >>> from workbench.studies.catalog import studies
     >>> from workbench.testing import check_study
-    >>> len(check_study(STUDIES["toy-example"].call, trials=2))
+    >>> len(check_study(studies()["toy-example"].call, trials=2))
     2
     """
     listed = list(plan(study, study.sizes["smoke"].sweep, 1))

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench import claims
 from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
-from workbench.claims import Verdict
 from workbench.pages import report as page
-from workbench.studies import overview
+from workbench.studies import claims_page, judging, overview
+from workbench.studies.analysis import conclude
+from workbench.studies.catalog import claims
+from workbench.studies.claim import Verdict
 from workbench.studies.executors.choosing import chosen
-from workbench.studies.measures import conclude
 from workbench.studies.request import request
 from workbench.studies.run import Progress, Which, notebook_bar, run
 from workbench.studies.shards import part_of, shard_path
@@ -342,15 +342,15 @@ class Judgement(Result):
         lines = []
         for one in self.verdicts:
             told = textwrap.fill(one.figures, 98, initial_indent="    ", subsequent_indent="    ")
-            lines += [f"{one.claim.id}: {one.ruling}", told]
+            lines += [f"{one.claim.id}: {one.word}", told]
         return "\n".join([*lines, "", self._counted()])
 
     def markdown(self) -> str:
         """Write the page of all claims."""
-        return claims.markdown(self.verdicts)
+        return claims_page.markdown(self.verdicts)
 
     def _counted(self) -> str:
-        counts = Counter(str(one.ruling) for one in self.verdicts)
+        counts = Counter(str(one.word) for one in self.verdicts)
         told = ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
         return f"{len(self.verdicts)} claims: {told}"
 
@@ -387,6 +387,6 @@ def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judge
     """
     earlier = None
     if keep is not None:
-        earlier = claims.read_page(Path(keep), claims.register())
+        earlier = claims_page.read_page(Path(keep), claims())
     with Store.open(store) as opened:
-        return Judgement(tuple(claims.judge(opened, keep=earlier)))
+        return Judgement(tuple(judging.judge(opened, keep=earlier)))

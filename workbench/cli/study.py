@@ -98,10 +98,10 @@ def command() -> None:
 @options.command("workbench study list", group=command, name="list", draws=False, plugins=True)
 def list_(as_json: bool) -> None:
     """List the studies of the catalog."""
-    from workbench.studies.catalog import STUDIES
+    from workbench.studies.catalog import studies
     from workbench.studies.overview import catalogued
 
-    rows = catalogued(STUDIES)
+    rows = catalogued(studies())
     emit({"studies": rows}) if as_json else write(tabled(rows, STUDIES_LISTED))
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat
-from workbench.studies.measures import conclude
+from workbench.studies.analysis import conclude
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study

@@ -1,0 +1,114 @@
+"""Theorem 5 between the sample that it asks for and the one that its proof needs.
+
+Printed is γ ≥ 1/C_ε. The proof applies Theorem 2 to the program with ε′, which asks for γ ≥ 1/C_ε′,
+larger by the factor 1/(1 − l1), l1 = 4t/q̄*_min. Here γ is `place` of the way, on a logarithmic
+scale, from the one to the other or beyond, and s is such that l1 is as given. A trial is one of
+`main_algorithm`, in crowds whose q̄*_min is known: all workers 0.6414, or half 0.5 and half 0.7.
+
+Source: Ho, Jabbari, Vaughan (2013), Theorems 2 and 5.
+"""
+
+from __future__ import annotations
+
+import math
+
+from crowd_models import requirement
+from workbench.crowd.skills import quality
+from workbench.papers.adaptive_assignment import main_algorithm
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
+from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
+
+BEST = {"uniform": 0.6414, "spammer-hammer": 0.7}
+"""Skill of the workers whom the relaxation's optimum asks."""
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Run the Main Algorithm with γ and s chosen; say which conditions on γ hold."""
+    m, lost, asked = params["workers"], params["lost"], float(requirement(params["epsilon"]))
+    sample = math.ceil(m / asked * (1 - lost) ** -params["place"] - 1e-9)
+    radius = lost * quality(BEST[params["crowd"]]) / 4
+    union = math.log(4 * (1 + sample / m) * m / params["delta"])
+    given = {
+        **params,
+        "gamma": sample / m,
+        "types": 1,
+        "gold": math.ceil(union / (2 * radius**2)),
+    }
+    return {
+        **main_algorithm.trial(given, streams),
+        "sampled": sample,
+        "printed": sample / m * asked >= 1 - 1e-12,
+        "needed": sample / m * asked * (1 - lost) >= 1 - 1e-12,
+    }
+
+
+STUDY = Study(
+    name="sample-size",
+    title="Theorem 5 where its sample is smaller than its proof needs",
+    source="Ho, Jabbari, Vaughan (2013), Theorem 5",
+    parameters={
+        "tasks": Parameter(int, 20, "n", least=1, most=2000),
+        "workers": Parameter(int, 400, "m", least=1, most=5000),
+        "capacity": Parameter(int, 20, "M, tasks a worker", least=1),
+        "crowd": Parameter(str, "uniform", "how skills are drawn", choices=tuple(BEST)),
+        "epsilon": Parameter(float, 0.2, "ε, error of each task", least=1e-300, most=0.499),
+        "delta": Parameter(float, 0.05, "δ, failure probability", least=1e-6, most=0.49),
+        "lost": Parameter(float, 0.5, "l1 = 4t/q̄*_min", least=0.01, most=0.99),
+        "place": Parameter(
+            float, 0.5, "γ, from 1/C_ε (0) to 1/C_ε′ (1) or beyond", least=0, most=10
+        ),
+    },
+    sizes={
+        "smoke": Size(({"place": [0.0, 0.5, 1.0]},), 2),
+        "small": Size(({"crowd": list(BEST), "lost": [0.3, 0.6], "place": [0.0, 0.5, 1.0]},), 5),
+        "paper": Size(
+            (
+                {
+                    "crowd": list(BEST),
+                    "epsilon": [0.3, 0.2, 0.1],
+                    "lost": [0.2, 0.4, 0.6],
+                    "place": [0.0, 0.3, 0.6, 0.9, 1.0],
+                },
+            ),
+            20,
+        ),
+    },
+    trial=trial,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Labels over the bound and errors, by γ",
+            Grouped(
+                ("crowd", "epsilon", "lost", "place"),
+                {
+                    "trials": ("ratio", "size"),
+                    "sampled": "mean",
+                    "needed": "sum",
+                    "ratio": "mean",
+                    "largest": ("ratio", "max"),
+                    "promise": ("ratio_promise", "min"),
+                    "error": "max",
+                    "error_promise": "min",
+                },
+            ),
+            (
+                "In {between.count:,} of {trials:,} trials γ is as printed but not as the proof "
+                "needs; labels there are at most {between.max:.2f} times the bound.",
+            ),
+            (
+                Drawn(
+                    "error",
+                    "Largest error of a task, by where γ is between 1/C_ε (0) and 1/C_ε′ (1)",
+                    "place",
+                    "error",
+                    ("place of γ", "error"),
+                    {"series": "lost", "panel": "epsilon", "kind": "points"},
+                ),
+            ),
+        ),
+        derived={
+            "ratio": lambda ok: ok["labels"] / ok["bound"],
+            "between": lambda ok: ok["ratio"].where(~ok["needed"].astype(bool)),
+        },
+    ),
+)
