@@ -246,7 +246,6 @@ class Collector(Saveable[CollectorState]):
             available=available,
             have=have,
             newcomers=newcomers,
-            repeats=kind.repeats,
             epsilon=None if epsilon is None else float(epsilon),
             mean=bool(mean),
             total=None if total is None else float(total),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -34,7 +33,7 @@ from workbench.collection.events import (
     Told,
 )
 from workbench.collection.policy import Goal, Policy
-from workbench.collection.pool import Ledger, Questions
+from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.setup import Setup, Triple, pool_of
 
 
@@ -118,7 +117,7 @@ class Running:
         setup = self.setup
         kind = POLICIES[setup.policy].call
         refuse_unknown_terms(setup, kind)
-        pool = pool_of(setup, {name: place for place, name in enumerate(self.names)})
+        pool = self._pool()
         self.ledger = Ledger(
             pool, None, setup.least, repeats=kind.repeats
         )  # what was asked is paid
@@ -300,7 +299,7 @@ class Running:
         if new or terms:
             hands[place] = event.hand
             self.setup = msgspec.structs.replace(self.setup, hands=tuple(hands))
-            before, pool = self.ledger.pool.capacity[place], pool_of(self.setup, self._places())
+            before, pool = self.ledger.pool.capacity[place], self._pool()
             self.ledger.pool = pool
             if pool.available is not None:
                 self.ledger.open[:, place] &= pool.available[:, place]
@@ -310,8 +309,9 @@ class Running:
             self.ledger.left[place] = self.away.pop(place)
         self.policy.joined(place)
 
-    def _places(self) -> dict[Any, int]:
-        return name_places("workers", self.names)
+    def _pool(self) -> Pool:
+        repeats = POLICIES[self.setup.policy].call.repeats
+        return pool_of(self.setup, name_places("workers", self.names), repeats=repeats)
 
     def _left(self, event: Left) -> None:
         place = event.worker
@@ -323,7 +323,7 @@ class Running:
         self.setup = msgspec.structs.replace(self.setup, tasks=(*self.setup.tasks, *event.tasks))
         if not self.policy.streams:
             return self._lay_out_anew(*self._split())
-        self.ledger.grow(pool_of(self.setup, self._places()))
+        self.ledger.grow(self._pool())
         return self.policy.arrived(np.arange(before, len(self.setup.tasks)))
 
     def _taken_back(self, event: TakenBack) -> None:

@@ -67,12 +67,12 @@ class GoldTask(State, frozen=True):
 class Hand(State, frozen=True):
     """A worker, or a place for somebody who may still come; her name stands elsewhere.
 
-    `price` is by type, `own_price` that of tasks with a price of their own, `available` the places
+    Without a `capacity` she can label every task; `price` is by type, `own_price` that of tasks with a price of their own, `available` the places
     of the tasks she can be asked about, `group` the workers with whom she errs together, `skill`
     her chance of being right where it is known.
     """
 
-    capacity: Count
+    capacity: Count | None
     price: tuple[Price, ...]
     own_price: tuple[tuple[Count, Price], ...] | None = None
     group: Id | None = None
@@ -129,15 +129,12 @@ def read_setup(
     available: pd.DataFrame | None,
     have: pd.DataFrame | None,
     newcomers: int,
-    repeats: bool,
     **goal: Any,
 ) -> Named:
     """Check what a collection is begun with; parameters as of `Collector`.
 
     Parameters
     ----------
-    repeats
-        Whether the policy may ask a worker about the same task again.
     goal
         Fields of `Setup` that need no names: goal, limits, policy, options, seed.
 
@@ -175,7 +172,6 @@ def read_setup(
         classes, [*(task.label for task in named_gold), *(label for _, label in secret)]
     )
     names = [label for label, _ in shares]
-    unlimited = UNLIMITED if repeats else len(named_tasks) + len(named_gold)
     return Named(
         Setup(
             tasks=tuple(named_tasks),
@@ -186,7 +182,7 @@ def read_setup(
             hands=_hands(
                 many,
                 places,
-                _numbers("capacity", capacity, places, unlimited),
+                _numbers("capacity", capacity, places, None),
                 _prices(costs, places, kinds),
                 _by_worker("groups", groups, places),
                 _by_worker("skills", skills, places),
@@ -355,7 +351,9 @@ def _hands(
             allowed = available[place] if place < len(places) else ()
         hands.append(
             Hand(
-                checks.count(f"capacity of worker {worker!r}", own["capacity"]),
+                None
+                if own["capacity"] is None
+                else checks.count(f"capacity of worker {worker!r}", own["capacity"]),
                 tuple(
                     checks.number(f"cost of worker {worker!r}", value, 0, HIGHEST_PRICE)
                     for value in own["price"]
@@ -581,17 +579,29 @@ def record_of(
     return tuple((task, worker, named) for (task, worker), named in rows.items())
 
 
-def pool_of(setup: Setup, workers: Mapping[Id, int]) -> Pool:
-    """Make the pool of a setup; of `workers` are the names that are known by now."""
+def pool_of(setup: Setup, workers: Mapping[Id, int], *, repeats: bool = False) -> Pool:
+    """Make the pool of a setup.
+
+    Parameters
+    ----------
+    workers
+        Place of each name that is known by now.
+    repeats
+        Whether a worker may be asked about the same task again: her capacity is without limit then,
+        unless one is said.
+    """
     kind_place = {kind: place for place, kind in enumerate(setup.types)}
     class_place = {label: code for code, (label, _) in enumerate(setup.classes)}
     hands, n = setup.hands, len(setup.tasks)
+    every = UNLIMITED if repeats else n + len(setup.gold)
     names = {place: name for name, place in workers.items()}
     return Pool(
         tasks=name_array(task.name for task in setup.tasks),
         workers=name_array(names.get(j, f"newcomer {j}") for j in range(len(hands))),
         classes=name_array(class_place),
-        capacity=np.array([hand.capacity for hand in hands], dtype=np.int64),
+        capacity=np.array(
+            [every if hand.capacity is None else hand.capacity for hand in hands], dtype=np.int64
+        ),
         price=np.array([hand.price for hand in hands], dtype=np.float64).T,
         kind=np.array([kind_place[task.type] for task in setup.tasks], dtype=np.int64),
         share=np.array([share for _, share in setup.classes]),

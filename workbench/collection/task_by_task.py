@@ -80,8 +80,10 @@ class TaskByTask(Policy):
         self._here: list[int] = []  # place in the pool of each worker that the learners know
         self._queue: deque[int] = deque()
         self._step: tuple[int, int] | None = None  # arriving task, and the task that is asked
+        self._asked: set[int] = set()
         self._open: set[int] = set()
         self._labels: dict[int, int] = {}
+        self._early: list[tuple[int, int, int]] = []  # late labels that wait for the step's end
         self._class: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
         self._confidence: FloatArray = np.zeros(len(pool.tasks))
         self._queue.extend(range(len(pool.tasks)))
@@ -157,7 +159,8 @@ class TaskByTask(Policy):
                 break
             workers, asked = self._pose(self._queue.popleft())
             ask = ledger.affordable(Questions(np.full(len(workers), asked), workers))
-            self._open, self._labels = set(ask.worker.tolist()), {}
+            self._asked = set(ask.worker.tolist())
+            self._open, self._labels = set(self._asked), {}
             self._close()
             if len(ask):
                 return ask
@@ -182,9 +185,12 @@ class TaskByTask(Policy):
         """Take labels of the step that waits for them, or late ones."""
         rows = zip(ask.task.tolist(), ask.worker.tolist(), label.tolist(), strict=True)
         for task, worker, named in rows:
-            if self._step is not None and task == self._step[1] and worker in self._open:
-                self._open.remove(worker)
-                self._labels[worker] = named
+            if self._step is not None and task == self._step[1]:
+                if worker in self._asked:
+                    self._open.discard(worker)
+                    self._labels[worker] = named
+                else:
+                    self._early.append((task, worker, named))
             else:
                 self._late(task, worker, named)
         self._close()
@@ -212,6 +218,9 @@ class TaskByTask(Policy):
         named = {self._here.index(worker): label for worker, label in labels}
         self._answer(task, self._learner(task).tell(named))
         self._step = None
+        early, self._early = self._early, []
+        for waited in early:
+            self._late(*waited)
 
     def _answer(self, task: int, answer: TaskLabel) -> None:
         self._class[task], self._confidence[task] = answer.label, answer.confidence
@@ -241,7 +250,9 @@ class TaskByTask(Policy):
         return {
             "history": self.history,
             "queue": list(self._queue),
+            "asked": sorted(self._asked),
             "open": sorted(self._open),
+            "early": self._early,
             "labels": sorted(self._labels.items()),
         }
 
@@ -263,7 +274,8 @@ class TaskByTask(Policy):
                 case "tell":
                     self._tell([(int(worker), int(label)) for worker, label in heard[0]])
         self._queue = deque(saved["queue"])
-        self._open = set(saved["open"])
+        self._asked, self._open = set(saved["asked"]), set(saved["open"])
+        self._early = [(task, worker, named) for task, worker, named in saved["early"]]
         self._labels = {int(worker): int(label) for worker, label in saved["labels"]}
 
 
