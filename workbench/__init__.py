@@ -46,10 +46,22 @@ __all__ = [
 ]
 
 
+_GOING = {
+    "AssignmentSession": 'Collector(..., policy="algorithm-2")',
+    "LsOl": 'Collector(..., policy="ls-ol")',
+}
+"""Names of release 1.0 that go in 2.0.0, and what to use instead."""
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     from importlib import import_module
+
+    if name in _GOING:
+        from warnings import warn
+
+        warn(f"wb.{name} goes in 2.0.0: use wb.{_GOING[name]}", DeprecationWarning, stacklevel=2)
 
     return getattr(import_module("workbench.api"), name)
 

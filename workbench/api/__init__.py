@@ -16,10 +16,10 @@ from workbench.api.learning import learn
 from workbench.api.planning import plan
 from workbench.api.ranking import leaderboard
 from workbench.api.reading import load, read_gold, read_labels
+from workbench.api.session import AssignmentSession
 from workbench.api.simulation import simulate, simulate_panel
 from workbench.api.solving import doctor, export, solve
 from workbench.api.studying import judge, report, run_study
-from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
 from workbench.learning.ls_ol import LsOl

@@ -150,6 +150,12 @@ class AlgorithmTwo(Policy):
         self._finished: list[int] = []
         """Workers whose gold answers are all there, and not yet judged; in that order."""
 
+    @property
+    def gold_asked(self) -> int:
+        """Gold tasks that a worker of unknown skill is asked."""
+        most = self.gold_per_type
+        return sum(len(gold) if most is None else min(most, len(gold)) for gold in self._pools)
+
     # ---- asking and hearing ----
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
@@ -277,7 +283,7 @@ class AlgorithmTwo(Policy):
                 skill[:, worker] = visit.skill
         return skill
 
-    def _rights(self) -> FloatArray:
+    def chances_right(self) -> FloatArray:
         """Chance that each label is right, shape (k,)."""
         pool, (task, worker, _) = self.ledger.pool, self.ledger.labels.T
         p = self._skills()[pool.kind[task], worker]
@@ -287,7 +293,7 @@ class AlgorithmTwo(Policy):
     def gathered(self) -> FloatArray:
         """What the labels of each task count together towards the requirement, shape (n,)."""
         task = self.ledger.labels[:, 0]
-        counted = self.settings.counted(self._rights())
+        counted = self.settings.counted(self.chances_right())
         gathered: FloatArray = np.bincount(task, counted, len(self.ledger.pool.tasks)).astype(float)
         return gathered
 
@@ -296,7 +302,7 @@ class AlgorithmTwo(Policy):
 
         A task is closed when it gathered what ε asks.
         """
-        pool, p = self.ledger.pool, self._rights()
+        pool, p = self.ledger.pool, self.chances_right()
         votes = self.ledger.votes()
         weights = promised_weights(gain_of(self.settings.gain).vote, p)
         outcome = weighted_majority(votes, weights, seed=self.seed)

@@ -67,9 +67,9 @@ class GoldTask(State, frozen=True):
 class Hand(State, frozen=True):
     """A worker, or a place for somebody who may still come; her name stands elsewhere.
 
-    Without a `capacity` she can label every task; `price` is by type, `own_price` that of tasks with a price of their own, `available` the places
-    of the tasks she can be asked about, `group` the workers with whom she errs together, `skill`
-    her chance of being right where it is known.
+    Without a `capacity` she can label every task; `price` is by type, `own_price` that of tasks
+    with a price of their own, `available` the places of the tasks she can be asked about, `group`
+    the workers with whom she errs together, `skill` her chance of being right where it is known.
     """
 
     capacity: Count | None

@@ -215,8 +215,8 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
 
     Examples
     --------
-    >>> import workbench as wb
-    >>> learner = wb.LsOl(["ann", "bob", "eve"], (2, 5), seed=1)
+    >>> from workbench.learning.ls_ol import LsOl
+    >>> learner = LsOl(["ann", "bob", "eve"], (2, 5), seed=1)
     >>> ask = learner.ask("photo 1")
     >>> ask.kind, ask.workers.tolist()
     ('new tester', [0, 1, 2])
