@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AssignmentProblem",
-    "AssignmentSession",
     "Collector",
     "InputError",
-    "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
@@ -54,7 +52,7 @@ _GOING = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in (*__all__, *_GOING):
         raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     from importlib import import_module
 

@@ -55,7 +55,7 @@ from workbench.collection.events import (
     Joined,
     Left,
     Opened,
-    Recorded,
+    OnRecord,
     TakenBack,
     Told,
     Undone,
@@ -773,7 +773,7 @@ class Collector(Saveable[CollectorState]):
                     )
                 )
             if any(fresh):
-                turn.apply(Recorded(*fresh))
+                turn.apply(OnRecord(*fresh))
 
     def take_back(self, worker: Id, tasks: Iterable[Id]) -> None:
         """Let labels of a worker not count any more; she may give others, at no further cost.

@@ -81,10 +81,10 @@ class Arrived(Event, frozen=True):
     tasks: tuple[Task, ...]
 
 
-class Recorded(Event, frozen=True):
+class OnRecord(Event, frozen=True):
     """Labels that came from elsewhere: they count, and cost nothing."""
 
-    kind = "recorded"
+    kind = "on record"
 
     labels: tuple[Triple, ...]
     gold_labels: tuple[Triple, ...]
@@ -163,7 +163,7 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         Joined,
         Left,
         Arrived,
-        Recorded,
+        OnRecord,
         Asked,
         Told,
         GivenUp,

@@ -16,7 +16,7 @@ from workbench.collection.events import (
     Joined,
     Left,
     Opened,
-    Recorded,
+    OnRecord,
     TakenBack,
     Told,
     Undone,
@@ -92,7 +92,7 @@ def in_words(event: Event, names: Names) -> str:
             words = names.worker(event.worker)
         case Arrived():
             words = ", ".join(str(task.name) for task in event.tasks)
-        case Recorded():
+        case OnRecord():
             words = f"{len(event.labels)} labels, {len(event.gold_labels)} gold labels"
         case Changed():
             terms = ("epsilon", "total", "least", "most")

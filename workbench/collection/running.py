@@ -28,7 +28,7 @@ from workbench.collection.events import (
     Left,
     Opened,
     Past,
-    Recorded,
+    OnRecord,
     TakenBack,
     Told,
 )
@@ -232,7 +232,7 @@ class Running:
                 self._left(event)
             case Arrived():
                 self._arrived(event)
-            case Recorded():
+            case OnRecord():
                 record, labels = self._split()
                 record[0] = np.concatenate([record[0], _rows(event.labels)])
                 record[1] = np.concatenate([record[1], _rows(event.gold_labels)])
