@@ -157,9 +157,10 @@ def _possible(vote: ExactVote, t: int, most: IntArray) -> bool:
 
 def _least_sets(vote: ExactVote, t: int, most: IntArray, left: Remaining) -> list[IntArray] | None:
     """All allowed sets of a task class that are so with nobody to spare; None when time is up."""
+    every = np.array(list(itertools.product(*(range(many + 1) for many in most.tolist()))))
+    every = every[vote.least_errors(t, every) <= vote.epsilon[t] * (1 + 1e-6)]
     least = np.zeros((0, len(most)), dtype=np.int64)
-    every = itertools.product(*(range(many + 1) for many in most.tolist()))
-    for copies in map(np.array, sorted(every, key=sum)):
+    for copies in every[np.argsort(every.sum(axis=1), kind="stable")]:
         if left().over:
             return None
         if not (least <= copies).all(axis=1).any() and vote.allows(t, copies):
