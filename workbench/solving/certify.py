@@ -23,7 +23,7 @@ import numpy as np
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.patterns import SLACK
 from crowd_models.problem import Problem
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.solving.patterns.bound import branch_bound, pattern_bound
 from workbench.solving.scaling import is_loose, tightened
@@ -358,13 +358,14 @@ def _finite(
 ) -> Check:
     n, m = problem.shape
     bad = 0
-    stated = (
+    parts = [part for proof in proofs for part in _parts(problem, proof)]
+    for name, values, shape in (
         ("assignment", assignment, (n, m)),
         ("task weights", task_weights, (n,)),
         ("worker prices", worker_prices, (m,)),
-    )
-    parts = [(name, values, shape) for name, values, shape in stated if values is not None]
-    parts += [part for proof in proofs for part in _parts(problem, proof)]
+    ):
+        if values is not None:
+            parts.append((name, values, shape))
     for name, values, shape in parts:
         _numbers(name, values)
         _shaped(name, values, shape)
@@ -429,7 +430,7 @@ def _proven(
     return "label counts", (_next_cost(problem, counted), None)
 
 
-def _shaped(name: str, values: FloatArray | IntArray, shape: tuple[int, ...]) -> None:
+def _shaped(name: str, values: FloatArray | IntArray | BoolArray, shape: tuple[int, ...]) -> None:
     if np.shape(values) != shape:
         raise InputError(f"the {name} have shape {np.shape(values)}: the problem's is {shape}")
 
