@@ -366,10 +366,10 @@ def _finite(
     ):
         if values is not None:
             parts.append((name, values, shape))
-    for name, values, shape in parts:
-        _numbers(name, values)
-        _shaped(name, values, shape)
-        bad += int(np.count_nonzero(~(np.abs(values) <= LARGEST)))
+    for what, numbers, asked in parts:
+        _numbers(what, numbers)
+        _shaped(what, numbers, asked)
+        bad += int(np.count_nonzero(~(np.abs(numbers) <= LARGEST)))
     return _check("finite numbers", np.array([float(bad)]), 0.0)
 
 
