@@ -26,9 +26,9 @@ from workbench.collection.events import (
     GivenUp,
     Joined,
     Left,
+    OnRecord,
     Opened,
     Past,
-    OnRecord,
     TakenBack,
     Told,
 )
