@@ -105,7 +105,7 @@ class LabelCheck(Result):
 
     @property
     def groups(self) -> list[list[Any]]:
-        """Workers who copy each other, or are one model: groups of two or more."""
+        """Workers who err together, as copies or one model do: groups of two or more."""
         return [self._names(group) for group in self.found.groups]
 
     @property
@@ -224,6 +224,7 @@ class LabelCheck(Result):
             "warnings": self.warnings,
             "effective_workers": self.effective_workers if self.counts["gold_tasks"] else None,
             "groups": self.groups,
+            "groups_copying": list(self.found.copying),
             "workers": self.to_frame().to_dict("records"),
             **self.counts,
             "classes": self.given.classes.all_back(self.classes),
@@ -237,7 +238,7 @@ class LabelCheck(Result):
             "pairs": [
                 {
                     "workers": self._names((pair.first, pair.second)),
-                    **picked(pair, "tasks", "both_wrong", "correlation", "p_value"),
+                    **picked(pair, "tasks", "both_wrong", "same_wrong", "correlation", "p_value"),
                 }
                 for pair in self.found.pairs
             ],
@@ -272,9 +273,12 @@ class LabelCheck(Result):
                 f"{percent(overall.hard_expected, 3)}"
             )
         told += [
-            f"workers {names(group, NAMED)} err together far beyond difficulty: they copy, or are "
-            "one model; count them as one"
-            for group in self.groups
+            f"workers {names(group, NAMED)} name the same wrong classes far beyond chance: they "
+            "copy, or are one model; count them as one"
+            if copying
+            else f"workers {names(group, NAMED)} err on the same tasks far beyond difficulty: "
+            "their labels count for less than so many"
+            for group, copying in zip(self.groups, self.found.copying, strict=True)
         ]
         loose = [
             pair
