@@ -175,8 +175,17 @@ class Comparison(Result):
                 "which take workers for independent, are too good; go by the error measured "
                 "(--json tells how many independent workers the voters of a task are worth)."
             )
-        if (self.table["ratio"] < 1 - 1e-9).any():
-            notes.append("a ratio below 1 pays less than covering every task takes.")
+        short = self.table[self.table["ratio"] < 1 - 1e-9]
+        if len(short):
+            missed = short[short["error_measured"] > self.settings["epsilon"]]
+            line = "a ratio below 1 pays less than covering every task takes: it is no bargain"
+            if len(missed):
+                line += (
+                    f", for tasks are left short. {names(missed['method'].tolist(), 10)} "
+                    f"{'miss' if len(missed) > 1 else 'misses'} the error asked for, "
+                    f"ε = {self.settings['epsilon']:g}"
+                )
+            notes.append(f"{line}.")
         if many := len(self.left_out):
             some = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
             notes.append(

@@ -90,7 +90,9 @@ class Learning(Result):
         """Draw accuracy, regret or labels bought, sets and estimates."""
         from workbench.plots import learning
 
-        return learning(self.steps, self.workers, title=self.title)
+        policy = str(self.numbers["policy"])
+        shown = "LS_OL" if policy == "ls-ol" else f"policy {policy}"
+        return learning(self.steps, self.workers, title=self.title, policy=shown)
 
     def summary(self) -> str:
         """Give the text that `workbench learn` prints."""

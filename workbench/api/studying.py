@@ -15,6 +15,7 @@ import pandas as pd
 
 from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
+from workbench.base.text import cell
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
 from workbench.studies import claims_page, judging, overview
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 STORE = "studies.sqlite"
 PAGE = "report.html"
+
+REASONS = 3
+"""Reasons for which trials failed that are shown."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,8 +116,18 @@ class StudyResult(Result):
         return self.table
 
     def summary(self) -> str:
-        """Say how the run ended, and where its trials are kept."""
-        return f"{self.name}: {self.progress.summary()}; kept in {self.store}"
+        """Say how the run ended, where its trials are kept, and why trials failed."""
+        line = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
+        if not self.failed or self.shard is not None:
+            return line
+        rows = self.table[~self.table["status"].isin(["ok", "infeasible"])]
+        reasons = Counter(zip(rows["status"].astype(str), rows["message"].astype(str), strict=True))
+        shown = [
+            f"{status}, {many} {'trial' if many == 1 else 'trials'}: {cell(message)}"
+            for (status, message), many in reasons.most_common(REASONS)
+        ]
+        more = len(reasons) - len(shown)
+        return "\n".join([line, *shown, *([f"and {more} other reasons"] * (more > 0))])
 
     def plot(self, name: str | None = None) -> Figure:
         """Draw a chart of the study, the first when no name is given.

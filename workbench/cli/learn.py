@@ -19,6 +19,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "workbench learn --simulate 9 --low 0.5 --high 0.9 --schedule 2,4 --weighted",
     "workbench learn --labels labels.csv --gold gold.csv --out results",
     "workbench learn --labels labels.csv --policy ls-ol --schedule 30,0 --vetting",
+    plugins=True,
 )
 @click.option(
     "--policy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import traceback
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -137,7 +138,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "checkout": checkout,
         "packages": packages,
         "again": [
-            " ".join(["workbench study", *words, *repeat.store_option(store.path), *own])
+            shlex.join(["workbench", "study", *words, *repeat.store_option(store.path), *own])
             for words in (["verify"], ["report", name])
         ],
     }

@@ -122,13 +122,6 @@ def _pairs(axes: Axes, found: Dependence) -> None:
         if any({pair.first, pair.second} <= set(group) for group in found.groups)
     ]
     _shares(axes, found.correlations, 40, "0.75", low=-1.0)
-    axes.plot(
-        [],
-        [],
-        ls="none",
-        label=f"of all answers {found.overall.correlation:+.2f}; "
-        f"here {len(found.correlations)} pairs with {SHARED} tasks in common",
-    )
     for pairs, colour, mark, label in (
         ([pair for pair in found.pairs if pair not in grouped], BLUE, "o", "pairs that stand out"),
         (grouped, GREEN, "s", "pairs of a group"),
@@ -147,9 +140,19 @@ def _pairs(axes: Axes, found: Dependence) -> None:
                 label=f"{label}: {len(pairs)}",
             )
     axes.axvline(
+        found.overall.correlation,
+        color=VERMILION,
+        ls=":",
+        lw=1.1,
+        label=f"all answers: {found.overall.correlation:.2f}",
+    )
+    axes.axvline(
         found.typical, color="0.35", ls="-.", lw=1.1, label=f"median of pairs: {found.typical:.2f}"
     )
-    axes.set_xlabel("correlation of two workers' errors")
+    axes.set_xlabel(
+        "correlation of two workers' errors\n"
+        f"({len(found.correlations)} pairs with {SHARED} gold tasks or more in common)"
+    )
     axes.set_ylabel("pairs")
     axes.set_xlim(-1.05, 1.05)
     whole_ticks(axes.yaxis)
