@@ -185,6 +185,11 @@ def mean_chart(
     return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
 
 
+def nonempty(*charts: Chart) -> tuple[Chart, ...]:
+    """Charts that have something to draw."""
+    return tuple(chart for chart in charts if len(chart.data))
+
+
 def joined(parts: Iterable[Analysis]) -> Analysis:
     """Put analyses one after another."""
     found = list(parts)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from workbench.papers.adaptive_assignment.adaptive_curves import at_equal_labels
-from workbench.studies.chance import BEYOND, Gap, beyond_chance, flags, gap
-from workbench.studies.claim import NotMeasured, enough, only
+from workbench.studies.chance import BEYOND, Gap, gap
+from workbench.studies.claim import NotMeasured, only
 
 CROWDS = ("one-type", "two-types")
 """Figure 1's two crowds, as its study names them."""
@@ -17,81 +17,10 @@ IDENTICAL = 0.02
 """Two errors closer than this count as almost identical."""
 
 
-def lemma_2(rows: pd.DataFrame) -> dict[str, Any]:
-    """Estimates beyond t, counted at each skill, t and δ."""
-    points = rows.groupby(["skill", "radius", "delta"], as_index=False)[["missed", "draws"]].sum()
-    points["share"] = points["missed"] / points["draws"]
-    over = [
-        beyond_chance(point["missed"], point["draws"], point["delta"], looks=len(points))
-        for point in points.to_dict("records")
-    ]
-    worst = points.iloc[int((points["share"] / points["delta"]).argmax())]
-    return {**worst, "points": points, "refuted": sum(over)}
-
-
 def _published(rows: pd.DataFrame) -> pd.DataFrame:
     """Trials at the paper's own size (Section 6)."""
     what = "trials at the paper's own settings"
     return only(rows, 8, what, tasks=1000, workers=300, gamma=0.3)
-
-
-def made_gold(rows: pd.DataFrame) -> dict[str, Any]:
-    """Estimates by gold labels that many workers made, beyond Lemma 2's t."""
-    keys = ["crowd", "labels", "gold", "delta"]
-    sums = rows.groupby(keys)[["wrong", "judged", "missed_made", "missed_true"]].sum().reset_index()
-    made = rows.groupby(keys).size().to_numpy() * sums["gold"]
-    sums = sums.assign(
-        wrong=sums["wrong"] / made,
-        made=sums["missed_made"] / sums["judged"],
-        true=sums["missed_true"] / sums["judged"],
-        failing=[
-            beyond_chance(point["missed_made"], point["judged"], point["delta"], looks=len(sums))
-            for point in sums.to_dict("records")
-        ],
-    )
-    adverse = sums["crowd"] == "adverse"
-    many = sums["labels"] == sums["labels"].max()
-    sound = enough(sums[~adverse & many], 1, "settings with the most labels")
-    few = enough(sums[~adverse & ~many], 1, "settings with fewer labels")
-    against = enough(sums[adverse & many], 1, "settings of a crowd mostly wrong")
-    return {
-        "sound": sound,
-        "few": few,
-        "against": against,
-        "delta": rows["delta"].iloc[0],
-        "refuted": sound["failing"].any(),
-        "caveat": few["failing"].any() or against["failing"].any(),
-    }
-
-
-def toy_example(rows: pd.DataFrame) -> dict[str, Any]:
-    """Labels a task with the three perfect workers judged rightly, too low, and corrected."""
-    corrected = flags(rows["corrected"])
-    plain = rows[~corrected]
-    right = enough(plain[plain["judged"] == 1], 2, "trials with q̂ = 1 for the three")
-    low = enough(plain[plain["judged"] < 0.992], 2, "trials with q̂ < 0.992 for the three")
-    mended = enough(rows[corrected], 2, "trials with ε′")
-    by_quality = low.pivot_table(values="labels_others", index="judged", columns="poor")
-    poorest, next_poorest = sorted(float(poor) for poor in by_quality.columns)[:2]
-    growth = by_quality[poorest] / by_quality[next_poorest]
-    optimum, asked = rows["optimum"].max(), rows["requirement"].iloc[0]
-    fine = (
-        abs(asked - 3) < 0.01
-        and optimum == right["labels"].max() == 3
-        and rows["optimum_others"].max() < 1e-6
-        and low.loc[low["poor"] == poorest, "labels"].min() > 10 * optimum
-        and growth.min() > 0.8 * next_poorest / poorest
-    )
-    return {
-        **low.nlargest(1, "labels").iloc[0],
-        "asked": asked,
-        "rows": rows,
-        "right": right,
-        "mended": mended,
-        "poorer": next_poorest / poorest,
-        "growth": growth,
-        "refuted": not fine,
-    }
 
 
 def _errors(table: pd.DataFrame, panel: str, gold: int) -> dict[object, pd.DataFrame]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
@@ -38,6 +39,7 @@ from workbench.papers.adaptive_assignment.theorems import (
     theorem_5,
 )
 from workbench.solving import Solution, Termination, solve
+from workbench.studies.claim import only
 from workbench.studies.study import Parameter, Params, Scalar, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -306,6 +308,18 @@ def sampling(instance: Instance, params: Params, least_quality: float) -> Sampli
     m = len(instance.main)
     gamma = instance.preliminary / m
     return Sampling(params["epsilon"], params["delta"], gamma, instance.tasks, m, least_quality)
+
+
+def at_paper_size(trials: pd.DataFrame) -> pd.DataFrame:
+    """Trials at the size of the paper's experiments (Section 6).
+
+    Raises
+    ------
+    NotMeasured
+        There are fewer than eight.
+    """
+    what = "trials at the paper's own settings"
+    return only(trials, 8, what, tasks=1000, workers=300, gamma=0.3)
 
 
 def theorem_5_radius(params: Params, gamma: float) -> float:
