@@ -211,7 +211,7 @@ def at_equal_labels(table: pd.DataFrame, panel: str) -> pd.DataFrame:
         ok = ok[ok[setting] == ok[setting].mode().iloc[0]]
     keys, adaptive = [panel, "repetition", "labels"], ok["method"] == "adaptive"
     table = ok[~adaptive].pivot_table(index=keys, columns="method", values="error").reset_index()
-    table = table.reindex(columns=[*keys, *METHODS]).rename_axis(columns=None)
+    table = table.reindex(columns=[*keys, *METHODS])
     marks = ok[adaptive].groupby(keys, as_index=False)["error"].mean()
     for crowd, own in marks.groupby(keys[:2]):
         here = (table[keys[:2]] == list(crowd)).all(axis=1)

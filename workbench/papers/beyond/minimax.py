@@ -24,8 +24,12 @@ from workbench.papers.beyond.instances import FAMILIES
 from workbench.papers.beyond.minimax_program import Minimax, minimax
 from workbench.papers.beyond.online_runs import WITHOUT_SAMPLE, costs_by_length, run_units
 from workbench.papers.beyond.posted_prices import Posted, posted_costs, worst_case
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    measured,
+    nonempty,
+)
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 FINE = tuple(name for name in FAMILIES if name.startswith("fine"))
@@ -96,20 +100,52 @@ def path_ratios(
     return ratios
 
 
-def _players(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
-    named = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
-    players = ["no algorithm below", *WITHOUT_SAMPLE]
-    means = named.groupby("theta")[players].mean()
-    equal: dict[tuple[float, ...], list[str]] = {}
-    for name in players:
-        equal.setdefault(tuple(means[name].astype(float).round(9)), []).append(name)
-    alike = {", ".join(names): means[names[0]] for names in equal.values()}
-    return (
-        pd.DataFrame(alike)
-        .melt(var_name="player", value_name="ratio", ignore_index=False)
-        .reset_index()
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Proven ratios by family, and those of policies."""
+    rows = measured(trials, "bound")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    table = rows[list(TABLE)].drop_duplicates("family", ignore_index=True)
+    families = [
+        f"{row['family']}: no online algorithm is below {row['exact']} = {row['bound']:.4f}, a "
+        f"randomised one comes to {row[RANDOMISED]:.4f}."
+        for row in table.to_dict("records")
+    ]
+    gap = (
+        f"The randomised policy's worst ratio is at most {rows['gap'].max():.0e} above what is "
+        "proven."
     )
+    chart = Chart(
+        "ladders",
+        "Worst ratio on ladders of rising quality, which may end after any worker; "
+        f"{len(rows):,} trials.",
+        players(rows),
+        x="theta",
+        y="ratio",
+        x_label="U / L",
+        y_label="cost / offline optimum",
+        series="player",
+        log_x=True,
+        log_y=True,
+    )
+    caption = "Competitive ratios by family: proven for every online algorithm, and of policies"
+    return Analysis((ended(trials), *families, gap), {caption: table}, nonempty(chart))
+
+
+def players(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
+    fine = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
+    names = ["no algorithm below", *WITHOUT_SAMPLE]
+    ratios = fine.groupby("theta")[names].mean()
+    equal: dict[tuple[float, ...], list[str]] = {}
+    for name in names:
+        equal.setdefault(tuple(ratios[name].astype(float).round(9)), []).append(name)
+    alike = pd.DataFrame({", ".join(same): ratios[same[0]] for same in equal.values()})
+    long = alike.melt(var_name="player", value_name="ratio", ignore_index=False)
+    return long.reset_index()
 
 
 STUDY = Study(
@@ -138,31 +174,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Competitive ratios by family: proven for every online algorithm, and of policies",
-            lambda rows: rows[list(TABLE)].drop_duplicates("family", ignore_index=True),
-            (
-                Each(
-                    "{family}: no online algorithm is below {exact} = {bound:.4f}, a randomised one "
-                    "comes to {minimax policy:.4f}."
-                ),
-                "The randomised policy's worst ratio is at most {gap.max:.0e} above what is proven.",
-            ),
-            (
-                Drawn(
-                    "ladders",
-                    "Worst ratio on ladders of rising quality, which may end after any worker",
-                    "theta",
-                    "ratio",
-                    ("U / L", "cost / offline optimum"),
-                    {"series": "player", "log_x": True, "log_y": True},
-                    of=_players,
-                ),
-            ),
-        ),
-        needs="bound",
-    ),
+    analyse=analyse,
     version=2,
     deadline=1800.0,
 )

@@ -57,9 +57,24 @@ from workbench.papers.beyond.online_runs import (
     run_units,
     unit_skills,
 )
-from workbench.studies.analysis import along, base_point
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import (
+    along,
+    base_point,
+    ended,
+    ended_well,
+    nonempty,
+)
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.trials import Streams
 
 LAWS = ("independent", "random order")
@@ -265,6 +280,8 @@ def _correction(problem: OnlineProblem, params: Params) -> float:
     return 4 * radius / mean
 
 
+# What the trials say.
+
 AXES = {
     "gamma": "sample, γ",
     "requirement": "C, units a task (m ∝ C)",
@@ -274,10 +291,77 @@ AXES = {
     "arrival": "order",
     "known": "gold answers (EB: prior)",
 }
-KEYS = ("arrival", "quality", "requirement", "workers", "capacity", "repair", "gamma", "known")
+KEYS = ["arrival", "quality", "requirement", "workers", "capacity", "repair", "gamma", "known"]
 
 
-def _axes(rows: pd.DataFrame) -> pd.DataFrame:
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The ratio's factors by setting, and the ratio along one parameter at a time."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(known=information(rows))
+    caption = "A ratio's factors: the future (unavoidable), the algorithm (lost), skills"
+    chart = Chart(
+        "along",
+        "Ratio to the offline optimum, repair included, along one parameter at a time; of the best "
+        f"online policy, or proven for all, in front; {len(rows):,} trials.",
+        along_axes(rows),
+        x="value",
+        y="split_ratio",
+        x_label="",
+        y_label="ratio to the offline optimum",
+        series="policy",
+        panel="along",
+        kind="points",
+        log_y=True,
+        own_x=True,
+    )
+    return Analysis((ended(trials), *costs(rows)), {caption: factors(rows)}, nonempty(chart))
+
+
+def information(rows: pd.DataFrame) -> pd.Series[str]:
+    """What is known of skills: all, or so many gold answers, with a fitted prior or none."""
+    prior = rows["skills"].map({"fitted": " EB"}).fillna("")
+    return (rows["gold"].astype(str) + prior).mask(rows["gold"] == 0, "true")
+
+
+def factors(rows: pd.DataFrame) -> pd.DataFrame:
+    """The ratio's factors by policy and setting."""
+    table = rows.groupby(["policy", *KEYS]).agg(
+        trials=("lost", "size"),
+        unavoidable=("unavoidable", "mean"),
+        lost=("lost", "mean"),
+        lost_error=("lost_error", "max"),
+        skills_lost=("skills_lost", "mean"),
+        skills_error=("skills_error", "max"),
+        split_ratio=("split_ratio", "mean"),
+        avoidable=("avoidable", "mean"),
+        avoidable_error=("avoidable_error", "max"),
+    )
+    return table.reset_index()
+
+
+def costs(rows: pd.DataFrame) -> list[str]:
+    """What not knowing who comes costs, what each policy costs, and the luckiest of them."""
+    future = rows["unavoidable"]
+    error = rows["avoidable_error"]
+    lowest = ((rows["avoidable"] - 1) / error.where(error > 0)).min()
+    players = [
+        f"{str(name).capitalize()} costs {own['lost'].min():.3f} to {own['lost'].max():.3f} of the "
+        f"best possible with true skills, estimates {own['skills_lost'].min():.3f} to "
+        f"{own['skills_lost'].max():.3f} of that."
+        for name, own in rows.groupby("policy", sort=False)
+    ]
+    return [
+        f"Not knowing who comes costs {future.min():.3f} to {future.max():.3f} of the offline "
+        "optimum, whatever the policy.",
+        *players,
+        f"The lowest mean cost of a policy is {lowest:+.1f} standard errors from that of the best "
+        "online policy.",
+    ]
+
+
+def along_axes(rows: pd.DataFrame) -> pd.DataFrame:
     """Ratio by player along each axis from the base point, and that of the best online policy."""
     rows = rows[rows["policy"] != CORRECTED]
     base = base_point(rows, list(AXES), {**_DEFAULTS, "known": "true"})
@@ -289,13 +373,15 @@ def _axes(rows: pd.DataFrame) -> pd.DataFrame:
         best = own.drop_duplicates(name).assign(policy="best online policy")
         best = best.assign(split_ratio=best["unavoidable"])
         own = pd.concat([best, own])
-        numbers = pd.api.types.is_numeric_dtype(own[name])
-        own = own.sort_values(name, kind="stable") if numbers else own
-        own["value"] = [f"{one:g}" if numbers else str(one).replace("_", " ") for one in own[name]]
+        if pd.api.types.is_numeric_dtype(own[name]):
+            own = own.sort_values(name, kind="stable")
+            own["value"] = [f"{value:g}" for value in own[name]]
+        else:
+            own["value"] = own[name].astype(str).str.replace("_", " ")
         parts.append(own[["policy", "value", "split_ratio"]].assign(along=title))
-    found = pd.concat(parts) if parts else rows.assign(value="", along="").iloc[:0]
+    table = pd.concat(parts) if parts else rows.assign(value="", along="").iloc[:0]
     order = ["best online policy", *PLAYERS]
-    return found.iloc[found["policy"].map(order.index).argsort(kind="stable")]
+    return table.iloc[table["policy"].map(order.index).argsort(kind="stable")]
 
 
 PARAMETERS = {
@@ -369,64 +455,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "A ratio's factors: the future (unavoidable), the algorithm (lost), skills",
-            Grouped(
-                ("policy", *KEYS),
-                {
-                    "trials": ("lost", "size"),
-                    "unavoidable": "mean",
-                    "lost": "mean",
-                    "lost_error": "max",
-                    "skills_lost": "mean",
-                    "skills_error": "max",
-                    "split_ratio": "mean",
-                    "avoidable": "mean",
-                    "avoidable_error": "max",
-                },
-            ),
-            (
-                "Not knowing who comes costs {unavoidable.min:.3f} to {unavoidable.max:.3f} of the "
-                "offline optimum, whatever the policy.",
-                lambda rows, _: [
-                    f"{str(name).capitalize()} costs {own['lost'].min():.3f} to "
-                    f"{own['lost'].max():.3f} of the best possible with true skills, estimates "
-                    f"{own['skills_lost'].min():.3f} to {own['skills_lost'].max():.3f} of that."
-                    for name, own in rows.groupby("policy", sort=False)
-                ],
-                "The lowest mean cost of a policy is {lowest.min:+.1f} standard errors from that of "
-                "the best online policy.",
-            ),
-            (
-                Drawn(
-                    "along",
-                    "Ratio to the offline optimum, repair included, along one parameter at "
-                    "a time; of the best online policy, or proven for all, in front",
-                    "value",
-                    "split_ratio",
-                    ("", "ratio to the offline optimum"),
-                    {
-                        "series": "policy",
-                        "panel": "along",
-                        "kind": "points",
-                        "log_y": True,
-                        "own_x": True,
-                    },
-                    of=_axes,
-                ),
-            ),
-        ),
-        derived={
-            "lowest": lambda ok: (
-                (ok["avoidable"] - 1) / ok["avoidable_error"].where(ok["avoidable_error"] > 0)
-            ),
-            "known": lambda ok: (
-                ok["gold"].astype(str).mask(ok["gold"] == 0, "true")
-                + ok["skills"].map({"fitted": " EB"}).fillna("").mask(ok["gold"] == 0, "")
-            ),
-        },
-    ),
+    analyse=analyse,
     version=2,
     deadline=1800.0,
 )
