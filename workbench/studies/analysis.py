@@ -6,7 +6,7 @@ are counted (`ended`), never left out in silence. `summary` has the statistics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -179,6 +179,11 @@ def mean_columns(
         if ends:
             table[f"{name}_low"], table[f"{name}_high"] = own["low"], own["high"]
     return table.sort_values(list(by), kind="stable", ignore_index=True) if by and sort else table
+
+
+def records(table: pd.DataFrame) -> Iterator[Any]:
+    """Rows of a table for sentences, a field each column: `row.mean`; its index as `row.Index`."""
+    return iter(table.itertuples())
 
 
 # Charts.

@@ -51,6 +51,7 @@ from workbench.studies.analysis import (
     measured,
     percent,
     plus_minus,
+    records,
     varies,
 )
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
@@ -190,7 +191,7 @@ def about_base(rows: pd.DataFrame) -> Analysis:
         f"{plus_minus(row.ratio_reached, row.ratio_reached_se)} times the bound for the cover "
         f"reached; {plus_minus(row.ratio_all, row.ratio_all_se)} times the bound with gold labels "
         f"({row.trials} trials)."
-        for row in table.itertuples()
+        for row in records(table)
     )
     return Analysis(findings, {"At the base point": table})
 
@@ -210,7 +211,7 @@ def adversaries(table: pd.DataFrame) -> tuple[str, ...]:
         f"bound, {percent(row.covered)} covered, "
         f"{plus_minus(row.ratio_reached, row.ratio_reached_se)} times the bound for the cover "
         "reached."
-        for row in table[adverse].itertuples()
+        for row in records(table[adverse])
     )
 
 
@@ -284,7 +285,7 @@ def promises(rows: pd.DataFrame) -> Analysis:
     findings = tuple(
         f"{row.Index}'s conditions hold in {row.holds:,} of {row.trials:,} trials{kept_there(row)}"
         f"; its expression has the median {row.formula:.4g}."
-        for row in theorems.itertuples()
+        for row in records(theorems)
     )
     return Analysis(findings, {"The theorems' promises: where they hold, and why not": table})
 

@@ -36,6 +36,7 @@ from workbench.studies.analysis import (
     nonempty,
     percent,
     plus_minus,
+    records,
 )
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
@@ -140,7 +141,7 @@ def findings(table: pd.DataFrame) -> list[str]:
     voids = [
         f"The paper's t, {row.crowd}, s = {row.gold:g}: void in {row.void:,} of {row.trials:,} "
         f"trials; t = {row.radius_used:.3f}, 4t/q̄*_min = {row.share:.2f}."
-        for row in table[paper].itertuples()
+        for row in records(table[paper])
     ]
     few_gold = table["gold"] == table["gold"].min()
     others = [
@@ -148,7 +149,7 @@ def findings(table: pd.DataFrame) -> list[str]:
         f"{plus_minus(row.labels_per_task, row.labels_per_task_se, 2)} labels a task, "
         f"{plus_minus(row.error, row.error_se)} wrong, {percent(row.covered)} of the tasks covered "
         "at ε."
-        for row in table[few_gold & ~paper & table["error"].notna()].itertuples()
+        for row in records(table[few_gold & ~paper & table["error"].notna()])
     ]
     return voids + others
 

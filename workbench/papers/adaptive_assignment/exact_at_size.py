@@ -39,6 +39,7 @@ from workbench.studies.analysis import (
     ended,
     measured,
     nonempty,
+    records,
 )
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
@@ -143,7 +144,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         f"{row.gap_median:.3g} % in the median, certified {row.certified_worst:.3g} % at worst; "
         f"after {EARLY:.0f} s {row.gap_20_worst:.3g} % at worst; optimum proven from the data in "
         f"{count_of(row.proven, row.trials)}."
-        for row in table.itertuples()
+        for row in records(table)
     ]
     tables = {
         "Gaps in percent of the cost, and seconds, by crowd, ε and method": table,

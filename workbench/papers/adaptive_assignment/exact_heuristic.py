@@ -53,6 +53,7 @@ from workbench.studies.analysis import (
     nonempty,
     percent,
     plus_minus,
+    records,
 )
 from workbench.studies.study import (
     Analysis,
@@ -245,7 +246,7 @@ def proofs(rows: pd.DataFrame) -> Analysis:
         f"Integer program, {row.Index}: proven in {row.proven:,} of {row.trials:,} trials; the "
         f"largest size proven throughout is {row.largest}; the best solution is "
         f"{percent(row.above_lp, 2)} above the LP bound in the mean."
-        for row in kinds.itertuples()
+        for row in records(kinds)
     )
     caption = "The integer program: how much is proven"
     return Analysis(findings, {caption: table.reset_index()})
@@ -267,7 +268,7 @@ def beside_optimum(rows: pd.DataFrame) -> Analysis:
         f"{capital(row.method)}, {row.kind}: {ratio_to_optimum(row)} times the optimum's labels; "
         f"{row.feasible:,} of {row.trials:,} results cover every task, {percent(row.covered)} of "
         "the tasks in the mean."
-        for row in table[table["method"] != "exact"].itertuples()
+        for row in records(table[table["method"] != "exact"])
     )
     caption = (
         "Labels over the optimum (between its best known value and its proven bound), and cover"

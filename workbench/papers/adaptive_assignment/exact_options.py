@@ -47,6 +47,7 @@ from workbench.studies.analysis import (
     in_order,
     measured,
     nonempty,
+    records,
 )
 from workbench.studies.study import (
     Analysis,
@@ -154,7 +155,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         f"{capital(row.setting)}: an optimum proven in {row.proven:,} of {row.n:,}, in "
         f"{row.mean:.2f} times the processor seconds of plain on the same crowd (95 % interval "
         f"{row.low:.2f} to {row.high:.2f})."
-        for row in beside[beside["setting"] != "plain"].itertuples()
+        for row in records(beside[beside["setting"] != "plain"])
     ]
     tables = {
         "Optima proven, seconds, and gaps in percent, by crowd and setting": by_setting(rows),

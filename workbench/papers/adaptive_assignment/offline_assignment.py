@@ -21,7 +21,7 @@ from workbench.studies.analysis import (
     ended_well,
     percent,
 )
-from workbench.studies.chance import broken_somewhere, flags
+from workbench.studies.chance import BEYOND, broken_somewhere, flags, mean_se
 from workbench.studies.claim import Ruling, claim, enough, only
 from workbench.studies.study import (
     Analysis,
@@ -207,7 +207,7 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
     enough(online, 8, "priced trials of the sampled program")
     ratio = online["cost"] / online["bound"]
     saved = 1 - online["unit_cost"] / online["unit_blind"].astype(float)
-    mean, se = saved.mean(), saved.sem()
+    mean, se = mean_se(saved.dropna())
     figures = (
         f"With the optimal dual and prices drawn from 1 to {untied['dearest'].max():g}, {broken} "
         f"of {len(untied)} results are infeasible or more than min(m, n) dearest labels above the "
@@ -216,7 +216,7 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
         f"of the relaxation's ({len(ratio)} trials), and heeding prices saves {percent(mean)} ± "
         f"{percent(se)} (one standard error) of the cost of a unit of quality."
     )
-    return Ruling.refuted(figures) if broken or mean <= 2 * se else Ruling.holds(figures)
+    return Ruling.refuted(figures) if broken or mean <= BEYOND * se else Ruling.holds(figures)
 
 
 @claim(
@@ -241,7 +241,7 @@ def structure_matters_to_exploration_only(
     dearer = ratio > online["ratio_promise"] * (1 + 1e-6)
     fitted = only(structured_tasks, 10, "trials that fit abilities", exploration="ability")
     by_type = only(structured_tasks, 10, "trials that explore by type", exploration="type")
-    over = fitted["error"] - fitted["epsilon"]
+    over, se = mean_se(fitted["error"] - fitted["epsilon"])
     figures = (
         f"Qualities of their own for every pair: {broken} of {len(untied)} offline results break "
         f"Theorem 1. Every task its own easiness: {dearer.sum()} of {len(dearer)} break Theorem "
@@ -255,6 +255,6 @@ def structure_matters_to_exploration_only(
         f"{(by_type['labels'] / by_type['bound']).mean():.2f}."
     )
     theorem_2 = broken_somewhere(online, dearer, ["crowd", "epsilon", "gamma", "tasks"])
-    if broken or theorem_2 or over.mean() > 2 * over.sem():
+    if broken or theorem_2 or over > BEYOND * se:
         return Ruling.refuted(figures)
     return Ruling.holds(figures)

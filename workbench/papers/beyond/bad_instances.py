@@ -44,6 +44,7 @@ from workbench.studies.analysis import (
     in_order,
     measured,
     percent,
+    records,
 )
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
@@ -301,7 +302,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         *(
             f"{capital(row.policy)}, {row.order} order: {worst_case(row)} ({row.searches} "
             "searches)."
-            for row in worst.itertuples()
+            for row in records(worst)
         ),
     )
     tables = {

@@ -122,7 +122,7 @@ def profile(beside: pd.DataFrame) -> pd.DataFrame:
     for (series, information), own in table.groupby(["series", "information"], sort=False):
         step = pd.DataFrame({"factor": own["beside"].sort_values()})
         step["share"] = np.arange(1, len(step) + 1) / len(step)
-        steps.append(step.assign(series=series, panel=f"{information} skills"))
+        steps.append(step.assign(series=str(series), panel=f"{information} skills"))
     return pd.concat(steps, ignore_index=True)
 
 
