@@ -160,14 +160,14 @@ def played(
     true
         What hindsight is told; None for the same.
     """
-    told, known = (
-        [ArrivingWorker(one[:, j], most) for j, most in enumerate(capacity.tolist())]
-        for one in (skill, skill if true is None else true)
+    workers, true_workers = (
+        [ArrivingWorker(skills[:, j], most) for j, most in enumerate(capacity.tolist())]
+        for skills in (skill, skill if true is None else true)
     )
-    kind, first = POLICIES[policy].call, len(told) - setting.workers
-    sample = tuple(told[:first]) if kind.uses_sample else ()
-    future = () if kind.online else tuple(known[first:])
-    return play(policy, replace(setting, sample=sample, future=future), told[first:], seed=seed)
+    kind, first = POLICIES[policy].call, len(workers) - setting.workers
+    sample = tuple(workers[:first]) if kind.uses_sample else ()
+    future = () if kind.online else tuple(true_workers[first:])
+    return play(policy, replace(setting, sample=sample, future=future), workers[first:], seed=seed)
 
 
 def sampled_assignment(
@@ -377,14 +377,14 @@ def promised_5(
     instance: Instance,
     params: Params,
     relaxed: Relaxation,
-    given: Sampling,
+    sample: Sampling,
     task: IntArray,
     worker: IntArray,
 ) -> Guarantee:
     """Theorem 5 of an instance and of the labels bought."""
     labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
     return theorem_5(
-        given,
+        sample,
         gold=params["gold"],
         types=params["types"],
         mean_quality_least=max(relaxed.mean_quality_least, 1e-12),

@@ -116,8 +116,10 @@ def _sampled(
     run, policy = shared.played("paper", setting, crowd.skill, crowd.capacity, seed=own)
     assert isinstance(policy, Paper)
     assert policy.assigner.sampled is not None
-    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
-    return shared.Bought(run.task, run.worker + instance.preliminary, crowd.skill, theorem_2(given))
+    sample = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    return shared.Bought(
+        run.task, run.worker + instance.preliminary, crowd.skill, theorem_2(sample)
+    )
 
 
 def _adaptive(
@@ -131,8 +133,8 @@ def _adaptive(
     corrected = params["corrected"] and least > 0
     radius = shared.theorem_5_radius(params, instance.preliminary / len(instance.main))
     result = instance.run_adaptive(params, own, (radius, least) if corrected else None)
-    given = shared.sampling(instance, params, result.sampled.least_quality_used)
-    promise = shared.promised_5(instance, params, relaxed, given, result.task, result.worker)
+    sample = shared.sampling(instance, params, result.sampled.least_quality_used)
+    promise = shared.promised_5(instance, params, relaxed, sample, result.task, result.worker)
     if not corrected:
         promise = replace(promise, failed=(*promise.failed, "run without the ε′ correction"))
     return shared.Bought(result.task, result.worker, result.skill, promise, result.labels_gold)

@@ -63,7 +63,7 @@ def trial(params: Params, streams: Streams) -> Record:
     pairs = 4 * len(instance.crowd.task_types) * len(instance.crowd)
     papers = math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
     radius = {"none": None, "paper": papers, "user": params["radius"]}[params["correction"]]
-    known: dict[str, Scalar] = {
+    record: dict[str, Scalar] = {
         "radius_used": radius,
         "mean_quality_least": least,
         "epsilon_corrected": None,
@@ -74,15 +74,15 @@ def trial(params: Params, streams: Streams) -> Record:
     if radius is not None:
         correction = corrected_epsilon(used, radius=radius, mean_quality_least=least)
         if correction.failed is not None:
-            return {**known, "void": correction.failed, **dict.fromkeys(_MEASURED)}
+            return {**record, "void": correction.failed, **dict.fromkeys(_MEASURED)}
         used = correction.epsilon_corrected
-        known["epsilon_corrected"] = used
+        record["epsilon_corrected"] = used
     # One algorithm with another t: its draws are shared as well.
     own = streams.instance
     result = instance.run_adaptive(params, own, None if radius is None else (radius, least))
     gathered = instance.gathered(result.task, result.worker)
     return {
-        **known,
+        **record,
         "labels_task": result.labels_task,
         "labels_gold": result.labels_gold,
         "labels_per_task": result.labels_task / instance.tasks,

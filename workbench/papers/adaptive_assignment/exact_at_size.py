@@ -110,8 +110,8 @@ def _crowd(params: Params, seed: np.random.SeedSequence) -> Crowd:
         return uniform_range(
             size, low=0.6, high=0.95, seed=seed, capacity=capacity, task_types=types
         )
-    drawn = generator(seed).choice(FEW[params["crowd"]], (size, types))
-    return from_table(pd.DataFrame(drawn), capacity)
+    skill = generator(seed).choice(FEW[params["crowd"]], (size, types))
+    return from_table(pd.DataFrame(skill), capacity)
 
 
 def _percent(cost: float | None, bound: float | None) -> float | None:
@@ -122,8 +122,8 @@ def _percent(cost: float | None, bound: float | None) -> float | None:
 
 def _gap_after(solution: Solution, seconds: float) -> float | None:
     """What was left open at a time; None while there was no plan or no bound."""
-    known = [moment for moment in solution.history if moment.seconds <= seconds]
-    return _percent(known[-1].objective, known[-1].bound) if known else None
+    moments = [moment for moment in solution.history if moment.seconds <= seconds]
+    return _percent(moments[-1].objective, moments[-1].bound) if moments else None
 
 
 # What the trials say.

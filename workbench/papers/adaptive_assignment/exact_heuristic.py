@@ -117,10 +117,10 @@ def _instance(params: Params, streams: Streams) -> tuple[FloatArray, FloatArray,
     skill = rng.uniform(0.5, 1, (rows, m))
     sample = rng.uniform(0.5, 1, (rows, max(1, round(GAMMA * m))))
     kinds = task_types(n, rows)
-    given = quality(skill)[kinds]
-    need = params["need"] * given.sum(axis=1).min()
+    qualities = quality(skill)[kinds]
+    need = params["need"] * qualities.sum(axis=1).min()
     capacity = max(1, round(params["capacity"] * n))
-    return skill, sample, AssignmentProblem(given, capacity, need, task_types=kinds)
+    return skill, sample, AssignmentProblem(qualities, capacity, need, task_types=kinds)
 
 
 def _exact(problem: AssignmentProblem, time_limit: float) -> dict[str, float | bool | None]:
@@ -163,8 +163,8 @@ def _online(
     crowd = np.hstack([sample, skill])
     if params["method"] == "adaptive":
         answered = np.full(crowd.shape, params["gold"], dtype=np.int64)
-        drawn = np.random.default_rng(streams.method("gold")).binomial(answered, crowd)
-        crowd = estimate_skills(drawn, answered).skill
+        correct = np.random.default_rng(streams.method("gold")).binomial(answered, crowd)
+        crowd = estimate_skills(correct, answered).skill
     assert problem.task_types is not None
     epsilon = float(np.exp(-problem.requirement[0] / 2))
     run, _ = played(

@@ -96,19 +96,19 @@ def trial(params: Params, streams: Streams) -> Record:
         if solution.termination is Termination.INFEASIBLE:
             raise TrialEnded("infeasible", "no whole assignment covers every task")
     else:
-        asked = tightened(problem) if setting == "tightened" else problem
+        program = tightened(problem) if setting == "tightened" else problem
         threads = 2 if setting == "two threads" else 1
         options = RunOptions(limit, threads=threads, more=tuple(OPTIONS.get(setting, {}).items()))
-        model = primal_arrays(asked, integer=True)
+        model = primal_arrays(program, integer=True)
         if setting == "covers":
             model, cuts = strengthened(problem, RunOptions(limit))
         start = rounded(problem, relaxed.assignment)[problem.pairs]
-        found = run(model, options, None if setting == "no start" else start)
-        if found.termination is Termination.INFEASIBLE:
+        result = run(model, options, None if setting == "no start" else start)
+        if result.termination is Termination.INFEASIBLE:
             raise TrialEnded("infeasible", "no whole assignment covers every task")
-        cost, bound = None, found.bound
-        if found.values is not None:  # noqa: PD011
-            plan = problem.matrix(np.round(found.values))
+        cost, bound = None, result.bound
+        if result.values is not None:  # noqa: PD011
+            plan = problem.matrix(np.round(result.values))
             if not all(check.passed for check in primal_checks(problem, plan, whole=True)):
                 raise TrialEnded("numerics", "the solver's plan does not cover every task")
             cost = float((problem.prices * plan).sum())

@@ -35,7 +35,7 @@ def trial(params: Params, streams: Streams) -> Record:
     off = np.abs(estimate - skill)
     quality_off = np.abs(quality(estimate) - quality(float(skill)))
     close = off <= radius
-    allowed = np.array([quality_radius(float(one)) for one in off])
+    allowed = np.array([quality_radius(float(distance)) for distance in off])
     moved = allowed > 0
     return {
         "gold": gold,

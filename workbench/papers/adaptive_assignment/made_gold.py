@@ -36,8 +36,8 @@ def trial(params: Params, streams: Streams) -> Record:
     rng = np.random.default_rng(streams.instance)
     s, k, m = params["gold"], params["labels"], params["workers"]
     makers, judged = _skill(params["crowd"], m, rng), _skill(params["crowd"], m, rng)
-    asked = rng.random((s, m)).argsort(axis=1) < k
-    right = ((rng.random((s, m)) < makers) & asked).sum(axis=1)
+    answers = rng.random((s, m)).argsort(axis=1) < k
+    right = ((rng.random((s, m)) < makers) & answers).sum(axis=1)
     made_right = 2 * right + rng.choice([-0.5, 0.5], s) > min(k, m)
     correct = rng.random((s, m)) < judged
     radius = float(hoeffding_radius(s, params["delta"]))

@@ -11,6 +11,7 @@ import pandas as pd
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
+from workbench.base.arrays import BoolArray, FloatArray
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
 from workbench.papers.adaptive_assignment.assignment_trials import (
@@ -19,7 +20,12 @@ from workbench.papers.adaptive_assignment.assignment_trials import (
     relaxation,
     theorem_5_radius,
 )
-from workbench.papers.adaptive_assignment.theorems import Sampling, mean_qualities, theorem_5
+from workbench.papers.adaptive_assignment.theorems import (
+    Guarantee,
+    Sampling,
+    mean_qualities,
+    theorem_5,
+)
 from workbench.studies.analysis import (
     ended,
     ended_well,
@@ -74,7 +80,6 @@ def trial(params: Params, streams: Streams) -> Record:
         raise TrialEnded("infeasible", "the sampled workers cannot cover the tasks")
     chosen = np.zeros((n, sample + m), dtype=bool)
     chosen[result.task, result.worker] = True
-    means = mean_qualities(quality(skill)[kinds], chosen.astype(np.float64))
     promise = theorem_5(
         Sampling(
             params["epsilon"],
@@ -87,29 +92,39 @@ def trial(params: Params, streams: Streams) -> Record:
         gold=params["gold"],
         types=types,
         mean_quality_least=least,
-        mean_quality=means,
+        mean_quality=mean_qualities(quality(skill)[kinds], chosen.astype(np.float64)),
     )
-    weight = 2 * result.skill[kinds] - 1
-    error, unsure = vote_errors(skill[kinds], weight, chosen)
-    bounds = lemma_1_bounds(skill[kinds], weight, chosen)
-    promised = None if promise.error is None else np.asarray(promise.error)
     return {
         "labels": result.labels_task,
         "labels_gold": result.labels_gold,
         "bound": best.bound,
         "ratio_promise": promise.ratio if np.isfinite(promise.ratio or np.inf) else None,
-        "error": float(error.max()),
-        "error_mean": float(error.mean()),
-        "error_promise": None if promised is None else float(promised.max()),
-        # Kept: Lemma 1's bound is below the promise. Broken: the exact error is above it.
-        "kept": None if promised is None else int((bounds <= promised).sum()),
-        "broken": None if promised is None else int((error - unsure > promised).sum()),
+        **_errors(skill[kinds], 2 * result.skill[kinds] - 1, chosen, promise),
         "stands": promise.holds,
         "gold_needed": int(promise.terms["s_needed"]),
         "radius": radius,
         "lemma_2_radius": float(hoeffding_radius(params["gold"], params["delta"] / skill.size)),
         "mean_quality_least": least,
         "failed": "; ".join(promise.failed),
+    }
+
+
+def _errors(
+    skill: FloatArray, weight: FloatArray, chosen: BoolArray, promise: Guarantee
+) -> dict[str, float | int | None]:
+    """Exact errors of the tasks beside the promise, where there is one.
+
+    Kept: Lemma 1's bound is below the promise. Broken: the exact error is above it.
+    """
+    error, unsure = vote_errors(skill, weight, chosen)
+    bounds = lemma_1_bounds(skill, weight, chosen)
+    promised = None if promise.error is None else np.asarray(promise.error)
+    return {
+        "error": float(error.max()),
+        "error_mean": float(error.mean()),
+        "error_promise": None if promised is None else float(promised.max()),
+        "kept": None if promised is None else int((bounds <= promised).sum()),
+        "broken": None if promised is None else int((error - unsure > promised).sum()),
     }
 
 

@@ -32,21 +32,21 @@ BEST = {"uniform": 0.6414, "spammer-hammer": 0.7}
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run the Main Algorithm with γ and s chosen; say which conditions on γ hold."""
-    m, lost, asked = params["workers"], params["lost"], float(requirement(params["epsilon"]))
-    sample = math.ceil(m / asked * (1 - lost) ** -params["place"] - 1e-9)
+    m, lost, need = params["workers"], params["lost"], float(requirement(params["epsilon"]))
+    sample = math.ceil(m / need * (1 - lost) ** -params["place"] - 1e-9)
     radius = lost * quality(BEST[params["crowd"]]) / 4
     union = math.log(4 * (1 + sample / m) * m / params["delta"])
-    given = {
+    settings = {
         **params,
         "gamma": sample / m,
         "types": 1,
         "gold": math.ceil(union / (2 * radius**2)),
     }
     return {
-        **main_algorithm.trial(given, streams),
+        **main_algorithm.trial(settings, streams),
         "sampled": sample,
-        "printed": sample / m * asked >= 1 - 1e-12,
-        "needed": sample / m * asked * (1 - lost) >= 1 - 1e-12,
+        "printed": sample / m * need >= 1 - 1e-12,
+        "needed": sample / m * need * (1 - lost) >= 1 - 1e-12,
     }
 
 
@@ -141,7 +141,7 @@ def smaller_sample_suffices(trials: pd.DataFrame) -> Ruling:
     trials = trials.assign(ratio=trials["labels"] / trials["bound"])
     needed = flags(trials["needed"])
     between = enough(trials[~needed], 20, "trials with γ between 1/C_ε and 1/C_ε′")
-    met = enough(trials[needed], 8, "trials with γ of 1/C_ε′ or more")
+    larger = enough(trials[needed], 8, "trials with γ of 1/C_ε′ or more")
     promise = between["ratio_promise"].astype(float)
     dearer = between["ratio"] > promise * (1 + 1e-6)
     broken = dearer | (between["broken"].astype(float) > 0)
@@ -154,7 +154,7 @@ def smaller_sample_suffices(trials: pd.DataFrame) -> Ruling:
         f"promised error is 1, which says nothing, in {empty.sum()}. So it is wherever l2 ≥ 1: an "
         "error below 1 is promised from γC_ε′ > (6 ln(4/δ))² on, more than 155, so that the "
         f"difference is to no effect. The largest error of a task is {between['error'].max():.3f} "
-        f"there, {met['error'].max():.3f} with γ as the proof needs it."
+        f"there, {larger['error'].max():.3f} with γ as the proof needs it."
     )
     if broken_somewhere(between, broken, ["crowd", "epsilon", "lost", "place"]):
         return Ruling.refuted(figures)

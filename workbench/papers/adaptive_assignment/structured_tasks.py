@@ -64,10 +64,10 @@ def _explore(
         return skill, 0
     if params["exploration"] == "type":
         return rng.binomial(s, skill) / s, s * n
-    asked = rng.integers(n, size=s)
-    signs = 2.0 * (rng.random((s, skill.shape[1])) < skill[asked]) - 1
+    tasks = rng.integers(n, size=s)
+    signs = 2.0 * (rng.random((s, skill.shape[1])) < skill[tasks]) - 1
     # Least squares for E[sign] = d a; an ability lies in [0, 1].
-    ability = np.clip(easiness[asked] @ signs / np.sum(easiness[asked] ** 2), 0.0, 1.0)
+    ability = np.clip(easiness[tasks] @ signs / np.sum(easiness[tasks] ** 2), 0.0, 1.0)
     return 0.5 + 0.5 * easiness[:, None] * ability, s
 
 

@@ -203,18 +203,18 @@ def _promise(
     if isinstance(policy, Hindsight):
         return theorem_1(policy.problem, policy.task_weights)
     if not isinstance(policy, (Paper, CoverageAware)):
-        known = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
-        return Guarantee(known, failed=(known,))
+        kind = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
+        return Guarantee(kind, failed=(kind,))
     assert policy.assigner.sampled is not None
-    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    sample = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
     random = params["arrival"] in ("random", "iid")
     beyond = () if random else ("order of arrival is not random",)
     if params["information"] == "true":
-        found = theorem_2(given)
+        promise = theorem_2(sample)
     else:
-        found = shared.promised_5(instance, params, relaxed, given, *run)
+        promise = shared.promised_5(instance, params, relaxed, sample, *run)
         beyond = ("run without the ε′ correction", *beyond)
-    return replace(found, failed=(*found.failed, *beyond))
+    return replace(promise, failed=(*promise.failed, *beyond))
 
 
 # What the trials say.

@@ -147,23 +147,23 @@ def replay(
     orders = [np.arange(count)]
     if order == "random":
         orders = [rng.permutation(count) for _ in range(DRAWS)]
-    met = [small.ordered(one) for one in orders]
-    played = [_played(one, policy, seed) for one in met]
-    bounds = [solve(one.problem(), "typed").certificate.lower_bound for one in met]
+    arrivals = [small.ordered(arrival) for arrival in orders]
+    outcomes = [_played(arrival, policy, seed) for arrival in arrivals]
+    bounds = [solve(each.problem(), "typed").certificate.lower_bound for each in arrivals]
     if any(bound is None or math.isinf(bound) for bound in bounds):
         return None
     least = [math.ceil(bound - 1e-6) for bound in bounds if bound is not None]
-    if min(least) < 1 or _outcome(played, least).score(aim) < at_least:
+    if min(least) < 1 or _outcome(outcomes, least).score(aim) < at_least:
         return None
-    exact = [solve(one.problem(), "ip", method="mip") for one in met]
-    if any(one.termination is not Termination.OPTIMAL for one in exact):
+    exact = [solve(each.problem(), "ip", method="mip") for each in arrivals]
+    if any(solution.termination is not Termination.OPTIMAL for solution in exact):
         return None
-    return _outcome(played, [one.objective or math.nan for one in exact])
+    return _outcome(outcomes, [solution.objective or math.nan for solution in exact])
 
 
-def _outcome(played: Sequence[tuple[int, float]], optima: Sequence[float]) -> PolicyScore:
-    ratios = [labels / optimum for (labels, _), optimum in zip(played, optima, strict=True)]
-    covered = [share for _, share in played]
+def _outcome(outcomes: Sequence[tuple[int, float]], optima: Sequence[float]) -> PolicyScore:
+    ratios = [labels / optimum for (labels, _), optimum in zip(outcomes, optima, strict=True)]
+    covered = [share for _, share in outcomes]
     return PolicyScore(float(np.mean(ratios)), float(np.mean(covered)), float(np.mean(optima)))
 
 
@@ -258,10 +258,10 @@ def search(params: Params, seed: int) -> tuple[Small, PolicyScore, int] | None:
 def trial(params: Params, streams: Streams) -> Record:
     """One search against one policy."""
     seed = int(streams.instance.generate_state(1)[0])
-    found = search(params, seed)
-    if found is None:
+    worst = search(params, seed)
+    if worst is None:
         return {**dict.fromkeys(MEASURED), "replay_seed": seed, "instance": ""}
-    small, outcome, at = found
+    small, outcome, at = worst
     values = (outcome.score(params["aim"]), *outcome, at)
     return {
         **dict(zip(MEASURED, values, strict=True)),

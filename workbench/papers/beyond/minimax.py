@@ -55,7 +55,7 @@ TABLE = (
 def trial(params: Params, streams: Streams) -> Record:
     """Prove a bound, and run policies."""
     problem = FAMILIES[params["family"]]()
-    found = minimax(problem, tolerance=params["tolerance"])
+    proof = minimax(problem, tolerance=params["tolerance"])
     repair = problem.repair_price / problem.repair_quality
     rungs = [
         p / max(q) for p, q in zip(problem.price, zip(*problem.quality, strict=True), strict=True)
@@ -63,29 +63,29 @@ def trial(params: Params, streams: Streams) -> Record:
     least, fixed = min(rungs), math.sqrt(repair * min(rungs))
     record: dict[str, float | str | None] = {
         "theta": repair / least,
-        "sequences": len(found.optima),
-        "rounds": found.rounds,
-        "exact": str(found.bound),
-        "bound": float(found.bound),
-        "gap": max(found.ratio - float(found.bound), 0.0),
-        "weights": json.dumps(found.weights) if len(found.weights) < 100 else None,
-        RANDOMISED: found.ratio,
-        "one price": float((posted_costs(problem, fixed) / found.optima).max()),
+        "sequences": len(proof.optima),
+        "rounds": proof.rounds,
+        "exact": str(proof.bound),
+        "bound": float(proof.bound),
+        "gap": max(proof.ratio - float(proof.bound), 0.0),
+        "weights": json.dumps(proof.weights) if len(proof.weights) < 100 else None,
+        RANDOMISED: proof.ratio,
+        "one price": float((posted_costs(problem, fixed) / proof.optima).max()),
         "one price, at most": worst_case(Posted(rungs, repair, [fixed])).ratio,
         "greedy, at most": worst_case(Posted(rungs, repair, [repair])).ratio,
     }
     for name in WITHOUT_SAMPLE:
         record[name] = None
-        if len(found.optima) <= MOST_SEQUENCES:
+        if len(proof.optima) <= MOST_SEQUENCES:
             seeds = streams.method(name).spawn(params["runs"])
             record[name] = float(
-                np.mean([path_ratios(problem, found, name, seed) for seed in seeds], axis=0).max()
+                np.mean([path_ratios(problem, proof, name, seed) for seed in seeds], axis=0).max()
             )
     return record
 
 
 def path_ratios(
-    problem: OnlineProblem, found: Minimax, policy: str, seed: np.random.SeedSequence
+    problem: OnlineProblem, proof: Minimax, policy: str, seed: np.random.SeedSequence
 ) -> FloatArray:
     """Ratio by sequence of one run of a policy on a family that is all prefixes of one sequence.
 
@@ -94,9 +94,9 @@ def path_ratios(
     """
     assert isinstance(problem.arrivals, SequenceMix)
     longest = max(problem.arrivals.sequences, key=len)
-    met = run_units(problem, policy, longest, seed=np.random.default_rng(seed))
-    lengths = [len(one) for one in problem.arrivals.sequences]
-    ratios: FloatArray = np.array(costs_by_length(problem, met))[lengths] / found.optima
+    moves = run_units(problem, policy, longest, seed=np.random.default_rng(seed))
+    lengths = [len(sequence) for sequence in problem.arrivals.sequences]
+    ratios: FloatArray = np.array(costs_by_length(problem, moves))[lengths] / proof.optima
     return ratios
 
 

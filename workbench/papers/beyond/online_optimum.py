@@ -94,7 +94,7 @@ class OnlineInstance(NamedTuple):
 
     problem: OnlineProblem
     paths: list[tuple[int, ...]]
-    known: OnlineOptimum | Minimax
+    best: OnlineOptimum | Minimax
     unavoidable: float
 
 
@@ -150,7 +150,7 @@ def drawn(
     problem: OnlineProblem,
     path: Sequence[int] | None,
     gamma: float,
-    asked: int,
+    answers: int,
     seed: np.random.SeedSequence,
 ) -> Draw:
     """Draw who comes, unless that is a path; a sample; and gold answers."""
@@ -158,38 +158,38 @@ def drawn(
     coming = [NextWorker(1 / len(path), kind, None) for kind in path] if path else []
     law = coming or problem.arrivals.after(node)
     while not path and (after := problem.arrivals.after(node)):
-        coming.append(after[rng.choice(len(after), p=[one.factor for one in after])])
+        coming.append(after[rng.choice(len(after), p=[worker.factor for worker in after])])
         node = coming[-1].node
-    chances = [one.factor for one in law]
-    sample = rng.choice([one.kind for one in law], math.ceil(gamma * len(coming)), p=chances)
-    everyone = [*sample, *(one.kind for one in coming)]
+    chances = [worker.factor for worker in law]
+    sample = rng.choice([worker.kind for worker in law], math.ceil(gamma * len(coming)), p=chances)
+    everyone = [*sample, *(worker.kind for worker in coming)]
     return Draw(
-        coming, sample.tolist(), rng.binomial(asked, unit_skills(problem, TOP)[:, everyone])
+        coming, sample.tolist(), rng.binomial(answers, unit_skills(problem, TOP)[:, everyone])
     )
 
 
 def play(
-    problem: OnlineProblem, player: str, draw: Draw, seed: np.random.SeedSequence, **told: Any
+    problem: OnlineProblem, player: str, draw: Draw, seed: np.random.SeedSequence, **options: Any
 ) -> list[Met]:
     """Let a player assign to those who come, told what `run_units` takes."""
     return run_units(
         problem,
         PLAYERS[player],
-        [one.kind for one in draw.coming],
+        [worker.kind for worker in draw.coming],
         sample=() if player == POSTED else draw.sample,
         seed=np.random.default_rng(seed),
         top=TOP,
-        **told,
+        **options,
     )
 
 
-def judged(best: OnlineOptimum, coming: Sequence[NextWorker], met: Sequence[Met]) -> list[float]:
+def judged(best: OnlineOptimum, coming: Sequence[NextWorker], moves: Sequence[Met]) -> list[float]:
     """What a run's choices lost by the dynamic programme, and its cost, repair included."""
     problem, state, lost = best.problem, best.problem.start, 0.0
-    for t, ((_, kind, node), (_, given, left)) in enumerate(zip(coming, met, strict=True)):
-        lost += best.cost_of(t, node, kind, given, left) - best.choice(t, node, state, kind)[0]
+    for t, ((_, kind, node), (_, units, left)) in enumerate(zip(coming, moves, strict=True)):
+        lost += best.cost_of(t, node, kind, units, left) - best.choice(t, node, state, kind)[0]
         state = left
-    return [lost, costs_by_length(problem, met)[-1]]
+    return [lost, costs_by_length(problem, moves)[-1]]
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -208,40 +208,41 @@ def trial(params: Params, streams: Streams) -> Record:
             )
         )
     )
-    problem, paths, known, unavoidable = instance
-    player, asked = params["policy"], params["gold"]
+    problem, paths, best, unavoidable = instance
+    player, answers = params["policy"], params["gold"]
     crowds = streams.instance.spawn(params["runs"])
     seeds = streams.method(player).spawn(params["runs"])
-    less = _correction(problem, params) if player == CORRECTED and asked else 0.0
+    less = _correction(problem, params) if player == CORRECTED and answers else 0.0
 
     routes: Sequence[tuple[int, ...] | None] = paths or [None]
 
     def played(path: Sequence[int] | None, run: int, *, true: bool) -> list[float]:
-        draw = drawn(problem, path, params["gamma"], asked, crowds[run])
-        told = {} if true else {"gold": Gold(draw.correct, asked, params["skills"]), "less": less}
-        met = play(problem, player, draw, seeds[run], **told)
-        if isinstance(known, OnlineOptimum):
-            return judged(known, draw.coming, met)
-        kinds = tuple(one.kind for one in draw.coming)
+        draw = drawn(problem, path, params["gamma"], answers, crowds[run])
+        gold = Gold(draw.correct, answers, params["skills"])
+        options = {} if true else {"gold": gold, "less": less}
+        moves = play(problem, player, draw, seeds[run], **options)
+        if isinstance(best, OnlineOptimum):
+            return judged(best, draw.coming, moves)
+        kinds = tuple(worker.kind for worker in draw.coming)
         assert isinstance(problem.arrivals, SequenceMix)
         at = [problem.arrivals.sequences.index(kinds[:k]) for k in range(len(kinds) + 1)]
-        ratios: list[float] = (np.array(costs_by_length(problem, met)) / known.optima[at]).tolist()
+        ratios: list[float] = (np.array(costs_by_length(problem, moves)) / best.optima[at]).tolist()
         return ratios
 
     def measured(*, true: bool) -> tuple[FloatArray, FloatArray]:
         """By run what choices lost and what was paid, each over the best possible."""
         runs = range(params["runs"])
-        found: FloatArray = np.concatenate(
+        pairs: FloatArray = np.concatenate(
             [np.array([played(path, run, true=true) for run in runs]) for path in routes], axis=1
         )
-        if isinstance(known, OnlineOptimum):
-            return 1 + found[:, 0] / known.cost, found[:, 1] / known.cost
-        worst = found[:, found.mean(axis=0).argmax()] / unavoidable
+        if isinstance(best, OnlineOptimum):
+            return 1 + pairs[:, 0] / best.cost, pairs[:, 1] / best.cost
+        worst = pairs[:, pairs.mean(axis=0).argmax()] / unavoidable
         return worst, worst
 
     lost, paid = measured(true=True)
-    told = measured(true=False)[0] if asked else lost
-    skills = told.mean() / lost.mean()
+    estimated = measured(true=False)[0] if answers else lost
+    skills = estimated.mean() / lost.mean()
     return {
         "unavoidable": unavoidable,
         "lost": lost.mean(),
@@ -249,8 +250,8 @@ def trial(params: Params, streams: Streams) -> Record:
         "avoidable": paid.mean(),
         "avoidable_error": _error(paid),
         "skills_lost": skills,
-        "skills_error": _error(told - skills * lost) / lost.mean(),
-        "split_ratio": unavoidable * told.mean(),
+        "skills_error": _error(estimated - skills * lost) / lost.mean(),
+        "split_ratio": unavoidable * estimated.mean(),
     }
 
 
@@ -274,9 +275,9 @@ def _correction(problem: OnlineProblem, params: Params) -> float:
     mean = (need - left) / labels / units[0] * (2 * TOP - 1) ** 2
     pairs = 4 * (1 + params["gamma"]) * m
     radius = math.sqrt(math.log(pairs / DELTA) / (2 * params["gold"]))
-    found = corrected_epsilon(0.5, radius=radius, mean_quality_least=mean)
-    if found.failed is not None:
-        raise TrialEnded("infeasible", found.failed)
+    correction = corrected_epsilon(0.5, radius=radius, mean_quality_least=mean)
+    if correction.failed is not None:
+        raise TrialEnded("infeasible", correction.failed)
     return 4 * radius / mean
 
 
@@ -407,7 +408,7 @@ PARAMETERS = {
     "policy": Parameter(str, "re-solve", "who assigns", choices=tuple(PLAYERS), paired=True),
     "runs": Parameter(int, 40, "times a policy plays", least=2, most=100_000),
 }
-_DEFAULTS = {name: one.default for name, one in PARAMETERS.items()}
+_DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
 _ALL: Block = {"policy": [name for name in PLAYERS if name != CORRECTED]}
 _SAMPLED: Block = {"policy": ["paper", "coverage-aware", "re-solve", "robust"]}
 

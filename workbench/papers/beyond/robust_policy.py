@@ -140,9 +140,9 @@ PARAMETERS = {
 
 def _beside(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """The settings of blocks in which skills are estimated as everywhere, for all policies."""
-    kept = [one for one in blocks if "skills" not in one and one["policy"] != ["hindsight"]]
-    rivals: list[Block] = [{**one, "policy": list(RIVALS)} for one in kept]
-    own: list[Block] = [{**one, "policy": ["robust"], "rates": list(RATES)} for one in kept]
+    kept = [block for block in blocks if "skills" not in block and block["policy"] != ["hindsight"]]
+    rivals: list[Block] = [{**block, "policy": list(RIVALS)} for block in kept]
+    own: list[Block] = [{**block, "policy": ["robust"], "rates": list(RATES)} for block in kept]
     return (*rivals, *own)
 
 
