@@ -90,7 +90,7 @@ STUDY = Study(
     source="Ho, Jabbari, Vaughan (2013), Section 6.2, Figure 2",
     parameters={
         "types": Parameter(int, 3, "k, types of task and of worker", least=1, most=50),
-        **{name: known for name, known in PARAMETERS.items() if name != "gold"},
+        **{name: value for name, value in PARAMETERS.items() if name != "gold"},
         "gold": replace(PARAMETERS["gold"], default=10),
     },
     sizes={
