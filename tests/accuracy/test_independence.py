@@ -31,6 +31,7 @@ def votes_of(label, there, classes=2):
 @pytest.fixture(params=["listed", "full"])
 def route(request, monkeypatch):
     monkeypatch.setattr(independence, "LISTED", 10**6 if request.param == "listed" else 0)
+    monkeypatch.setattr(independence, "DENSE", 0)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -31,6 +31,7 @@ sampling", Section 5.4 (n/(1 + (n − 1)ρ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,6 +59,8 @@ INFORMED = 1e-9
 """Weight of all pairs from which on their correlation is more than rounding."""
 LISTED = 10**6
 """Pairs of answers to one task that are listed; of more, full matrices are multiplied."""
+DENSE = 20
+"""Products of full matrices that cost as much as a pair of answers that is listed."""
 FACTORS: FloatArray = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.95])
 """Shares of the common factor that are tried to find the difficulty."""
 TRIES = 3
@@ -351,6 +354,28 @@ class _Answers:
         return (float(bad.sum() / count) if count else 0.0), count
 
 
+class _Block(NamedTuple):
+    """Answers to the tasks of one class, as places in a matrix tasks × workers."""
+
+    rows: IntArray
+    task: IntArray
+    worker: IntArray
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, task: IntArray, worker: IntArray, rows: IntArray, workers: int) -> _Block:
+        names, place = np.unique(task[rows], return_inverse=True)
+        return cls(rows, place, worker[rows], (len(names), workers))
+
+    def gram(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Σ x_ij y_ik over its tasks, for all pairs of workers, shape (m, m)."""
+        matrices = np.zeros((2, *self.shape))
+        matrices[0, self.task, self.worker] = first[self.rows]
+        matrices[1, self.task, self.worker] = second[self.rows]
+        product: FloatArray = matrices[0].T @ matrices[1]
+        return product
+
+
 class _Products:
     """Sums over the gold tasks that two workers share, for every pair that shares enough.
 
@@ -372,13 +397,17 @@ class _Products:
         self._true = answers.true[self._rows]
         self._classes = int(self._true.max(initial=0)) + 1
         m, size = len(answers.kept), np.bincount(task, minlength=answers.tasks)
-        self._place = (task, worker)
-        self._shape = (answers.tasks, m)
-        many = (size.astype(np.float64) ** 2).sum() / 2.0 > LISTED
-        self._full = bool(many and answers.tasks * m <= 2**24)
-        if self._full:  # products of full matrices are faster than a list of all pairs of answers
+        listed = (size.astype(np.float64) ** 2).sum() / 2.0
+        # Products of full matrices are faster than a list of all pairs of answers to a task.
+        dense = listed > LISTED or answers.tasks * m * m <= DENSE * listed
+        self._full = bool(dense and answers.tasks * m <= 2**24)
+        if self._full:
+            self._blocks = [
+                _Block.of(task, worker, np.flatnonzero(self._true == c), m)
+                for c in range(self._classes)
+            ]
             every = np.ones(len(task))
-            shared = np.triu(self._gram(every, every, np.ones(len(task), dtype=np.bool_)), 1)
+            shared = np.triu(sum(block.gram(every, every) for block in self._blocks), 1)
             self.first, self.second = np.nonzero(shared >= SHARED - 0.5)
             self.tasks = np.rint(shared[self.first, self.second]).astype(np.int64)
             return
@@ -413,25 +442,13 @@ class _Products:
         """
         x, y = first[self._rows], second[self._rows]
         if self._full:
-            sums = [
-                self._gram(x, y, self._true == c)[self.first, self.second]
-                for c in range(self._classes)
-            ]
+            sums = [block.gram(x, y)[self.first, self.second] for block in self._blocks]
             return np.stack(sums, axis=1)
         place = self._pair * self._classes + self._true[self._one]
         product = np.bincount(
             place, x[self._one] * y[self._two], minlength=len(self) * self._classes
         )
         return product.astype(np.float64).reshape(len(self), self._classes)
-
-    def _gram(self, first: FloatArray, second: FloatArray, there: BoolArray) -> FloatArray:
-        task, worker = self._place
-        rows, place = np.unique(task[there], return_inverse=True)
-        matrices = np.zeros((2, len(rows), self._shape[1]))
-        matrices[0, place, worker[there]] = first[there]
-        matrices[1, place, worker[there]] = second[there]
-        product: FloatArray = matrices[0].T @ matrices[1]
-        return product
 
 
 @dataclass(frozen=True, eq=False)
@@ -524,14 +541,16 @@ def _common_share(
 
 def _copying(group: tuple[int, ...], pairs: tuple[Pair, ...], answers: _Answers) -> bool:
     """Whether members who both err name the same wrong class more often than chance has it."""
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
     members = set(group)
     inside = [pair for pair in pairs if {pair.first, pair.second} <= members]
     both = sum(pair.both_wrong for pair in inside)
     same = sum(pair.same_wrong for pair in inside)
     chance = answers.same_wrong_by_chance(members)
-    return chance < 1.0 - INFORMED and bool(binom.sf(same - 1, both, chance) <= LEVEL)
+    if not same or chance >= 1.0 - INFORMED:
+        return False
+    return bool(bdtrc(same - 1, both, chance) <= LEVEL)  # as many or more
 
 
 def _weighted_median(value: FloatArray, weight: FloatArray) -> float:

@@ -24,7 +24,7 @@ from workbench.studies.catalog import claims
 from workbench.studies.claim import Verdict
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.request import request
-from workbench.studies.run import Progress, Which, notebook_bar, run
+from workbench.studies.run import Progress, Which, notebook_bar, older_line, run
 from workbench.studies.shards import part_of, shard_path
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
@@ -118,6 +118,8 @@ class StudyResult(Result):
     def summary(self) -> str:
         """Say how the run ended, where its trials are kept, and why trials failed."""
         line = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
+        if self.progress.older:
+            line += f"\n{older_line(self.progress.older)}"
         if not self.failed or self.shard is not None:
             return line
         rows = self.table[~self.table["status"].isin(["ok", "infeasible"])]
@@ -209,6 +211,7 @@ def run_study(
     deadline: float | None = None,
     memory: float | None = None,
     retry: bool = False,
+    fresh: bool = False,
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
@@ -236,6 +239,9 @@ def run_study(
         Seconds and megabytes that a trial may take, in place of the study's own.
     retry
         Run failed trials again.
+    fresh
+        Run again what was made by other code than today's; without it such trials are kept, and
+        counted in `progress.older`.
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
@@ -275,7 +281,7 @@ def run_study(
             store=opened,
             executor=executor,
             limits=asked.limits,
-            which=Which(part, retry),
+            which=Which(part, retry, fresh),
             stop=stop,
             on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )

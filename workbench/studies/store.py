@@ -20,6 +20,7 @@ import shlex
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -187,7 +188,21 @@ class Store:
         )
         return {key: Status(status) for key, status in rows}
 
-    def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
+    def older(self, study: str, version: int, code: str) -> dict[str, Status]:
+        """Tell the status of each trial whose record is of other code, or of unknown, by key."""
+        return {
+            row.key: Status(row.status)
+            for row in self.records(self.rows(study, version)).values()
+            if self._environments[row.environment].code != code
+        }
+
+    def write(
+        self,
+        outcomes: Sequence[Outcome],
+        *,
+        final: Sequence[bool] | None = None,
+        code: str = "",
+    ) -> None:
         """Keep outcomes in one transaction; they are on the disk when this returns.
 
         Each is an attempt. A final one becomes the record of its trial, in place of an earlier.
@@ -198,13 +213,15 @@ class Store:
             Any number.
         final
             Which are final; all where None.
+        code
+            Digest of the code that they ran.
 
         Raises
         ------
         StoreError
             When they cannot be written; then none is.
         """
-        here = Environment.here()
+        here = replace(Environment.here(), code=code)
         flags = [True] * len(outcomes) if final is None else final
         pairs = zip(outcomes, flags, strict=True)
         self.append([row_of(one, flag, here.id) for one, flag in pairs], {here.id: here})
