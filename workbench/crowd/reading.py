@@ -113,6 +113,15 @@ def is_missing(cell: str) -> bool:
     return cell.casefold() in MISSING
 
 
+def is_text(text: str) -> bool:
+    """Whether text can stand in a file: half a pair of surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def show(value: object) -> str:
     """Quote a user's text for a message: one line, never long."""
     return checks.show(str(value))
