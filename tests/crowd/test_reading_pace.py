@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from workbench.base.errors import InputError
@@ -34,7 +36,11 @@ def test_a_file_is_not_parsed_anew_for_every_row(form, tmp_path, monkeypatch):
             "line 7: task 't' and worker 'w' appear already on line 2",
         ),
         ("wide", "task,a,b\nt,x,y\n\n,x,y\n", "line 4: task is empty"),
-        ("wide", 'task,a,b,gold\nt,x,y,x\n\n"t",x,y,y\n', "line 4: task 't' appears already on line"),
+        (
+            "wide",
+            'task,a,b,gold\nt,x,y,x\n\n"t",x,y,y\n',
+            "line 4: task 't' appears already on line",
+        ),
         ("headerless", "t\tw\tx\n\nu\tw\ty\nt\tw\ty\n", "line 4: task 't' and worker 'w' appear"),
         ("mturk", "HITId,WorkerId,Answer.q\nt,w,x\n\n,w,x\n", "line 4: task is empty"),
     ],
@@ -44,3 +50,20 @@ def test_a_row_is_named_by_its_line(form, text, line, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError, match=line):
         read_export(path, ReadOptions(format=form))
+
+
+def test_garbage_is_collected_again_after_reading(tmp_path):
+    path = forms.write_form("prodigy", 20, tmp_path)
+    read_export(path)
+    assert gc.isenabled()
+    with pytest.raises(InputError):
+        read_export(tmp_path / "nothing.csv")
+    assert gc.isenabled()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", forms.ENDINGS)
+def test_a_row_takes_as_long_in_a_long_file(form, tmp_path):
+    forms.read_seconds(form, 100, 1, tmp_path)
+    few, many = (forms.read_seconds(form, rows, 3, tmp_path) / rows for rows in forms.ROWS)
+    assert many < 1.5 * few
