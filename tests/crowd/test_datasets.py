@@ -15,6 +15,7 @@ import pytest
 from label_tables import assert_same_labels
 from pandas.testing import assert_series_equal
 
+import workbench as wb
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry
 from workbench.crowd.datasets import (
@@ -24,6 +25,7 @@ from workbench.crowd.datasets import (
     Dataset,
     LabelSet,
     RemoteFile,
+    as_studied,
     counts,
     digest,
     fetch,
@@ -80,6 +82,30 @@ def test_normalised_tables_alone_will_do(name, tmp_path, monkeypatch):
     crowd = load(name)
     assert_same_labels(crowd.labels, full.labels[["task", "worker", "label"]])
     assert_series_equal(crowd.gold, full.gold)
+
+
+def test_a_data_set_that_repeats_pairs_is_taken_as_studies_take_it():
+    rows = [("t", "w", "a"), ("t", "v", "b"), ("t", "w", "b"), ("u", "w", "a")]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    known = LabelSet("toy", labels, pd.Series({"t": "a"}, name="gold"))
+    once, note = as_studied(known)
+    assert once.labels.astype(str).to_numpy().tolist() == [list(rows[k]) for k in (0, 1, 3)]
+    assert note.startswith("toy: 1 labels that repeat a (task, worker) pair are left out")
+    whole, note = as_studied(known, "all")
+    assert (len(whole.labels), note) == (4, None)
+    assert "already" in message(as_studied, known, "error")
+
+
+@recorded
+@pytest.mark.parametrize("name", HERE)
+def test_labels_of_a_data_set_are_taken_by_the_front_door(name):
+    labels, gold = wb.load(name)
+    assert not labels.duplicated(["task", "worker"]).any()
+    published = DATASETS[name].call.counts.labels
+    assert len(labels) < published if labels.attrs["notes"] else len(labels) == published
+    assert len(wb.read_labels(labels)) == len(labels)
+    assert wb.aggregate(labels, method="majority").to_dict()["votes"] == len(labels)
+    assert set(gold.index) <= set(labels["task"])
 
 
 @recorded

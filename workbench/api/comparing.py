@@ -279,7 +279,8 @@ def compare(
     infeasible
         When the sampled workers cannot cover the tasks: `relax`, `drop` or `error`.
     duplicates
-        Which label counts when a worker labelled a task twice: "first", "last", or "error".
+        Which label counts when a worker labelled a task twice: "first" (as of `data`), "last", or
+        "error" (as of `labels`).
     trials
         How often all is drawn anew.
     time_limit
@@ -436,8 +437,10 @@ def _recorded(
     if data is not None:
         if labels is not None or gold is not None:
             raise InputError("`data` and `labels` exclude each other: give one crowd")
-        known = datasets.load(data)
+        known, note = datasets.as_studied(datasets.load(data), duplicates or "first")
         labels, gold, title = known.labels, known.gold, f"recorded crowd {data}"
+        if note:
+            title += f", the {duplicates or 'first'} of repeated labels"
     elif labels is None:
         raise InputError("`labels` and `gold` go together: give both, or a simulated crowd alone")
     else:

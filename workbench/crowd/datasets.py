@@ -18,7 +18,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,7 +29,7 @@ from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry
 from workbench.crowd.formats import ReadOptions, read_export
 from workbench.crowd.reading import path_name
-from workbench.crowd.tables import LabelSet, read_gold, read_labels
+from workbench.crowd.tables import Duplicates, LabelSet, read_gold, read_labels
 
 DATA_VARIABLE = "WORKBENCH_DATA"
 LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
@@ -139,6 +139,34 @@ def load(name: str) -> LabelSet:
     dataset = named(name)
     data = os.environ.get(DATA_VARIABLE) if dataset.files else None
     return _load_local(dataset, Path(data)) if data else dataset.read(fetch(name))
+
+
+def as_studied(known: LabelSet, duplicates: Duplicates = "first") -> tuple[LabelSet, str | None]:
+    """Give a data set in the form that studies use: one label of a worker a task, the first.
+
+    Parameters
+    ----------
+    duplicates
+        Which of repeated labels count; "all" gives them as published.
+
+    Returns
+    -------
+    The data set, and what is to be said of labels that were left out, None where none were.
+
+    Raises
+    ------
+    InputError
+        No such word, or "error" and a pair is repeated.
+    """
+    labels = read_labels(known.labels, duplicates=duplicates)
+    left = len(known.labels) - len(labels)
+    if not left:
+        return known, None
+    note = (
+        f"{known.name}: {left} labels that repeat a (task, worker) pair are left out, the "
+        f"{duplicates} of each counts; duplicates='all' gives them as published"
+    )
+    return replace(known, labels=labels), note
 
 
 def catalogue() -> pd.DataFrame:

@@ -113,6 +113,15 @@ def is_missing(cell: str) -> bool:
     return cell.casefold() in MISSING
 
 
+def is_text(text: str) -> bool:
+    """Whether text can stand in a file: half a pair of surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def show(value: object) -> str:
     """Quote a user's text for a message: one line, never long."""
     return checks.show(str(value))
@@ -173,6 +182,24 @@ def find_column(owner: str, header: Sequence[str], field: str) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The name of a row, found out when a message asks for it: a file may have to be read anew.
+
+    Attributes
+    ----------
+    row, name
+        Which row, and what names it.
+    """
+
+    row: int
+    name: Callable[[int], str]
+
+    def __str__(self) -> str:
+        """Give the name, as `line 7`."""
+        return self.name(self.row)
+
+
 @dataclass(frozen=True)
 class TextTable:
     """A table as text.
@@ -184,7 +211,8 @@ class TextTable:
     header, columns
         Column names, and the cells of each column.
     unit, marks
-        How messages name row i: `unit` ("line", "row", "index", "column") and `marks[i]`.
+        How messages name row i: `unit` ("line", "row", "index", "column", or nothing) and
+        `marks[i]`.
     """
 
     name: str
@@ -196,9 +224,12 @@ class TextTable:
     def __len__(self) -> int:
         return len(self.marks)
 
-    def mark(self, row: int) -> str:
+    def mark(self, row: int) -> Mark:
         """Name a row."""
-        return f"{self.unit} {self.marks[row]}"
+        return Mark(row, self._name)
+
+    def _name(self, row: int) -> str:
+        return f"{self.unit} {self.marks[row]}".strip()
 
     def at(self, row: int) -> str:
         """Name the table and a row of it."""
@@ -279,7 +310,7 @@ class TextTable:
         """Table of some of the rows."""
         columns = [cells.rows(rows) for cells in self.columns]
         return replace(
-            self, columns=columns, marks=_Marks(len(rows), lambda row: self.marks[rows[row]])
+            self, columns=columns, marks=Marks(len(rows), lambda row: self.marks[rows[row]])
         )
 
     def votes(self, duplicates: Duplicates, **more: Any) -> pd.DataFrame:
@@ -480,7 +511,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-class _Marks(Sequence[object]):
+class Marks(Sequence[object]):
     """What messages name rows by, found out when a message asks for it."""
 
     def __init__(self, rows: int, name: Callable[[int], object]) -> None:
@@ -544,7 +575,7 @@ def _read_whole(path: Path, separator: str) -> TextTable | None:
     ends = {*columns[0].texts, *columns[-1].texts}
     if "" in ends or header == [""]:  # perhaps a line with fewer fields, or none
         return None
-    marks = _Marks(len(columns[0]), partial(_line, path=path, separator=separator))
+    marks = Marks(len(columns[0]), partial(_line, path=path, separator=separator))
     return TextTable(path_name(path), header, columns, "line", marks)
 
 
@@ -615,7 +646,7 @@ def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Tex
         return show(mark) if isinstance(mark, str) else str(mark)
 
     by_number = range(1, len(frame) + 1)
-    marks = by_number if unit == "row" else _Marks(len(frame), label)
+    marks = by_number if unit == "row" else Marks(len(frame), label)
     return TextTable(name, header, columns, unit, marks)
 
 
