@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -146,13 +148,12 @@ def start(state: Path, as_json: bool, **given: Any) -> int:
     """Begin a collection, kept in the file STATE."""
     from workbench.api.collecting import collector
 
-    if state.exists():
-        raise InputError(f"{state}: there is one already; take another file, or delete it")
     for name in ("capacity", "workers"):
         if given[name] is not None:
             given[name] = options.number_or_file(f"--{name}", given[name])
     begun = collector(**given)
-    _save(begun, state)
+    with _writing(state):
+        begun.save(state, new=True)
     return _status(begun, as_json)
 
 
@@ -177,9 +178,8 @@ def next_(
     """
     from workbench import api
 
-    running = api.Collector.load(state)
-    asked = pd.DataFrame(running.next(worker, most), columns=["task", "worker", "gold"])
-    _save(running, state)
+    with _writing(state), api.Collector.changing(state) as running:
+        asked = pd.DataFrame(running.next(worker, most), columns=["task", "worker", "gold"])
     if out is not None:
         write_files({out: as_csv(asked, out)})
     if as_json:
@@ -228,21 +228,22 @@ def tell(
     from workbench import api
     from workbench.crowd import tables
 
-    running = api.Collector.load(state)
-    came = [] if labels is None else [tables.read_labels(labels)]
-    gone = [] if missing is None else [tables.read_pairs(missing).assign(label=None)]
-    for table in (*came, *gone):
-        for worker, own in table.groupby("worker", sort=False):
-            running.tell(str(worker), dict(zip(own["task"], own["label"], strict=True)))
-    _save(running, state)
+    arrived = [] if labels is None else [tables.read_labels(labels)]
+    given_up = [] if missing is None else [tables.read_pairs(missing).assign(label=None)]
+    with _writing(state), api.Collector.changing(state) as running:
+        for table in (*arrived, *given_up):
+            for worker, own in table.groupby("worker", sort=False):
+                running.tell(str(worker), dict(zip(own["task"], own["label"], strict=True)))
     if out is not None:
         write_files({out: as_csv(running.answers(), out)})
     return _status(running, as_json)
 
 
-def _save(running: Any, state: Path) -> None:
+@contextlib.contextmanager
+def _writing(state: Path) -> Iterator[None]:
+    """Say in one line that a state cannot be written."""
     try:
-        running.save(state)
+        yield
     except OSError as error:
         raise InputError(f"{state}: cannot be written ({error.strerror})") from None
 
