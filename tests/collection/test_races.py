@@ -184,9 +184,14 @@ def test_a_block_that_fails_changes_nothing(tmp_path):
     file = tmp_path / "s.json"
     fresh().save(file)
     before = file.read_bytes()
-    with pytest.raises(KeyError), Collector.changing(file) as collector:
-        collector.next("ann")
-        raise KeyError
+
+    def fail():
+        with Collector.changing(file) as collector:
+            collector.next("ann")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert file.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["s.json"]
 

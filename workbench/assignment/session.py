@@ -51,6 +51,7 @@ from workbench.base.state import (
     State,
     check,
     distinct,
+    encoded,
     find,
     identifier,
     label_name,
@@ -229,6 +230,7 @@ class AssignmentSession(Saveable[SessionState]):
         self._visits: dict[Id, Visit] = {}
         self._sampled: list[Id] = []
         self._priors: list[BetaPrior] = []
+        encoded(self.state())
 
     def _by_task(self, easiness: pd.Series[Any] | None) -> FloatArray:
         """Easiness of each task, shape (n,)."""

@@ -224,14 +224,12 @@ class Saveable(Generic[S]):
             "service": state.service,
             "version": state.version,
             "revision": own + 1,
-            "state": plain(state),
+            "state": msgspec.Raw(encoded(state)),
         }
-        # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
-        text = json.dumps(frame, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         # Counted first: Ctrl-C is heard when the file is written.
         self._revisions[file] = own + 1
         try:
-            write_whole(file, text.encode())
+            write_whole(file, msgspec.json.encode(frame))
         except OSError:
             self._revisions[file] = own
             raise
@@ -280,27 +278,36 @@ class Saveable(Generic[S]):
             service._replace(path)
 
 
-def plain(state: State) -> Any:
-    """Write a state in the values that JSON has.
+def encoded(state: State) -> bytes:
+    """Write a state as JSON; constructors call it as well, to refuse what no file can hold.
 
     Raises
     ------
     InputError
         It could not be read again: a number is out of the range of its field, or not finite.
     """
-    values = msgspec.to_builtins(state)
+    values = msgspec.to_builtins(state, enc_hook=_bare)
     try:
         msgspec.convert(values, type(state))
-        json.dumps(values, allow_nan=False)
+        # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
+        text = json.dumps(values, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return text.encode()
     except msgspec.ValidationError as wrong:
         reason, _, place = str(wrong).replace("`", "").partition(" - at $.")
         value = f" is {values[place]!r:.60}," if place in values else ""
-        raise InputError(
-            f"{place or 'state'}{value} and could not be saved: {_lower(reason)}"
-        ) from None
+        reason = f"{place or 'state'}{value} and could not be saved: {_lower(reason)}"
+    except UnicodeEncodeError as wrong:
+        reason = f"a text could not be saved, {wrong.object!a:.60}: mend it"
     except ValueError:
-        raise InputError(f"{_infinite(values)}: give a finite number") from None
-    return values
+        reason = f"{_infinite(values)}: give a finite number"
+    raise InputError(reason)
+
+
+def _bare(value: Any) -> Any:
+    """Write NumPy's numbers as Python's."""
+    if isinstance(value, np.generic) and not isinstance(value.item(), (np.generic, complex)):
+        return value.item()
+    raise InputError(f"{value!r:.60} could not be saved: give a number, a text or a list")
 
 
 def _lower(text: str) -> str:

@@ -36,6 +36,7 @@ from workbench.base.state import (
     State,
     check,
     distinct,
+    encoded,
     find,
     identifier,
     label_name,
@@ -251,30 +252,30 @@ class Collector(Saveable[CollectorState]):
                     None if can is None else can[place] if place < len(known) else (),
                 )
             )
-        self._begin(
-            CollectorState(
-                tasks=tuple(typed),
-                gold=tuple(named_gold),
-                classes=tuple(shares),
-                hidden=secret,
-                hands=tuple(hands),
-                epsilon=None if epsilon is None else float(epsilon),
-                mean=bool(mean),
-                total=None if total is None else float(total),
-                least=checks.count("least", least),
-                most=None if most is None else checks.count("most", most, max(least, 1)),
-                policy=policy,
-                seed=checks.count("seed", seed),
-                recorded=(len(labels), len(gold_labels)),
-                labels=labels,
-                gold_labels=gold_labels,
-                waiting=(),
-                missed=(),
-                spent=0.0,
-                gold_spent=0.0,
-                policy_state="",
-            )
+        state = CollectorState(
+            tasks=tuple(typed),
+            gold=tuple(named_gold),
+            classes=tuple(shares),
+            hidden=secret,
+            hands=tuple(hands),
+            epsilon=None if epsilon is None else float(epsilon),
+            mean=bool(mean),
+            total=None if total is None else float(total),
+            least=checks.count("least", least),
+            most=None if most is None else checks.count("most", most, max(least, 1)),
+            policy=policy,
+            seed=checks.count("seed", seed),
+            recorded=(len(labels), len(gold_labels)),
+            labels=labels,
+            gold_labels=gold_labels,
+            waiting=(),
+            missed=(),
+            spent=0.0,
+            gold_spent=0.0,
+            policy_state="",
         )
+        encoded(state)
+        self._begin(state)
 
     def _begin(self, saved: CollectorState) -> None:
         """Set up pool, ledger and policy as a state has them."""
@@ -722,6 +723,10 @@ def _available(
     """Places of the tasks that each worker can be asked about."""
     if given is None:
         return None
+    check(
+        isinstance(given, pd.DataFrame) and {"task", "worker"} <= set(given.columns),
+        "available: give a frame with columns task, worker",
+    )
     at = {task: place for place, task in enumerate(tasks)}
     found: list[set[int]] = [set() for _ in known]
     for task, worker in zip(given["task"], given["worker"], strict=True):
@@ -733,8 +738,10 @@ def _available(
 
 def _of_tasks(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
     """Labels on record of tasks and gold tasks that are here."""
-    form = "have: give a frame with columns task, worker, label"
-    check({"task", "worker", "label"} <= set(have.columns), form)
+    check(
+        isinstance(have, pd.DataFrame) and {"task", "worker", "label"} <= set(have.columns),
+        "have: give a frame with columns task, worker, label",
+    )
     here = have[have["task"].isin(tasks)]
     check(
         len(here) or have.empty,
