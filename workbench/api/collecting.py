@@ -267,6 +267,11 @@ def collect(
         if gold is not None or back.gold is not None:
             true, back = inputs.truth(gold, back)
         pool, answers = _recorded(back, true, control, seed)
+        if len(pool.classes) < 2:
+            raise InputError(
+                f"labels: all are of one class, {checks.show(pool.classes[0])}, and so are sure "
+                "from the start; give labels or gold that name another"
+            )
         if hidden:
             pool, answers = _hidden(pool, answers, checks.share("hidden", hidden), seed)
         title, kinds = f"recorded labels, {back.name}", ["all"]

@@ -45,9 +45,8 @@ from workbench.base.state import (
 )
 from workbench.collection import POLICIES
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import Ledger, Pool, Questions
+from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 
-HIGHEST_PRICE = 1e9
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
 PerWorker: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
 Triple: TypeAlias = tuple[Count, Count, Count]
