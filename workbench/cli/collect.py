@@ -182,12 +182,15 @@ def next_(
         asked = pd.DataFrame(running.next(worker, most), columns=["task", "worker", "gold"])
     if out is not None:
         write_files({out: as_csv(asked, out)})
+    status = running.status()
     if as_json:
-        emit({**running.status(), "asks": asked.to_dict("records")})
+        emit({**status, "asks": asked.to_dict("records")})
     else:
         show(asked.to_csv(index=False).rstrip("\n"))
+        for note in status["notes"]:
+            say(note)
     if asked.empty:
-        say(_idle(running.status(), worker))
+        say(_idle(status, worker))
     return 0
 
 
@@ -260,4 +263,6 @@ def _status(running: Any, as_json: bool) -> int:
     if told["on_record"]:
         line += "; {on_record} labels were on record, at no cost"
     show(line.format(**told))
+    for note in told["notes"]:
+        show(note)
     return 0

@@ -44,7 +44,7 @@ from workbench.base.state import (
     name_places,
 )
 from workbench.collection import POLICIES
-from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.policy import Belief, Goal, Policy, notes_of
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
@@ -512,6 +512,7 @@ class Collector(Saveable[CollectorState]):
         """Say how far it is: labels, their cost, believed error, closed tasks, open questions.
 
         Labels on record at the start, `on_record`, are among the labels, and not in the cost.
+        `notes` warn of workers who may be worse than chance, or copy others.
         """
         belief = self.belief()
         return {
@@ -524,6 +525,7 @@ class Collector(Saveable[CollectorState]):
             "on_record": sum(self.ledger.recorded),
             "waiting": sum(map(len, self._waiting.values())),
             "policy": self._saved.policy,
+            "notes": notes_of(self._policy),
         }
 
     # ---- saving ----

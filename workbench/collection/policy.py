@@ -90,3 +90,9 @@ class Policy(Protocol):
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`, the ledger being where it was; what follows is the same."""
+
+
+def notes_of(policy: Policy | None) -> list[str]:
+    """Say what a policy that keeps beliefs of workers would warn of; nothing of others."""
+    beliefs = getattr(policy, "beliefs", None)
+    return [] if beliefs is None else list(beliefs.notes())
