@@ -349,7 +349,7 @@ def _revision(file: Path) -> int:
         revision = msgspec.json.decode(file.read_bytes(), type=_Frame).revision
     except (OSError, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return 0
-    return revision if type(revision) is int and revision >= 0 else 0
+    return revision if type(revision) is int and 0 <= revision < 2**53 else 0
 
 
 def _read(path: str | Path, kind: type[State]) -> tuple[State, int]:
@@ -374,7 +374,7 @@ def _read(path: str | Path, kind: type[State]) -> tuple[State, int]:
                     f"not {known!r}: go on with the workbench that saved it, or start anew"
                 )
         revision = frame.revision
-        if type(revision) is not int or not 0 <= revision <= 2**53:
+        if type(revision) is not int or not 0 <= revision < 2**53:
             raise _damaged(path, kind, f"revision is {revision!r:.80}")
         state = msgspec.json.decode(frame.state, type=kind)
         # Types with defaults pass over fields that are missing or unknown.

@@ -190,15 +190,22 @@ class Beliefs:
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
         for name in ARRAYS:
-            setattr(self, name, np.array(saved[name], dtype=np.float64))
+            array = np.array(saved[name], dtype=np.float64)
+            # Release 1.0.0 had fewer abilities, the last axis of two.
+            axes = 1 if name in ("weight", "population") else array.ndim
+            if array.shape[:axes] != getattr(self, name).shape[:axes]:
+                raise ValueError(f"{name} has shape {array.shape}")
+            setattr(self, name, array)
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
+        if self._size != len(self.ledger.labels):
+            raise ValueError(f"messages are of {self._size} labels")
         self.rows_weight, self.rows_at, copying, self.doubtful, self.heat = saved["rows"]
         self.copying = np.array(copying, dtype=bool)
         if "group" in saved:
             self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
             self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
-        if self.population.shape[1] != len(self.grid.prior):  # release 1.0.0 had fewer abilities
+        if self.population.shape[1:] != self.grid.prior.shape:
             self.population = np.tile(self.grid.prior, (len(self.population), 1))
             self.weight = self.population[self.like]
             self._weigh()

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from operator import le, lt
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
@@ -318,7 +319,11 @@ class Collector(Saveable[CollectorState]):
         goal = Goal(saved.epsilon, saved.mean)
         self._policy: Policy = POLICIES[saved.policy].call(self.ledger, goal, saved.seed)
         if saved.policy_state:
-            self._policy.resume(json.loads(saved.policy_state))
+            # It has no schema: each policy keeps what it needs.
+            try:
+                self._policy.resume(json.loads(saved.policy_state))
+            except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+                raise InputError(f"policy_state is none of {saved.policy}") from None
             return
         for gold, came in ((True, self.ledger.gold_labels), (False, self.ledger.labels)):
             if len(came):
@@ -561,6 +566,7 @@ class Collector(Saveable[CollectorState]):
             It is not as it was saved, or of a policy that is not known here.
         """
         check(saved.sealed == saved.seal(), "it is not as it was saved")
+        _check_parts(saved)
         collector = cls.__new__(cls)
         collector._begin(saved)
         return collector
@@ -610,6 +616,53 @@ def answer_table(
             "closed": belief.closed,
         }
     )
+
+
+def _check_parts(saved: CollectorState) -> None:
+    """Check that the parts of a saved state agree.
+
+    Raises
+    ------
+    InputError
+        They do not; it names the part.
+    """
+    n, g, m = len(saved.tasks), len(saved.gold), len(saved.hands)
+    check_goal(saved.epsilon, saved.total)
+    classes, types = {label for label, _ in saved.classes}, {kind for _, kind in saved.tasks}
+    tasks = {task for task, _ in saved.tasks}
+    for task, label, kind in saved.gold:
+        check(label in classes and kind in types, f"gold task {task!r} has no class or type here")
+    for task, label in saved.hidden:
+        check(
+            task in tasks and label in classes, f"hidden task {task!r} is no task of a class here"
+        )
+    for place, hand in enumerate(saved.hands):
+        check(len(hand.price) == len(types), f"hands[{place}].price is not of {len(types)} types")
+        check(
+            max(hand.available or (), default=-1) < n,
+            f"hands[{place}].available is of no task here",
+        )
+    known, K = m - sum(hand.worker is None for hand in saved.hands), len(saved.classes)
+    check(
+        all(hand.worker is not None for hand in saved.hands[:known]),
+        "hands have a newcomer before those who came",
+    )
+    _check_rows("labels", saved.labels, (n, known, K))
+    _check_rows("gold_labels", saved.gold_labels, (g, known, K))
+    for name, rows in (("waiting", saved.waiting), ("missed", saved.missed)):
+        for gold, size in enumerate((n, g)):
+            kept = [row for row in rows if row[0] == gold]
+            _check_rows(name, [(task, worker, 0) for _, task, worker in kept], (size, known, 1))
+        check(all(row[0] < 2 for row in rows), f"{name} is of neither tasks nor gold tasks")
+    ended = len(saved.labels), len(saved.gold_labels)
+    check(all(map(le, saved.recorded, ended)), "recorded are more labels than there are")
+    check(saved.spent >= 0 and saved.gold_spent >= 0, "spent is less than nothing")
+
+
+def _check_rows(name: str, rows: Sequence[Triple], limits: Triple) -> None:
+    """Check that rows of a task, a worker and a class are of such as there are, no pair twice."""
+    check(all(all(map(lt, row, limits)) for row in rows), f"{name} has a row of nothing here")
+    check(len({row[:2] for row in rows}) == len(rows), f"{name} has a pair twice")
 
 
 def _pairs(rows: Iterable[Triple], gold: bool) -> tuple[IntArray, IntArray]:

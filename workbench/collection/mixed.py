@@ -178,5 +178,5 @@ class Mixed:
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take it up."""
-        self.fitted = saved["fitted"]
+        self.fitted = int(saved["fitted"])
         self.beliefs.resume(saved["beliefs"])

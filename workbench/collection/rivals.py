@@ -147,7 +147,7 @@ class Halving(ByTask):
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up the round."""
         super().resume(saved)
-        self.round = saved["round"]
+        self.round = int(saved["round"])
         self.rest = np.isin(np.arange(len(self.rest)), saved["left"])
 
 
