@@ -431,11 +431,12 @@ def test_what_does_not_agree_is_named(service, edit, word, tmp_path):
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     service = Plain()
     target = tmp_path / "s.json"
-    service.make().save(target)
+    learner = service.make()
+    learner.save(target)
     before = target.read_bytes()
     monkeypatch.setattr("os.fsync", lambda handle: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        service.make().save(target)
+        learner.save(target)
     assert target.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["s.json"]
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.base.errors import InputError
+from workbench.cli import main
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector
@@ -217,3 +219,24 @@ def test_hidden_tasks_keep_it_from_being_too_sure():
     assert again.answers().equals(told.answers())
     with pytest.raises(InputError, match="no task here"):
         wb.Collector(tasks, 4, classes=[0, 1], epsilon=0.1, hidden={"x": 0, "t1": 1})
+
+
+def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
+    """Half are wrong where the others are right: nobody can say which half."""
+    tasks, workers = [f"t{i}" for i in range(20)], [f"w{j}" for j in range(8)]
+    collector = Collector(tasks, workers, classes=["no", "yes"], epsilon=0.01, seed=1)
+    assert collector.status()["notes"] == []
+    while (asked := collector.next()) and len(collector.labels()) < 120:
+        for question in asked:
+            odd = int(question.task[1:]) % 2 == 1
+            wrong = int(question.worker[1:]) < 4
+            collector.tell(question.worker, {question.task: "yes" if odd != wrong else "no"})
+    collector._policy._refit()
+    notes = collector.status()["notes"]
+    assert any("right and wrong may be interchanged" in note for note in notes)
+    collector.save(tmp_path / "s.json")
+    assert Collector.load(tmp_path / "s.json").status()["notes"] == notes
+    result = CliRunner().invoke(main, ["collect", "tell", str(tmp_path / "s.json")])
+    assert "right and wrong may be interchanged" in result.stdout
+    result = CliRunner().invoke(main, ["collect", "next", str(tmp_path / "s.json")])
+    assert "right and wrong may be interchanged" in result.stderr

@@ -23,7 +23,7 @@ from workbench.base.text import Columns, shown
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector
-from workbench.collection.policy import Belief, Goal, Policy, answer_table
+from workbench.collection.policy import Belief, Goal, Policy, answer_table, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
 from workbench.collection.setup import check_goal
@@ -47,11 +47,6 @@ INDEPENDENT = (
     "warning: no gold to measure the error on: the believed error takes workers to err "
     "independently, given the true class. On recorded crowds a believed .018 to .025 was measured "
     "as .05 to .37 (docs/findings/calibration.md): bring gold for some tasks"
-)
-
-REVERSED = (
-    "warning: nearly as many workers seem worse than chance as better, so that right and wrong may "
-    "be interchanged: bring gold for some tasks"
 )
 
 
@@ -268,6 +263,11 @@ def collect(
         if gold is not None or back.gold is not None:
             true, back = inputs.truth(gold, back)
         pool, answers = _recorded(back, true, control, seed)
+        if len(pool.classes) < 2:
+            raise InputError(
+                f"labels: all are of one class, {checks.show(pool.classes[0])}, and so are sure "
+                "from the start; give labels or gold that name another"
+            )
         if hidden:
             pool, answers = _hidden(pool, answers, checks.share("hidden", hidden), seed)
         title, kinds = f"recorded labels, {back.name}", ["all"]
@@ -342,14 +342,7 @@ def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | No
 def _notes(ledger: Ledger, judged: int, simulated: bool, policy: Policy | None) -> Iterator[str]:
     if not judged and not simulated and ledger.pool.hidden is None:
         yield INDEPENDENT
-    beliefs = getattr(policy, "beliefs", None)
-    if beliefs is not None and beliefs.doubtful:
-        yield REVERSED
-    if beliefs is not None and beliefs.copying.any():
-        yield (
-            f"{int(beliefs.copying.sum())} workers seem to copy others: their labels count once, "
-            "and they are not asked any more"
-        )
+    yield from notes_of(policy)
     if empty := int((ledger.counts == 0).sum()):
         yield f"{empty} tasks have no label"
     yield (

@@ -183,12 +183,15 @@ def next_(
     asked = pd.DataFrame(running.next(worker, most, task=task), columns=["task", "worker", "gold"])
     if out is not None:
         write_files({out: as_csv(asked, out)})
+    status = running.status()
     if as_json:
-        emit({**running.status(), "asks": asked.to_dict("records")})
+        emit({**status, "asks": asked.to_dict("records")})
     else:
         show(asked.to_csv(index=False).rstrip("\n"))
+        for note in status["notes"]:
+            say(note)
     if asked.empty:
-        say(_idle(running.status(), worker))
+        say(_idle(status, worker))
     return 0
 
 
@@ -261,10 +264,11 @@ def tell(
     "workbench collect status labels.sqlite",
     group=command,  # type: ignore[arg-type]
     draws=False,
+    name="status",
     plugins=True,
 )
 @STORE
-def status(store: Path, as_json: bool) -> int:
+def status_(store: Path, as_json: bool) -> int:
     """Say how far a collection is."""
     return _status(_open(store), as_json)
 
@@ -372,4 +376,6 @@ def _status(running: Any, as_json: bool) -> int:
     if status["on_record"]:
         line += "; {on_record} labels were on record, at no cost"
     show(line.format(**status))
+    for note in status["notes"]:
+        show(note)
     return 0

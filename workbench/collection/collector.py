@@ -62,11 +62,10 @@ from workbench.collection.events import (
 )
 from workbench.collection.history import Names, history_table
 from workbench.collection.log import MAKER, EventLog, MemoryLog, replayed
-from workbench.collection.policy import Belief, Policy, answer_table
-from workbench.collection.pool import Ledger, Questions
+from workbench.collection.policy import Belief, Policy, answer_table, notes_of
+from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
 from workbench.collection.running import Running
 from workbench.collection.setup import (
-    HIGHEST_PRICE,
     Hand,
     PerTask,
     PerWorker,
@@ -947,6 +946,7 @@ class Collector(Saveable[CollectorState]):
         """Say how far it is: labels, their cost, believed error, closed tasks, open questions.
 
         Labels on record at the start, `on_record`, are among the labels, and not in the cost.
+        `notes` warn of workers who may be worse than chance, or copy others.
         """
         running = self._now
         belief, ledger = running.policy.belief(), running.ledger
@@ -960,6 +960,7 @@ class Collector(Saveable[CollectorState]):
             "on_record": sum(ledger.recorded),
             "waiting": sum(map(len, running.waiting.values())),
             "policy": running.setup.policy,
+            "notes": notes_of(running.policy),
         }
 
     # ---- one file, as before 2.0 ----

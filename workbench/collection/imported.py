@@ -79,7 +79,7 @@ def imported(state: str | Path, path: str | Path, *, origin: str = "python") -> 
     InputError
         It is not what 1.0 saved, or of a policy that saves otherwise since.
     """
-    earlier = read_state(state, EarlierState)
+    earlier, _ = read_state(state, EarlierState)
     check(earlier.sealed == earlier.seal(), f"{state}: it is not as it was saved")
     if earlier.policy == "algorithm-2":
         raise InputError(

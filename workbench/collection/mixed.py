@@ -23,7 +23,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import NOTHING, Ledger, Questions
+from workbench.collection.pool import FREE, NOTHING, Ledger, Questions
 
 AUDITS, AUDITORS = 100, 3
 """Tasks of the random block, and labels of each by workers outside the groups."""
@@ -61,7 +61,7 @@ class Mixed(Policy):
         many = AUDITS
         if ledger.total is not None and len(self.turn):
             price = float(pool.price[:, self.turn].mean())
-            many = min(many, int(AUDIT_MONEY * ledger.total / max(AUDITORS * price, 1e-9)))
+            many = int(min(many, AUDIT_MONEY * ledger.total / max(AUDITORS * price, FREE)))
         wanted = grouped.any() and not grouped.all() and not len(pool.gold)
         self.block: IntArray = rng.permutation(len(pool.tasks))[: many if wanted else 0]
 
@@ -141,7 +141,7 @@ class Mixed(Policy):
         able = ledger.open[np.ix_(rows, columns)] & (ledger.left[columns] > 0)
         able &= price <= ledger.money + 1e-9
         told = np.where(able, self._information(posterior, rows, columns), 0.0)
-        rate = told / np.maximum(price, 1e-9)
+        rate = told / np.maximum(price, FREE)
         chosen = rate.argmax(axis=1)
         best = rate[np.arange(len(rows)), chosen]
         order = np.argsort(-best, kind="stable")[: max(len(pool.tasks) // ROUND, 1)]
@@ -182,5 +182,5 @@ class Mixed(Policy):
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take it up."""
-        self.fitted = saved["fitted"]
+        self.fitted = int(saved["fitted"])
         self.beliefs.resume(saved["beliefs"])

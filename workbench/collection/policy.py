@@ -168,3 +168,9 @@ def answer_table(
             "closed": belief.closed,
         }
     )
+
+
+def notes_of(policy: Policy | None) -> list[str]:
+    """Say what a policy that keeps beliefs of workers would warn of; nothing of others."""
+    beliefs = getattr(policy, "beliefs", None)
+    return [] if beliefs is None else list(beliefs.notes())

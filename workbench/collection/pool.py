@@ -18,6 +18,9 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
 
+HIGHEST_PRICE = 1e9
+FREE = 1e-9
+"""Price at which a label counts that costs less, wherever what it tells is divided by its price."""
 LARGEST = 2**30
 """Pairs of a task and a worker: the ledger keeps a byte for each."""
 
@@ -33,7 +36,8 @@ class Pool:
     capacity
         Labels that each worker can give, gold tasks included; shape (m,).
     price
-        Of a label, by task type and worker; shape (T, m). A gold label costs the same.
+        Of a label, by task type and worker, from 0 to `HIGHEST_PRICE`; shape (T, m). A gold label
+        costs the same.
     kind
         Type of each task, shape (n,), below T.
     share
@@ -89,6 +93,18 @@ class Pool:
                 f"{n} tasks and {len(self.gold)} gold tasks of {m} workers: more than 2^30 pairs; "
                 "collect in several parts"
             )
+        wrong = ~((self.price >= 0.0) & (self.price <= HIGHEST_PRICE))
+        if wrong.any():
+            kind, worker = np.argwhere(wrong)[0]
+            raise InputError(
+                f"price of worker {checks.show(self.workers[worker])} is "
+                f"{self.price[kind, worker]:g}: give a number from 0 to {HIGHEST_PRICE:g}"
+            )
+
+    @property
+    def divisor(self) -> FloatArray:
+        """Price by which what a label tells is divided, above 0; shape (T, m)."""
+        return np.maximum(self.price, FREE)
 
 
 @dataclass(frozen=True, eq=False)

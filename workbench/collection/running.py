@@ -141,7 +141,11 @@ class Running:
             self.ledger.left[worker_place] = 0
         self.policy = made_policy(kind, self.ledger, setup)
         if policy_state:
-            self.policy.resume(json.loads(policy_state))
+            # It has no schema: each policy keeps what it needs.
+            try:
+                self.policy.resume(json.loads(policy_state))
+            except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+                raise InputError(f"policy_state is none of {setup.policy}") from None
             return
         for gold, rows in ((True, self.ledger.gold_labels), (False, self.ledger.labels)):
             if len(rows):

@@ -31,9 +31,8 @@ from workbench.base.state import (
     name_array,
     name_places,
 )
-from workbench.collection.pool import LARGEST, Pool
+from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
 
-HIGHEST_PRICE = 1e9
 HIGHEST_TOTAL = 1e15
 MOST_CLASSES = 1000
 UNLIMITED = 2**40
@@ -410,6 +409,10 @@ def _available(
     """Places of the tasks that each worker can be asked about."""
     if pairs is None:
         return None
+    check(
+        isinstance(pairs, pd.DataFrame) and {"task", "worker"} <= set(pairs.columns),
+        "available: give a frame with columns task, worker",
+    )
     places: list[set[int]] = [set() for _ in workers]
     for task, worker in zip(pairs["task"], pairs["worker"], strict=True):
         check(find(tasks, task) is not None, f"available names task {checks.show(task)}, none here")
@@ -535,8 +538,10 @@ def labels_of(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
     InputError
         A column is missing, or there are labels and none is of a task here.
     """
-    form = "have: give a frame with columns task, worker, label"
-    check({"task", "worker", "label"} <= set(have.columns), form)
+    check(
+        isinstance(have, pd.DataFrame) and {"task", "worker", "label"} <= set(have.columns),
+        "have: give a frame with columns task, worker, label",
+    )
     here = have[have["task"].isin(tasks)]
     check(
         len(here) or have.empty,
