@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from workbench.assignment.session import AssignmentSession
 
+from workbench.api.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.base.state import Saveable
 from workbench.collection.collector import Collector

@@ -231,7 +231,7 @@ def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
             odd = int(question.task[1:]) % 2 == 1
             wrong = int(question.worker[1:]) < 4
             collector.tell(question.worker, {question.task: "yes" if odd != wrong else "no"})
-    collector._policy._refit()
+    collector.policy._refit()
     notes = collector.status()["notes"]
     assert any("right and wrong may be interchanged" in note for note in notes)
     collector.save(tmp_path / "s.json")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -241,56 +239,6 @@ def test_snapshots_are_not_the_truth_but_a_short_way_to_it(tmp_path, monkeypatch
     many = len(collector.history()) // 2
     collector.undo(many)  # beyond the latest snapshots
     assert same(collector, Collector.open(tmp_path / "c.sqlite"))
-
-
-TELLER = """
-import sys
-from workbench.collection.collector import Collector
-path, worker, kind = sys.argv[1:4]
-collector = Collector.open(path)
-if kind == "tell":
-    waiting = collector.waiting(worker)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for question in waiting:
-        collector.tell(worker, {question.task: 1})
-else:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    print(len(collector.next(worker, 5)))
-"""
-
-
-def at_once(path, kind: str, workers) -> list[str]:
-    """Run a step in as many processes, all let go at the same moment."""
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", TELLER, str(path), worker, kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for worker in workers
-    ]
-    for process in processes:
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    outputs = [process.communicate(timeout=60)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * len(processes)
-    return outputs
-
-
-@pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.slow)])
-def test_two_at_once_lose_nothing_and_stay_within_the_budget(rounds, tmp_path):
-    for turn in range(rounds):
-        path = tmp_path / f"{turn}.sqlite"
-        collector = begun("fixed", path, gold=None, costs=None, total=7.0)
-        asked = sum(int(output) for output in at_once(path, "next", ["w1", "w2"]))
-        assert asked == 7 == len(collector.waiting())  # five each would be beyond the budget
-        at_once(path, "tell", ["w1", "w2"])
-        assert (len(collector.labels()), collector.waiting(), collector.cost) == (7, [], 7.0)
 
 
 def test_what_1_0_saved_goes_on_where_it_was(tmp_path):

@@ -1,230 +1,175 @@
-"""Two at once on one collection: what was acknowledged is in the file, and nothing else is."""
+"""Two at once on one collection: what was acknowledged is in the journal, and nothing else is.
+
+WORKBENCH_RACES rounds of each kind, 200 in the slow tests; each round lets two processes go at once.
+"""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import threading
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from workbench.base import writing
-from workbench.base.errors import InputError
-from workbench.cli import main
 from workbench.collection.collector import Collector
 
-RACES = int(os.environ.get("WORKBENCH_RACES", "40"))
+RACES = int(os.environ.get("WORKBENCH_RACES", "200"))
 TASKS = [f"t{i}" for i in range(10)]
 PEOPLE = ["ann", "bob"]
+RACER = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from workbench.cli.app import main
+from workbench.collection.collector import Collector
+held = {}
+for line in sys.stdin:
+    act, path, *words = json.loads(line)
+    code = 0
+    if act == "open":
+        held[path] = Collector.open(path)
+    elif act == "tell":
+        held[path].tell(words[0], {task: "yes" for task in words[1:]})
+    elif act == "next":
+        code = len(held[path].next(words[0], int(words[1])))
+    else:
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()):
+            try:
+                main(["collect", act.split()[1], path, *words])
+            except SystemExit as ended:
+                code = ended.code or 0
+            if act == "command next" and not code:
+                code = len(json.loads(out.getvalue())["asks"])
+    print(json.dumps(code), flush=True)
+"""
 
 
-def fresh(total=20, seed=0):
-    return Collector(TASKS, PEOPLE, classes=["no", "yes"], total=total, policy="fixed", seed=seed)
+class Racer:
+    """A process that acts when it is told to."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", RACER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def say(self, *words):
+        self.process.stdin.write(json.dumps([str(word) for word in words]) + "\n")
+        self.process.stdin.flush()
+
+    def heard(self):
+        return json.loads(self.process.stdout.readline())
 
 
-def call(*arguments):
-    return CliRunner().invoke(main, ["collect", *map(str, arguments)])
+@pytest.fixture(scope="module")
+def racers():
+    pair = Racer(), Racer()
+    yield pair
+    for racer in pair:
+        racer.process.stdin.close()
+        racer.process.wait(timeout=20)
 
 
-# ---- kinds of races: what is there before, what each of two does, what must hold after ----
+def at_once(racers, first, second):
+    """Let both go; what each came to."""
+    for racer, words in zip(racers, (first, second), strict=True):
+        racer.say(*words)
+    return [racer.heard() for racer in racers]
 
 
-class Tells:
-    """Each tells the labels of her worker."""
-
-    def before(self, folder):
-        collector = fresh()
-        for worker in PEOPLE:
-            collector.next(worker, len(TASKS))
-            table = pd.DataFrame({"task": TASKS, "worker": worker, "label": "yes"})
-            table.to_csv(folder / f"{worker}.csv", index=False)
-        collector.save(folder / "s.json")
-
-    def ready(self, folder, who):
-        return None
-
-    def act(self, folder, who, ready):
-        result = call("tell", folder / "s.json", "--labels", folder / f"{PEOPLE[who]}.csv")
-        return result.exit_code, 10 if result.exit_code == 0 else 0
-
-    def check(self, folder, first, second):
-        assert (first[0], second[0]) == (0, 0)
-        self.all_there(folder, first, second)
-
-    def all_there(self, folder, first, second):
-        labels = Collector.load(folder / "s.json").labels()
-        assert len(labels) == first[1] + second[1]
+def fresh(path, total=20.0):
+    return Collector(TASKS, PEOPLE, classes=["no", "yes"], total=total, policy="fixed", path=path)
 
 
-class InMemory(Tells):
-    """One tells in memory what she loaded before the other's command, and saves."""
-
-    def ready(self, folder, who):
-        return Collector.load(folder / "s.json") if who == 0 else None
-
-    def act(self, folder, who, ready):
-        if ready is None:
-            return super().act(folder, who, ready)
-        ready.tell("ann", dict.fromkeys(TASKS, "yes"))
-        try:
-            ready.save(folder / "s.json")
-        except InputError:
-            return 2, 0
-        return 0, 10
-
-    def check(self, folder, first, second):
-        assert second[0] == 0  # a command loads what is there, and so is never refused
-        self.all_there(folder, first, second)
-
-
-class Nexts:
-    """Each asks for her worker; the money does not reach for both."""
-
-    def before(self, folder):
-        fresh(total=12).save(folder / "s.json")
-
-    def ready(self, folder, who):
-        return None
-
-    def act(self, folder, who, ready):
-        result = call("next", folder / "s.json", "--worker", PEOPLE[who], "--most", 10, "--json")
-        return result.exit_code, [tuple(one.values()) for one in json.loads(result.stdout)["asks"]]
-
-    def check(self, folder, first, second):
-        assert (first[0], second[0]) == (0, 0)
-        asked = [*first[1], *second[1]]
-        assert len(asked) == 12
-        assert set(asked) == set(map(tuple, Collector.load(folder / "s.json").waiting()))
-
-
-class Starts:
-    """Each starts a collection of her own in the same file."""
-
-    def before(self, folder):
-        pd.DataFrame({"task": TASKS}).to_csv(folder / "tasks.csv", index=False)
-
-    def ready(self, folder, who):
-        return None
-
-    def act(self, folder, who, ready):
-        given = ("--tasks", folder / "tasks.csv", "--workers", 2, "--classes", "a,b", "--total", 9)
-        result = call("start", folder / "s.json", *given, "--seed", who)
-        return result.exit_code, result.stderr
-
-    def check(self, folder, first, second):
-        assert {first[0], second[0]} == {0, 2}
-        winner = 0 if first[0] == 0 else 1
-        assert "there is one already" in (first, second)[1 - winner][1]
-        assert Collector.load(folder / "s.json")._saved.seed == winner
-
-
-def runner(kind, who, folders, barrier, results):
-    """Go through the races as one of the two."""
-    for folder in folders:
-        ready = kind.ready(folder, who)
-        barrier.wait(60)
-        results.put((who, folder, kind.act(folder, who, ready)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", [Tells(), InMemory(), Nexts(), Starts()], ids=lambda k: type(k).__name__
-)
-def test_races(kind, tmp_path):
-    folders = [tmp_path / str(k) for k in range(RACES)]
-    for folder in folders:
-        folder.mkdir()
-        kind.before(folder)
-    spawn = multiprocessing.get_context("spawn")
-    barrier, results = spawn.Barrier(2), spawn.Queue()
-    both = [
-        spawn.Process(target=runner, args=(kind, who, folders, barrier, results)) for who in (0, 1)
+def commands_tell(racers, folder):
+    collector = fresh(folder / "c.sqlite")
+    for worker in PEOPLE:
+        collector.next(worker, len(TASKS))
+        pd.DataFrame({"task": TASKS, "worker": worker, "label": "yes"}).to_csv(
+            folder / f"{worker}.csv", index=False
+        )
+    words = [
+        ("command tell", folder / "c.sqlite", "--labels", folder / f"{worker}.csv", "--json")
+        for worker in PEOPLE
     ]
-    for process in both:
-        process.start()
-    ended = {
-        (who, folder): result
-        for who, folder, result in (results.get(timeout=120) for _ in range(2 * RACES))
-    }
-    for process in both:
-        process.join(60)
-    for folder in folders:
-        kind.check(folder, ended[0, folder], ended[1, folder])
-        assert not [file for file in folder.iterdir() if file.suffix in {".draft", ".lock"}]
+    assert at_once(racers, *words) == [0, 0]
+    assert len(collector.labels()) == 20
+    assert collector.waiting() == []
 
 
-# ---- the same, step by step ----
+def an_object_and_a_command_tell(racers, folder):
+    collector = fresh(folder / "c.sqlite")
+    for worker in PEOPLE:
+        collector.next(worker, len(TASKS))
+    pd.DataFrame({"task": TASKS, "worker": "bob", "label": "no"}).to_csv(
+        folder / "bob.csv", index=False
+    )
+    racers[0].say("open", folder / "c.sqlite")
+    racers[0].heard()
+    told = at_once(
+        racers,
+        ("tell", folder / "c.sqlite", "ann", *TASKS),
+        ("command tell", folder / "c.sqlite", "--labels", folder / "bob.csv", "--json"),
+    )
+    assert told == [0, 0]
+    assert len(collector.labels()) == 20
 
 
-def test_a_collector_in_memory_is_not_saved_over_what_a_command_told(tmp_path):
-    Tells().before(tmp_path)
-    file = tmp_path / "s.json"
-    mine = Collector.load(file)
-    mine.tell("ann", dict.fromkeys(TASKS[:5], "yes"))
-    mine.save(file)  # her own revisions are no other's
-    mine.save(tmp_path / "copy.json")
-    assert call("tell", file, "--labels", tmp_path / "bob.csv").exit_code == 0
-    mine.tell("ann", dict.fromkeys(TASKS[5:], "no"))
-    for _ in range(3):
-        with pytest.raises(InputError, match="was saved by another since"):
-            mine.save(file)
-        mine.save(tmp_path / "copy.json")  # counts on, and does not make hers the newer one
-    with pytest.raises(InputError, match="was saved by another since"):
-        fresh().save(file)
-    assert len(Collector.load(file).labels()) == 15
-    with Collector.changing(file) as collector:
-        collector.tell("ann", dict.fromkeys(TASKS[5:], "no"))
-    assert len(Collector.load(file).labels()) == 20
+def commands_ask(racers, folder):
+    collector = fresh(folder / "c.sqlite", total=7.0)
+    words = [
+        ("command next", folder / "c.sqlite", "--worker", worker, "--most", 5, "--json")
+        for worker in PEOPLE
+    ]
+    asked = at_once(racers, *words)
+    assert sum(asked) == 7 == len(collector.waiting())  # five each would be beyond the budget
+    assert collector.cost == 7.0
 
 
-def test_a_block_that_fails_changes_nothing(tmp_path):
-    file = tmp_path / "s.json"
-    fresh().save(file)
-    before = file.read_bytes()
-
-    def fail():
-        with Collector.changing(file) as collector:
-            collector.next("ann")
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
-    assert file.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["s.json"]
+def objects_ask(racers, folder):
+    collector = fresh(folder / "c.sqlite", total=7.0)
+    for racer in racers:
+        racer.say("open", folder / "c.sqlite")
+        racer.heard()
+    asked = at_once(racers, *(("next", folder / "c.sqlite", worker, 5) for worker in PEOPLE))
+    assert sum(asked) == 7 == len(collector.waiting())
 
 
-def test_who_waits_too_long_is_told_so_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "WAIT", 0.2)
-    Tells().before(tmp_path)
-    file = tmp_path / "s.json"
-    before = file.read_bytes()
-    (tmp_path / "link.json").symlink_to(file)
-    with writing.locked(file):
-        for path in (file, tmp_path / "link.json"):
-            result = call("tell", path, "--labels", tmp_path / "ann.csv")
-            assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-            assert "another has been writing to it for 0.2 seconds" in result.stderr
-    assert file.read_bytes() == before
-    assert call("tell", file, "--labels", tmp_path / "ann.csv").exit_code == 0
+def commands_start(racers, folder):
+    pd.DataFrame({"task": TASKS}).to_csv(folder / "tasks.csv", index=False)
+    words = (
+        "command start",
+        folder / "c.sqlite",
+        "--tasks",
+        folder / "tasks.csv",
+        "--workers",
+        2,
+        "--classes",
+        "no,yes",
+        "--total",
+        5,
+        "--json",
+    )
+    assert sorted(at_once(racers, words, words)) == [0, 2]
+    assert Collector.open(folder / "c.sqlite").history()["event"].tolist() == ["opened"]
 
 
-def test_the_lock_excludes_many_threads(tmp_path):
-    file, seen = tmp_path / "n", []
-    file.write_text("0")
+KINDS = [
+    commands_tell,
+    an_object_and_a_command_tell,
+    commands_ask,
+    objects_ask,
+    commands_start,
+]
 
-    def count():
-        for _ in range(20):
-            with writing.locked(file):
-                seen.append(int(file.read_text()))
-                file.write_text(str(seen[-1] + 1))
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert file.read_text() == "80"
-    assert sorted(seen) == list(range(80))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rounds", [2, pytest.param(RACES, marks=pytest.mark.slow)])
+def test_two_at_once_lose_nothing_and_stay_within_the_budget(kind, rounds, racers, tmp_path):
+    for turn in range(rounds):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        kind(racers, folder)

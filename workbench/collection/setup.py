@@ -33,7 +33,7 @@ from workbench.base.state import (
 )
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
 
-HIGHEST_TOTAL = 1e15
+HIGHEST_TOTAL = 1e308
 MOST_CLASSES = 1000
 UNLIMITED = 2**40
 """Capacity of a worker who may be asked about the same task again, where none is said."""
