@@ -159,8 +159,8 @@ def start(state: Path, as_json: bool, **given: Any) -> int:
 
 @options.command(
     "workbench collect next state.json --worker ann --most 10",
-    group=command,
-    draws=False,  # type: ignore[arg-type]
+    group=command,  # type: ignore[arg-type]
+    draws=False,
     name="next",
     plugins=True,
 )
