@@ -278,6 +278,7 @@ def refusal(call):
 @given(data=st.data())
 def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
     file = tmp_path / "saved.json"
+    file.unlink(missing_ok=True)  # of the example before
     saved(service, data.draw(st.integers(0, 4))).save(file)
     value = json.loads(file.read_text())
     for _ in range(data.draw(st.integers(1, 2))):

@@ -224,19 +224,18 @@ def test_hidden_tasks_keep_it_from_being_too_sure():
 def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
     """Half are wrong where the others are right: nobody can say which half."""
     tasks, workers = [f"t{i}" for i in range(20)], [f"w{j}" for j in range(8)]
-    collector = Collector(tasks, workers, classes=["no", "yes"], epsilon=0.01, seed=1)
+    path = tmp_path / "labels.sqlite"
+    collector = Collector(tasks, workers, classes=["no", "yes"], epsilon=0.01, seed=1, path=path)
     assert collector.status()["notes"] == []
-    while (asked := collector.next()) and len(collector.labels()) < 120:
+    while asked := collector.next():
         for question in asked:
             odd = int(question.task[1:]) % 2 == 1
             wrong = int(question.worker[1:]) < 4
             collector.tell(question.worker, {question.task: "yes" if odd != wrong else "no"})
-    collector.policy._refit()
     notes = collector.status()["notes"]
     assert any("right and wrong may be interchanged" in note for note in notes)
-    collector.save(tmp_path / "s.json")
-    assert Collector.load(tmp_path / "s.json").status()["notes"] == notes
-    result = CliRunner().invoke(main, ["collect", "tell", str(tmp_path / "s.json")])
+    assert Collector.open(path).status()["notes"] == notes
+    result = CliRunner().invoke(main, ["collect", "tell", str(path)])
     assert "right and wrong may be interchanged" in result.stdout
-    result = CliRunner().invoke(main, ["collect", "next", str(tmp_path / "s.json")])
+    result = CliRunner().invoke(main, ["collect", "next", str(path)])
     assert "right and wrong may be interchanged" in result.stderr

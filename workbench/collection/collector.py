@@ -41,6 +41,7 @@ from workbench.base.state import (
     Saveable,
     State,
     check,
+    encoded,
     find,
     identifier,
     name_places,
@@ -69,6 +70,7 @@ from workbench.collection.setup import (
     Hand,
     PerTask,
     PerWorker,
+    Setup,
     changed_terms,
     check_goal,
     labels_of,
@@ -254,15 +256,15 @@ class Collector(Saveable[CollectorState]):
             options=msgspec.to_builtins(dict(options or {})),
             seed=checks.count("seed", seed),
         )
+        setup = msgspec.json.decode(encoded(named.setup), type=Setup)  # what can be saved, as saved
         keys = MemoryLog()
         opened = Opened(
-            named.setup,
+            setup,
             tuple(keys.withhold(name) for name in named.workers),
             named.record,
             named.gold_record,
         )
-        JOURNAL.encode(opened)  # what cannot be saved is refused here
-        Running(opened)  # and what the policy refuses, before a file is begun
+        Running(opened)  # what the policy refuses is refused before a file is begun
         self._begin(opened, named.workers, path, origin)
 
     def _begin(
