@@ -1,6 +1,6 @@
 """Two at once on one collection: what was acknowledged is in the journal, and nothing else is.
 
-WORKBENCH_RACES rounds of each kind, 200 in the slow tests; each round lets two processes go at once.
+WORKBENCH_RACES rounds of each kind, 200 in the slow tests; in each two processes go at once.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ for line in sys.stdin:
     elif act == "next":
         code = len(held[path].next(words[0], int(words[1])))
     else:
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()):
+        out = io.TextIOWrapper(io.BytesIO(), write_through=True)
+        with redirect_stdout(out), redirect_stderr(io.StringIO()):
             try:
                 main(["collect", act.split()[1], path, *words])
             except SystemExit as ended:
                 code = ended.code or 0
             if act == "command next" and not code:
-                code = len(json.loads(out.getvalue())["asks"])
+                code = len(json.loads(out.buffer.getvalue())["asks"])
     print(json.dumps(code), flush=True)
 """
 
