@@ -72,6 +72,7 @@ def racers():
     for racer in pair:
         racer.process.stdin.close()
         racer.process.wait(timeout=20)
+        racer.process.stdout.close()
 
 
 def at_once(racers, first, second):
