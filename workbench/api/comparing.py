@@ -93,6 +93,11 @@ ROBUST = (
     "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
 )
 
+MOST_GAMMA = 1000
+"""Workers sampled at most for each worker who gets tasks."""
+MOST_GOLD = 1_000_000
+"""Gold tasks of a worker and type at most."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
@@ -313,8 +318,12 @@ def compare(
     >>> table.loc["offline IP", ["objective", "lower_bound"]].tolist()
     [80.0, 80.0]
     """
-    if not checks.is_number(gamma) or not 0 < gamma < math.inf:
-        raise InputError(f"gamma is {checks.show(gamma)}: give a number above 0")
+    if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
+        raise InputError(
+            f"gamma is {checks.show(gamma)}: give a number above 0, at most {MOST_GAMMA}"
+        )
+    if checks.count("gold_tasks", gold_tasks) > MOST_GOLD:
+        raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
     checks.count("trials", trials, 1)
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
@@ -336,6 +345,7 @@ def compare(
         for name, value in given.items():
             if name != "labels" and value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+        inputs.check_pairs(labels.tasks, (1 + gamma) * labels.workers, labels.types)
         make = partial(_simulated, labels, epsilon, gamma, gold_tasks, gain, skills)
         title = labels.title
         drawn = {
