@@ -19,7 +19,6 @@ from workbench.crowd.graphs import regular_graph
 from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import family_labels, simulate_labels, task_types, truth
 
-
 LARGEST = 100_000_000
 """Tasks, workers, and skills of a simulated crowd at most: 800 MB."""
 
