@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import gzip
+import os
+import time
 
 import pytest
 
@@ -50,6 +53,26 @@ def test_a_row_is_named_by_its_line(form, text, line, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError, match=line):
         read_export(path, ReadOptions(format=form))
+
+
+def test_a_gzip_that_unzips_to_far_more_than_labels_do_is_refused(tmp_path):
+    path = tmp_path / "labels.csv.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(60):
+            file.write(bytes(2**20))
+    started = time.process_time()
+    with pytest.raises(InputError, match="unzips to more than 200 times its size"):
+        read_export(path)
+    assert time.process_time() - started < 2
+
+
+def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label\n")
+    os.truncate(path, 2**40)  # a hole: it takes no room on the disk
+    monkeypatch.setattr(os, "sysconf", lambda _: 2**19)  # 256 GB
+    with pytest.raises(InputError, match="GB of memory"):
+        read_export(path)
 
 
 def test_garbage_is_collected_again_after_reading(tmp_path):

@@ -29,6 +29,8 @@ CONFIDENCE = 0.95
 """Of the intervals of skills."""
 SHOWN, NAMED = 30, 8
 """Workers that are printed, and that are named in a line."""
+PART = 2**22
+"""Numbers in a table of gold tasks and classes that is made at a time."""
 POINTS, MOST_GOLD = 12, 0.5
 """Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
 that their own error is less and less known."""
@@ -439,12 +441,16 @@ def _agrees(votes: Votes) -> FloatArray:
 
 def _majority(votes: Votes, codes: IntArray) -> tuple[float, int]:
     """Wrong labels of a majority vote on the gold tasks, and how many of these have a label."""
-    gold, by_task = np.flatnonzero(codes >= 0), VotesByTask(votes)
-    rows, place = by_task.rows(gold)
-    label = by_task.votes.label[rows]
-    chance = chances(place, label, np.ones(len(label)), (len(gold), len(votes.classes)))
-    loss = RuleLabels(chance).loss(codes[gold])
-    return float(np.nansum(loss)), int((~np.isnan(loss)).sum())
+    gold, by_task, L = np.flatnonzero(codes >= 0), VotesByTask(votes), len(votes.classes)
+    wrong, labelled = 0.0, 0
+    for part in np.array_split(gold, 1 + len(gold) * L // PART):
+        rows, place = by_task.rows(part)
+        label = by_task.votes.label[rows]
+        chance = chances(place, label, np.ones(len(label)), (len(part), L))
+        loss = RuleLabels(chance).loss(codes[part])
+        wrong += float(np.nansum(loss))
+        labelled += int((~np.isnan(loss)).sum())
+    return wrong, labelled
 
 
 def _wrong(votes: Votes, codes: Any) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -92,6 +91,13 @@ ROBUST = (
     "robust: goes by what quality costs those met so far, the gold sample first; told U and L of "
     "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
 )
+
+MOST_GAMMA = 1000
+"""Workers sampled at most for each worker who gets tasks."""
+MOST_TRIALS = 100_000
+"""Trials at most."""
+MOST_GOLD = 1_000_000
+"""Gold tasks of a worker and type at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,9 +310,14 @@ def compare(
     >>> table.loc["offline IP", ["objective", "lower_bound"]].tolist()
     [80.0, 80.0]
     """
-    if not checks.is_number(gamma) or not 0 < gamma < math.inf:
-        raise InputError(f"gamma is {checks.show(gamma)}: give a number above 0")
-    checks.count("trials", trials, 1)
+    if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
+        raise InputError(
+            f"gamma is {checks.show(gamma)}: give a number above 0, at most {MOST_GAMMA}"
+        )
+    if checks.count("gold_tasks", gold_tasks) > MOST_GOLD:
+        raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
+    if checks.count("trials", trials, 1) > MOST_TRIALS:
+        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
     skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")
@@ -327,6 +338,7 @@ def compare(
         for name, value in given.items():
             if name != "labels" and value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+        inputs.check_pairs(labels.tasks, (1 + gamma) * labels.workers, labels.types)
         make = partial(_simulated, labels, epsilon, gamma, gold_tasks, gain, skills)
         title = labels.title
         drawn = {

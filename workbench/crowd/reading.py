@@ -106,6 +106,12 @@ WESTERN = "cp1252"
 """How text is read that is neither UTF-8 nor UTF-16: Windows' code page of Western Europe."""
 PARQUET_IN_MEMORY = 13.0
 """Bytes of memory that a byte of Parquet takes: 15 GB where 10⁸ labels are 1.2 GB on disk."""
+TEXT_IN_MEMORY = 3.0
+"""Bytes of memory that a byte of text takes at least, while it is parsed."""
+UNZIPPED = 200
+"""Bytes at most of a byte of gzip: labels take 5 to 80, nothing but zeros 1,000."""
+SMALL = 2**24
+"""Bytes that a file may unzip to, however small it is."""
 
 
 def is_missing(cell: str) -> bool:
@@ -486,10 +492,29 @@ def path_name(path: Path) -> str:
 
 
 def read_data(path: Path) -> bytes:
-    """Read a file, unzipped where it is gzipped."""
+    """Read a file, unzipped where it is gzipped.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is more than memory or a table of labels can hold.
+    """
     with _readable(path):
+        size = path.stat().st_size
+        check_memory(path, TEXT_IN_MEMORY * size)
         data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        if not data.startswith(b"\x1f\x8b"):
+            return data
+        most = max(SMALL, UNZIPPED * size)
+        with gzip.open(io.BytesIO(data)) as unzipped:
+            data = unzipped.read(most + 1)
+    if len(data) > most:
+        raise InputError(
+            f"{path_name(path)}: unzips to more than {UNZIPPED} times its size, which no table of "
+            "labels does; unzip it and look at what is in it"
+        )
+    check_memory(path, TEXT_IN_MEMORY * len(data))
+    return data
 
 
 def read_text(path: Path) -> str:
@@ -662,22 +687,27 @@ def _texts(cells: pd.Series[Any]) -> Cells:
     return Cells.numbered(at, [as_text(cell) for cell in found])
 
 
-def check_memory(name: Path, files: Iterable[Path]) -> None:
-    """Refuse Parquet files of more labels than memory can hold, where its size is told."""
+def check_memory(name: Path, need: float, mend: str = "take a part of it") -> None:
+    """Refuse what takes more bytes than memory has, where its size is told."""
     if not hasattr(os, "sysconf"):
         return
-    need = PARQUET_IN_MEMORY * sum(file.stat().st_size for file in files)
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > have:
         raise InputError(
             f"{path_name(name)}: would take some {need / 1e9:.0f} GB of memory, and there are "
-            f"{have / 1e9:.0f}; aggregate it from disk by --save answers.parquet, or take a part"
+            f"{have / 1e9:.0f}; {mend}"
         )
+
+
+def check_parquet(name: Path, files: Iterable[Path]) -> None:
+    """Refuse Parquet files of more labels than memory can hold."""
+    need = PARQUET_IN_MEMORY * sum(file.stat().st_size for file in files)
+    check_memory(name, need, "aggregate it from disk by --save answers.parquet, or take a part")
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
     """Read a Parquet file, which takes pyarrow."""
-    check_memory(path, [path])
+    check_parquet(path, [path])
     try:
         return pd.read_parquet(path)
     except ImportError:

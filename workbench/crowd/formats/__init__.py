@@ -23,7 +23,7 @@ from workbench.crowd.formats.exports import Export, Format, ReadOptions
 from workbench.crowd.formats.long import FIELDS, lacking
 from workbench.crowd.label_checks import spelled_alike
 from workbench.crowd.reading import (
-    check_memory,
+    check_parquet,
     ending,
     find_column,
     is_western,
@@ -258,7 +258,7 @@ def _said(export: Export, name: str, why: str) -> tuple[str, ...]:
 def _read_folder(folder: Path, options: ReadOptions) -> Export:
     """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
     name = path_name(folder)
-    check_memory(folder, folder.rglob("*.parquet"))
+    check_parquet(folder, folder.rglob("*.parquet"))
     parts, golds, skipped, forms = [], [], [], set()
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
