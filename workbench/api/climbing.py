@@ -22,6 +22,8 @@ from workbench.crowd.population import from_table
 from workbench.crowd.simulate import task_types
 from workbench.solving import versions
 
+MOST_TRIALS = 1_000_000
+"""Simulations of the sequential rung at most."""
 COLUMNS: Columns = {
     "name": ("rung", ""),
     "cost": ("cost", ",.10g"),
@@ -155,7 +157,8 @@ def ladder(
     >>> wb.ladder(crowd, epsilon=0.1).rungs["cost"].head(3).tolist()
     [160.0, 80.0, 20.0]
     """
-    checks.count("trials", trials, 2)
+    if checks.count("trials", trials, 2) > MOST_TRIALS:
+        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
     if not checks.is_number(epsilon) or not 0 < epsilon < 0.5:
         raise InputError(f"epsilon is {checks.show(epsilon)}: give a number above 0, below 0.5")
     if (crowd is None) == (skills is None) or not isinstance(crowd, SimulatedCrowd | None):

@@ -35,6 +35,8 @@ from workbench.solving.information_limit import information_limit
 IDS = ("task", "worker", "label")
 SHOWN = 10
 """Tasks that are printed."""
+LARGEST_CROWD = 2**27
+"""Pairs whose labels a rehearsal draws: eight bytes each."""
 STEP = 1.25
 """Labels at a point of the curve, in labels at the point before; the first has half a task's."""
 COLUMNS: Columns = {
@@ -412,6 +414,11 @@ def _had(have: inputs.LabelTable | None, pool: Pool) -> list[tuple[Questions, In
 
 def _simulated(crowd: SimulatedCrowd, gold: int) -> tuple[Pool, Answers]:
     """The crowd, its tasks and so many gold tasks; labels of all pairs."""
+    if (crowd.tasks + gold) * crowd.workers > LARGEST_CROWD:
+        raise InputError(
+            f"{crowd.tasks} tasks and {gold} gold tasks of {crowd.workers} workers: give a crowd "
+            f"of {LARGEST_CROWD:,} pairs at most"
+        )
     drawn = crowd.draw(crowd.workers, np.random.SeedSequence(crowd.seed))
     n, m, own = crowd.tasks, crowd.workers, np.random.SeedSequence(crowd.seed)
     kind = np.concatenate([task_types(n, crowd.types), task_types(gold, crowd.types)])

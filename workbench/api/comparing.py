@@ -94,6 +94,8 @@ ROBUST = (
 
 MOST_GAMMA = 1000
 """Workers sampled at most for each worker who gets tasks."""
+MOST_TRIALS = 100_000
+"""Trials at most."""
 MOST_GOLD = 1_000_000
 """Gold tasks of a worker and type at most."""
 
@@ -323,7 +325,8 @@ def compare(
         )
     if checks.count("gold_tasks", gold_tasks) > MOST_GOLD:
         raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
-    checks.count("trials", trials, 1)
+    if checks.count("trials", trials, 1) > MOST_TRIALS:
+        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
     skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")

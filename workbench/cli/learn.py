@@ -34,7 +34,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
 )
 @options.number("--low", "Simulated M: the least skill. [default: 0.5]")
 @options.number("--high", "Simulated M: the greatest skill. [default: 1]")
-@options.whole("--runs", "Simulated: how many. [default: 100]", least=1)
+@options.whole("--runs", "Simulated: how many. [default: 100]", least=1, most=100_000)
 @click.option("--costs", metavar="C|C,C,…", help="Simulated: price of a label. [default: 1]")
 @options.labels(
     "Recorded labels: task, worker, label (and time).",
@@ -58,6 +58,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "--horizon",
     "Number of tasks. [default: 2000 simulated, all recorded]",
     least=1,
+    most=10**9,
     metavar="T",
 )
 @click.option(
@@ -76,7 +77,10 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]",
 )
 @options.whole(
-    "--delay", "LS_OL: a tester is assigned again no sooner than 1 to this many steps later.", 0
+    "--delay",
+    "LS_OL: a tester is assigned again no sooner than 1 to this many steps later.",
+    0,
+    most=10**9,
 )
 @options.folder("Folder for steps.csv, workers.csv, learn.json and learn.png.")
 def command(out: Path | None, as_json: bool, **given: Any) -> int:

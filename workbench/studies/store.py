@@ -344,8 +344,8 @@ class Store:
                     if not _sound(table, values):
                         reason = "its contents do not match their checksum"
                         yield Damage(table, id_, reason, str(values[0]))
-        except sqlite3.Error as error:
-            yield Damage("file", 0, str(error))
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite may quote a damaged name
+            yield Damage("file", 0, " ".join(str(error).split()))
 
     def readable(self, table: str) -> Iterator[tuple[bool, list[Any]]]:
         """Read a table of a damaged file row by row: whether a row is sound, and its values.
@@ -353,11 +353,13 @@ class Store:
         What cannot be read is left out.
         """
         last = self.path.stat().st_size // LEAST_ROW
-        with contextlib.suppress(sqlite3.Error, TypeError):  # it cannot be read, or is empty
+        with contextlib.suppress(
+            sqlite3.Error, TypeError, UnicodeDecodeError
+        ):  # it cannot be read, or is empty
             last = max(last, *self._db.execute(f"SELECT max(rowid) FROM {table}").fetchone())
         query = f"SELECT {_STORED[table]} FROM {table} WHERE rowid = ?"
         for id_ in range(1, last + 1):
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
                 for values in self._db.execute(query, (id_,)).fetchall():
                     yield _sound(table, values), list(values)
 
@@ -493,6 +495,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror})") from None
+    except UnicodeDecodeError as error:  # SQLite's own error quotes a damaged name
+        raise DamagedStoreError(path, [Damage("file", 0, str(error))]) from None
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
