@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from workbench.online.check_bound import bound_of
-from workbench.online.instances import every_sequence, ladder
-from workbench.online.minimax import minimax
 
 from crowd_models import AssignmentProblem
 from crowd_models.files import write_problem
 from tests.solving.rational import rational_optimum
 from workbench.base.errors import InputError
+from workbench.papers.beyond.check_bound import bound_of
+from workbench.papers.beyond.instances import every_sequence, ladder
+from workbench.papers.beyond.minimax_program import minimax
 from workbench.solving import PatternProof, certify, solve
 from workbench.solving.solution import (
     BranchProof,
