@@ -1,6 +1,6 @@
 """Damaged and odd files of live collections: a command works on them, or says in one line why not.
 
-A thousand in the slow tests; WORKBENCH_STATES is how many. (`tests/base/test_journal_damage.py`
+Some hundred in the slow tests; WORKBENCH_STATES is how many. (`tests/base/test_journal_damage.py`
 damages journals event by event.)
 """
 
@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from workbench.cli import main
 from workbench.collection.collector import Collector
 
-STATES = int(os.environ.get("WORKBENCH_STATES", "1000"))
+STATES = int(os.environ.get("WORKBENCH_STATES", "300"))
 SAVED = json.loads(Path(__file__).with_name("saved_by_1_0.json").read_text("utf-8"))["state"]
 ODD = [None, True, -1, 0, 1, 2, 7, 0.5, -0.0, 1e308, 2**53, 2**63, 2**70, "", "ann", "t0", "é"]
 ODD += [[], [0], [[0, 0, 0]], {}, {"a": 1}, "x" * 300]
