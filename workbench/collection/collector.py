@@ -34,7 +34,7 @@ from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.journal import Journal
 from workbench.base.journal_events import Event, JournalEntry, Position
-from workbench.base.journal_view import JournalTransaction
+from workbench.base.journal_view import MEND, JournalTransaction
 from workbench.base.state import (
     Id,
     Label,
@@ -384,10 +384,14 @@ class Collector(Saveable[CollectorState]):
 
     def _name_workers(self, view: EventLog) -> None:
         assert self._running is not None
-        names = []
+        names: list[Id] = []
         for place, key in enumerate(self._running.names):
             name = view.reveal(key)
-            names.append(f"worker {place}" if name is None else name)
+            if name is None:
+                raise InputError(
+                    f"{self._log.path}: damaged, the name of worker {place} is missing; {MEND}"
+                )
+            names.append(name)
         self.workers = {name: place for place, name in enumerate(names)}
         setup = self._running.setup
         self.tasks = {task.name: place for place, task in enumerate(setup.tasks)}
