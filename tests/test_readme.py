@@ -172,7 +172,7 @@ def test_a_batch_half_labelled_is_planned_as_the_page_says(classes, tmp_path, mo
     labels.to_csv("all.csv", index=False)
     gold.rename("label").rename_axis("task").to_csv("gold.csv")
     tasks = [*labels["task"].unique()[45:], "new 1", "new 2"]
-    Path("batch.csv").write_text("\n".join(["task", *tasks]))
+    Path("batch.csv").write_text("\n".join(["task", *tasks]), encoding="utf-8")
     assign, aggregate = (
         words
         for words in commands(HOW_TO / "plan.md")
