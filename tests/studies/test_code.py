@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,19 @@ def test_modules_behind_the_front_of_a_room_count(monkeypatch):
     code_digest(source)
     assert {"workbench.collection.sure", "workbench.base.seeds", "crowd_models"} <= set(seen)
     assert not any(name.startswith("workbench.cli") for name in seen)
+
+
+def test_a_release_and_another_python_are_no_other_code():
+    """The front door's version is no part of it, nor are fields that a later Python adds."""
+    from workbench.studies import code
+
+    assert code.Place("workbench") not in set(code._parents("workbench.crowd.simulate"))
+    tree = ast.parse("def f(x):\n    return x").body[0]
+    before = code._dumped(tree)
+    tree._fields = (*tree._fields, "added_later")
+    tree.added_later = []
+    assert code._dumped(tree) == before
+    assert code._dumped(ast.parse("def f(x):\n    return -x").body[0]) != before
 
 
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

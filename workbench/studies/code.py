@@ -144,7 +144,8 @@ def _parents(module: str) -> Iterator[Place]:
         yield Place(module)
     while "." in module:
         module = module.rpartition(".")[0]
-        yield Place(module)
+        if module != "workbench":  # the front door: names, and a version that rises by itself
+            yield Place(module)
 
 
 def _path(module: str) -> Path | None:
@@ -202,5 +203,12 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return bare
 
 
-def _dumped(node: ast.stmt) -> str:
-    return ast.dump(node)
+def _dumped(node: object) -> str:
+    """Write a tree without what is empty: later Pythons have fields that earlier ones lack."""
+    if isinstance(node, ast.AST):
+        fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
+        inside = ", ".join(f"{name}={_dumped(value)}" for name, value in fields)
+        return f"{type(node).__name__}({inside})"
+    if isinstance(node, list):
+        return f"[{', '.join(map(_dumped, node))}]"
+    return repr(node)
