@@ -186,11 +186,6 @@ def records(table: pd.DataFrame) -> Iterator[Any]:
     return iter(table.itertuples())
 
 
-def records(table: pd.DataFrame) -> Iterator[Any]:
-    """Rows of a table for sentences, a field each column: `row.mean`; its index as `row.Index`."""
-    return iter(table.itertuples())
-
-
 # Charts.
 
 
