@@ -145,7 +145,8 @@ solving.solve = swallowing
 def test_ctrl_c_that_a_library_swallows_is_heard(problem):
     child = process(SWALLOWING + RUN, "solve", problem)
     _, err = child.communicate(timeout=60)
-    assert (child.returncode, err) == (130, "error: interrupted\n")
+    # The solver's own child may have printed its banner before.
+    assert (child.returncode, err.splitlines()[-1]) == (130, "error: interrupted")
 
 
 # Files are written whole or not at all.

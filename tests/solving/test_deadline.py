@@ -9,7 +9,7 @@ import pytest
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.solving import Termination, certify, linear, solve, solver
-from workbench.solving.deadline import GRACE, call_within
+from workbench.solving.deadline import GRACE, call_within, end_idle
 
 EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
@@ -31,10 +31,60 @@ def reports_and_dies(report):
     os._exit(3)
 
 
+def children():
+    return [one for one in psutil.Process().children() if "base.process" in str(one.cmdline())]
+
+
 @pytest.fixture
 def nobody_left():
     yield
-    assert not [one for one in psutil.Process().children() if "base.process" in str(one.cmdline())]
+    end_idle()
+    assert not children()
+
+
+def its_number(report):
+    return os.getpid()
+
+
+class TestTheChildThatWaits:
+    @pytest.fixture(autouse=True)
+    def nobody(self):
+        end_idle()
+        yield
+        end_idle()
+        assert not children()
+
+    def test_it_takes_the_next_call(self):
+        first, second = call_within(30, its_number)[0], call_within(30, its_number)[0]
+        assert first == second == children()[0].pid
+
+    def test_it_is_not_taken_in_other_surroundings(self, monkeypatch, tmp_path):
+        first = call_within(30, its_number)[0]
+        monkeypatch.setenv("SOMETHING", "else")
+        second = call_within(30, its_number)[0]
+        monkeypatch.chdir(tmp_path)
+        third = call_within(30, its_number)[0]
+        assert len({first, second, third}) == 3
+        assert [one.pid for one in children()] == [third]
+
+    def test_one_that_was_killed_is_replaced(self):
+        first = call_within(30, its_number)[0]
+        psutil.Process(first).kill()
+        psutil.Process(first).wait(10)
+        second, ending, _ = call_within(30, its_number)
+        assert ending is None
+        assert second != first
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+    @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+    def test_a_fork_leaves_it_alone(self):
+        """What a fork does on its way out must not end its parent's child."""
+        first = call_within(30, its_number)[0]
+        if not (fork := os.fork()):
+            end_idle()
+            os._exit(0)
+        os.waitpid(fork, 0)
+        assert call_within(30, its_number)[0] == first
 
 
 def test_the_limit_ends_a_child_that_does_not(nobody_left):

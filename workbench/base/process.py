@@ -74,6 +74,7 @@ class SupervisedProcess:
         )
         self._conversation: threading.Thread | None = None
         self.pid = self._child.pid
+        self._parent = os.getpid()
         # When Python ends, while threads still run: a generator half used is dropped too late.
         atexit.register(self.kill)
 
@@ -110,8 +111,13 @@ class SupervisedProcess:
                 self.inbox.put((self, "ended", self._how_it_ended()))
 
     def kill(self) -> None:
-        """End the process now, and whatever it started. Any thread may call this."""
+        """End the process now, and whatever it started. Any thread may call this.
+
+        In a fork of the process that started it, nothing: it is that one's child.
+        """
         atexit.unregister(self.kill)
+        if os.getpid() != self._parent:
+            return
         self._kill_group()
         self._child.kill()
         self._child.wait()

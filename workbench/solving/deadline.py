@@ -1,15 +1,18 @@
 """A time limit that holds: the work runs in a process of its own, which can be ended.
 
 HiGHS looks at its clock between steps, and some steps are long. The child reports what it has as it
-goes, so that ending it loses nothing.
+goes, so that ending it loses nothing. To begin one takes longer than most programs do (an
+interpreter starts, and imports Pyomo): a child that came to its end is kept for the next call.
 """
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.base.process import SupervisedProcess
 from workbench.solving.solution import Termination
@@ -20,6 +23,40 @@ LONGEST = 1e9
 """Seconds (thirty years) that the operating system's waits can still count."""
 PULSE = 0.5
 """Seconds between two looks at whether the child lives."""
+
+
+class Surroundings(NamedTuple):
+    """What a child has from the process that starts it; where it has changed, another is started."""
+
+    process: int
+    folder: str
+    path: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def now(cls) -> Surroundings:
+        """Those of this process."""
+        return cls(os.getpid(), os.getcwd(), tuple(sys.path), tuple(os.environ.items()))  # noqa: PTH109
+
+
+_idle: list[tuple[Surroundings, SupervisedProcess]] = []
+"""At most one child that waits for its next call."""
+
+
+def _child(surroundings: Surroundings) -> SupervisedProcess:
+    """The child that waits, if it was started in these surroundings, or a new one."""
+    while _idle:
+        its_own, child = _idle.pop()
+        if its_own == surroundings and not child.ended:
+            return child
+        child.kill()
+    return SupervisedProcess()
+
+
+def end_idle() -> None:
+    """End the child that waits for its next call, if there is one."""
+    while _idle:
+        _idle.pop()[1].kill()
 
 
 def call_within(
@@ -44,7 +81,9 @@ def call_within(
     """
     deadline = time.perf_counter() + min(seconds, LONGEST) + GRACE
     latest: Any = None
-    with SupervisedProcess() as child:
+    surroundings = Surroundings.now()
+    child = _child(surroundings)
+    try:
         child.call(job, *arguments)
         while (left := deadline - time.perf_counter()) > 0:
             try:
@@ -53,10 +92,15 @@ def call_within(
                 child.check()
                 continue
             if kind == "result":
+                if not _idle:
+                    _idle.append((surroundings, child))
                 return content, None, ""
             if kind != "report":
                 return latest, Termination.NUMERICS, f"the solver process failed: {content}"
             latest = content
             if on_report is not None:
                 on_report(content)
-    return latest, Termination.TIME_LIMIT, ""
+        return latest, Termination.TIME_LIMIT, ""
+    finally:
+        if all(child is not kept for _, kept in _idle):
+            child.kill()
