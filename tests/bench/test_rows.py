@@ -20,17 +20,6 @@ from workbench.bench.peer_jobs import Arrays
 from workbench.bench.rows import ROWS
 from workbench.solving import solve
 
-PEERS = {
-    "linopy": "linopy",
-    "linopy-memory": "linopy",
-    "glop": "ortools",
-    "pdlp": "ortools",
-    "cp-sat": "ortools",
-    "scip": "pyscipopt",
-    "different-200-scip": "pyscipopt",
-    "different-200-cp-sat": "ortools",
-}
-
 
 def row(name):
     return next(row for row in ROWS if row.name == name)
@@ -73,14 +62,6 @@ def test_rows_by_name():
     assert [result.name for result in bench(("prefixes",), size)] == ["prefixes"]
     with pytest.raises(InputError, match="no row 'nothing' to measure"):
         next(bench(("nothing",), size))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [row.name for row in ROWS])
-def test_every_row_runs(name):
-    sample = row(name).measure(replace(SMOKE, repeats=1))
-    assert sample.ours
-    assert name not in PEERS or "absent" in sample.note or sample.beside
 
 
 def test_the_rows_that_other_solvers_get(tmp_path):

@@ -82,11 +82,3 @@ def test_garbage_is_collected_again_after_reading(tmp_path):
     with pytest.raises(InputError):
         read_export(tmp_path / "nothing.csv")
     assert gc.isenabled()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", forms.ENDINGS)
-def test_a_row_takes_as_long_in_a_long_file(form, tmp_path):
-    forms.read_seconds(form, 100, 1, tmp_path)
-    few, many = (forms.read_seconds(form, rows, 3, tmp_path) / rows for rows in forms.ROWS)
-    assert many < 1.5 * few

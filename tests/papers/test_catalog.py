@@ -23,8 +23,19 @@ from workbench.studies.catalog import studies
 from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
 
+DEAR = (
+    "bad-instances",
+    "calibration",
+    "collect-simulated",
+    "learn-crowds",
+    "minimax",
+    "robust-policy",
+)
 
-@pytest.mark.parametrize("name", studies())
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in studies()]
+)
 def test_a_study_keeps_what_studies_promise(name):
     """One run serves all questions."""
     table, study = smoke(name), studies()[name].call
