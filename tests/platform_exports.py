@@ -170,10 +170,10 @@ def tour(folder: Path) -> list[str]:
         for words in (
             ["check", *known],
             ["aggregate", *labels, "--out", str(folder / "answers.csv")],
-            ["select", *known, "--budget", "3", "--out", hired],
+            ["hire", *known, "--budget", "3", "--out", hired],
             ["aggregate", *labels, "--workers", hired, "--method", "weighted-log-odds"],
             [
-                "assign",
+                "plan",
                 *known,
                 "--tasks",
                 str(folder / "tasks.csv"),

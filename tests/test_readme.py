@@ -72,7 +72,7 @@ def test_every_command_shown_is_understood(words):
 
 # ---- the tour: the same on the command line and in Python ----
 
-TOUR = ("select", "aggregate", "learn", "compare", "assign", "collect")
+TOUR = ("hire", "aggregate", "learn", "compare", "plan", "collect")
 """Commands of the tour that have their answer in Python."""
 RUNS = ("seconds", "settings", "crowd", "title")
 """What two runs may differ in: how long they took, and what they call their table."""
@@ -128,7 +128,7 @@ def test_the_tour_is_the_same_in_python(own, monkeypatch):
     told = found_by_commands(own / "commands", monkeypatch)
     known = found_by_python(own / "python", monkeypatch)
     assert set(told) == set(TOUR)
-    names = {"select": "hires", "aggregate": "answers", "learn": "learnt", "assign": "plan"}
+    names = {"hire": "hires", "aggregate": "answers", "learn": "learnt", "plan": "plan"}
     names["collect"] = "collected"
     for command in TOUR:
         result = known[names.get(command, "compared")].to_dict()

@@ -17,17 +17,18 @@ all of it, and tasks of one class may have one error.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
-from crowd_models.assignment import capacity_constraints, cost_objective, linear
 from crowd_models.gains import MOST
 from crowd_models.problem import TypedProblem, checked
-from crowd_models.typed import count_variables
 from workbench.base.arrays import FloatArray
+
+if TYPE_CHECKING:
+    # Pyomo takes two seconds to import, and the limit by task needs none of it.
+    import pyomo.environ as pyo
 
 
 def information(skill: ArrayLike) -> FloatArray:
@@ -113,6 +114,11 @@ def average_limit(problem: TypedProblem, epsilon: float, points: FloatArray) -> 
         Components `y[τ, k]`, `errors[τ]` (E, at most n_τ/2), `capacity[k]`, `cover[r, τ]`, `mean`,
         `cost`.
     """
+    import pyomo.environ as pyo
+
+    from crowd_models.assignment import capacity_constraints, cost_objective, linear
+    from crowd_models.typed import count_variables
+
     model = pyo.ConcreteModel(name="information limit")
     count_variables(model, problem)
     tasks, told = problem.tasks.tolist(), problem.quality.tolist()

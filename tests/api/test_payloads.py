@@ -43,10 +43,10 @@ CASES = {
         )
     ),
     f"check {LABELS} --seed 2 --out o.csv": lambda: wb.check("labels.csv", "gold.csv", seed=2),
-    f"select {LABELS} --budget 3 --prior 2 1 --seed 4 --out o.csv": (
+    f"hire {LABELS} --budget 3 --prior 2 1 --seed 4 --out o.csv": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, prior=(2, 1), seed=4)
     ),
-    f"select {LABELS} --budget 3 --costs costs.csv --money 3": (
+    f"hire {LABELS} --budget 3 --costs costs.csv --money 3": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, costs="costs.csv", money=3)
     ),
     f"learn {LABELS} --vetting --vetting-error 0.3 --weighted": (
@@ -58,7 +58,7 @@ CASES = {
     "learn --simulate 0.9,0.8,0.6 --horizon 80 --runs 4 --costs 1,2,3": (
         lambda: wb.learn(simulate=[0.9, 0.8, 0.6], horizon=80, runs=4, costs=[1, 2, 3])
     ),
-    f"assign {LABELS} --tasks tasks.csv --capacity capacity.csv --costs costs.csv --epsilon 0.3 "
+    f"plan {LABELS} --tasks tasks.csv --capacity capacity.csv --costs costs.csv --epsilon 0.3 "
     "--gap 0.1 --out o.csv": (
         lambda: wb.plan(
             "labels.csv",
@@ -70,7 +70,7 @@ CASES = {
             gap=0.1,
         )
     ),
-    "assign --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.65 --seed 3 "
+    "plan --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.65 --seed 3 "
     "--available pairs.csv": (
         lambda: wb.plan(
             skills="skills.csv",
@@ -81,7 +81,7 @@ CASES = {
             availability="pairs.csv",
         )
     ),
-    "assign --skills skills.csv --tasks typed.csv --capacity 1 --epsilon 0.01": (
+    "plan --skills skills.csv --tasks typed.csv --capacity 1 --epsilon 0.01": (
         lambda: wb.plan(skills="skills.csv", tasks="typed.csv", capacity=1, epsilon=0.01)
     ),
     f"compare {LABELS} --costs costs.csv --epsilon 0.6 --capacity 20": (
@@ -202,7 +202,7 @@ def test_a_command_tells_what_the_door_gives(line):
     assert alike(told, known)
     if "--out o.csv" in line:
         assert Path("o.csv").read_text(encoding="utf-8") == made.to_frame().to_csv(index=False)
-    if "seconds" not in made.summary() and not line.startswith(("study run", "select")):
+    if "seconds" not in made.summary() and not line.startswith(("study run", "hire")):
         page = run(line).stdout
         for option in ("iterations", "labels", "gold"):
             page = page.replace(f"--{option}", f"`{option}`")

@@ -39,11 +39,11 @@ def export(tmp_path, monkeypatch):
     ("command", "part"),
     [
         (("aggregate",), "accuracy"),
-        (("select", "--budget", 2), "expected"),
+        (("hire", "--budget", 2), "expected"),
         (("check",), "12 tasks with gold"),
         (("learn",), "12 tasks"),
         (("compare", "--epsilon", 0.5, "--time-limit", 2), "crowd p.json"),
-        (("assign", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45), "labels by"),
+        (("plan", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45), "labels by"),
     ],
 )
 def test_an_export_with_gold_goes_into_every_command(command, part, run, export, tmp_path):
@@ -110,7 +110,7 @@ def test_plans_go_to_platforms(run, refused, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.csv").write_text("worker,all\n11,0.9\n12,0.8\n")
     (tmp_path / "t.csv").write_text("task\n1\n2\n")
-    given = ("assign", "--skills", "s.csv", "--tasks", "t.csv", "--capacity", 2, "--epsilon", 0.2)
+    given = ("plan", "--skills", "s.csv", "--tasks", "t.csv", "--capacity", 2, "--epsilon", 0.2)
     assert run(*given, "--to", "label-studio", "--out", "p.json").exit_code == 0
     (body,) = json.loads((tmp_path / "p.json").read_text())
     assert body == {

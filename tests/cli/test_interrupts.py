@@ -43,9 +43,9 @@ SMALL = "--tasks 40 --workers 40 --capacity 40 --epsilon 0.2 --gold-tasks 10"
 COMMANDS = {
     "compare": f"compare {SMALL} --trials 2 --out out",
     "compare recorded": f"compare {GIVEN} --epsilon 0.5 --out out --json",
-    "assign": f"assign {GIVEN} --tasks tasks.csv --capacity 60 --epsilon 0.3 --out out/a.csv",
-    "select": f"select {GIVEN} --budget 5 --plot out/s.png --out out/s.csv",
-    "select with prices": f"select {GIVEN} --budget 5 --costs costs.csv --money 4 --out out/s.csv",
+    "plan": f"plan {GIVEN} --tasks tasks.csv --capacity 60 --epsilon 0.3 --out out/a.csv",
+    "hire": f"hire {GIVEN} --budget 5 --plot out/s.png --out out/s.csv",
+    "hire with prices": f"hire {GIVEN} --budget 5 --costs costs.csv --money 4 --out out/s.csv",
     "aggregate": "aggregate --labels labels.csv --method dawid-skene --out out/a.csv --json",
     "learn": "learn --simulate 9 --horizon 500 --runs 20 --out out",
     "learn recorded": f"learn {GIVEN} --out out --json",

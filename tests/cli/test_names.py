@@ -49,12 +49,12 @@ def crowd(tmp_path, monkeypatch):
 
 
 COMMANDS = [
-    ("select", "--budget", 9),
+    ("hire", "--budget", 9),
     ("aggregate", "--method", "weighted-linear"),
     ("aggregate", "--method", "dawid-skene"),
     ("learn",),
     ("compare", "--epsilon", 0.5, "--time-limit", 2),
-    ("assign", "--tasks", "tasks.csv", "--capacity", 5, "--epsilon", 0.5),
+    ("plan", "--tasks", "tasks.csv", "--capacity", 5, "--epsilon", 0.5),
 ]
 
 
@@ -64,13 +64,13 @@ def test_json_has_the_names_as_they_are_and_steers_no_terminal(command, crowd, r
     assert result.exit_code in (0, 1), result.output
     assert result.stdout.rstrip("\n").isprintable()
     told = json.loads(result.stdout)
-    if command[0] == "select":
+    if command[0] == "hire":
         assert {row["worker"] for row in told["workers"]} == set(HARM)
 
 
 def test_files_have_the_names_as_they_came(crowd, run):
     """What one command writes the next one reads; no id is changed to please a spreadsheet."""
-    hired = run("select", *crowd, "--budget", 9, "--out", "chosen.csv")
+    hired = run("hire", *crowd, "--budget", 9, "--out", "chosen.csv")
     assert hired.stderr.count("warning:") == 1
     assert "warning: chosen.csv: worker" in hired.stderr
     assert "begins like a formula" in hired.stderr

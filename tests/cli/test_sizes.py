@@ -32,10 +32,10 @@ CASES = [
     ["learn", "--simulate", "5", "--runs", HUGE],
     ["learn", "--simulate", "5", "--horizon", HUGE],
     ["learn", "--simulate", "5", "--delay", HUGE],
-    ["select", "--labels", "labels.csv", "--budget", "3", "--classes", HUGE],
-    ["assign", "--labels", "labels.csv", "--tasks", "tasks.csv", "--least", HUGE],
-    ["assign", "--labels", "labels.csv", "--tasks", "tasks.csv", "--most", HUGE],
-    ["assign", "--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", HUGE],
+    ["hire", "--labels", "labels.csv", "--budget", "3", "--classes", HUGE],
+    ["plan", "--labels", "labels.csv", "--tasks", "tasks.csv", "--least", HUGE],
+    ["plan", "--labels", "labels.csv", "--tasks", "tasks.csv", "--most", HUGE],
+    ["plan", "--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", HUGE],
 ]
 
 

@@ -106,7 +106,7 @@ class Hires(Result):
         return hiring(self.found, errors, title=self._title(), money=self.money)
 
     def summary(self) -> str:
-        """Give the text that `workbench select` prints."""
+        """Give the text that `workbench hire` prints."""
         hired = self.found
         sure = percent(hired.confidence, 6)
         head = (

@@ -27,11 +27,11 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.csv(
     "--workers",
     "Only these workers' labels count: column worker and, if weights are to follow from it, skill, "
-    "as workbench select writes them.",
+    "as workbench hire writes them.",
 )
 @options.csv(
     "--plan",
-    "In place of --method: a plan of workbench assign, columns task, worker, weight; its labels "
+    "In place of --method: a plan of workbench plan, columns task, worker, weight; its labels "
     "count, by its weights.",
 )
 @options.choice("--method", METHODS, "The rule.", DEFAULT)

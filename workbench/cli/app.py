@@ -28,8 +28,8 @@ from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 COMMANDS = {
     "compare": "Compare exact, adaptive and random assignment on one crowd.",
     "ladder": "Price one promise five ways, down to the information limit.",
-    "assign": "Make a plan: who labels which task, and what is proven of it.",
-    "select": "Choose whom to hire from their answers to control questions.",
+    "plan": "Make a plan: who labels which task, and what is proven of it.",
+    "hire": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
     "collect": "Label until sure: whom to ask next, and when to stop.",
     "learn": "Learn whom to trust while tasks come in, without gold.",
@@ -45,7 +45,8 @@ COMMANDS = {
     "bench": "Measure speed and memory beside what they are compared with.",
 }
 """Name and help line; the module `workbench.cli.<name>` has the rest."""
-
+RETIRING = {"assign": "plan", "select": "hire"}
+"""Names of before, and what to call instead; they go in 2.0.0."""
 
 INTERRUPTED = 130, "interrupted"
 
@@ -76,8 +77,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest the nearest name for one that is unknown."""
+        """Call what retires by its new name; suggest the nearest name for one that is unknown."""
         name = args[0]
+        if name in RETIRING:
+            new = RETIRING[name]
+            say(f"warning: {name!r} is called {new!r} now; the old name goes in 2.0.0")
+            return super().resolve_command(ctx, [new, *args[1:]])
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
         import difflib

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
-from crowd_models.dantzig_wolfe import pattern_master
 from crowd_models.exact_error import ExactVote
 from crowd_models.patterns import Pattern, deal, limits
 from workbench.base.arrays import FloatArray, IntArray
@@ -170,6 +169,8 @@ def _least_sets(vote: ExactVote, t: int, most: IntArray, left: Remaining) -> lis
 
 def _listed(problem: AssignmentProblem, vote: ExactVote, left: Remaining) -> RawAnswer:
     """Branch and bound over all allowed sets that are so with nobody to spare."""
+    from crowd_models.dantzig_wolfe import pattern_master  # imports Pyomo
+
     typed = problem.typed
     patterns = []
     for t in np.flatnonzero(typed.tasks).tolist():

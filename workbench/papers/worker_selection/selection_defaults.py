@@ -3,7 +3,7 @@
 A trial splits a data set's gold: some tasks are control tasks, the others are scored. Each rule
 chooses at most K workers by the answers to the control tasks, and those label the scored tasks with
 the vote that goes with the rule: by log-odds of posterior means for the default, "accuracy", by
-Lŵ − 1 for the others, as `workbench select` has it. All rules refuse who is more likely than not
+Lŵ − 1 for the others, as `workbench hire` has it. All rules refuse who is more likely than not
 below guessing. Where everybody labelled everything the choice is made once; where not, for each
 task among those who labelled it, since of K workers hired for all hardly any task would have votes;
 at most `SCORED` tasks are drawn to be scored then. "flat accuracy" is what the default was made of:

@@ -14,8 +14,9 @@ Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
 
 from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, Pattern, limits
@@ -23,6 +24,9 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.patterns.column_generation import Generated, PatternPlan, Search
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 DIVERSE = 4.0
 """Σ f (1 − f) over the shares f of a group's tasks that each worker has, from which on labels are
@@ -108,6 +112,8 @@ def _counted(
     Σ_k x_gk = l_g N_g, x_gk ≤ m_k N_g, Σ_k q_k x_gk ≥ C N_g + s N̄_g with the master's N̄, and
     total cost ≤ `target`. None without a solution of s > 0.
     """
+    from scipy import sparse  # a quarter of a second, and few plans come here
+
     problem = search.problem
     kinds, classes = problem.shape
     kind, length = np.array(list(groups)).T
@@ -189,6 +195,8 @@ def _block(
     rows: int, columns: int, *parts: tuple[IntArray, IntArray, FloatArray | float]
 ) -> sparse.coo_matrix:
     """Some rows of a matrix, from row numbers, column numbers and entries."""
+    from scipy import sparse
+
     row, column = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     value = np.concatenate([np.broadcast_to(part[2], len(part[0])) for part in parts])
     return sparse.coo_matrix((value.astype(float), (row, column)), shape=(rows, columns))

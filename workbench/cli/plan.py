@@ -1,4 +1,4 @@
-"""`workbench assign`: the plan a requester uploads."""
+"""`workbench plan`: the plan a requester uploads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.cli.output import as_csv, deliver, tell, working, write_files
 
 
 @options.command(
-    "workbench assign --skills skills.csv --tasks tasks.csv \\\n"
+    "workbench plan --skills skills.csv --tasks tasks.csv \\\n"
     "    --capacity 50 --epsilon 0.05 --out plan.csv",
-    "workbench assign --labels labels.csv --gold gold.csv \\\n"
+    "workbench plan --labels labels.csv --gold gold.csv \\\n"
     "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv",
     plugins=True,
 )

@@ -1,4 +1,4 @@
-"""`workbench select`: whom to hire, and how wrong their vote will be."""
+"""`workbench hire`: whom to hire, and how wrong their vote will be."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 
 
 @options.command(
-    "workbench select --labels answers.csv --gold control.csv --budget 20 --out chosen.csv",
-    "workbench select --labels answers.csv --gold control.csv --budget 20 \\\n"
+    "workbench hire --labels answers.csv --gold control.csv --budget 20 --out chosen.csv",
+    "workbench hire --labels answers.csv --gold control.csv --budget 20 \\\n"
     "    --costs prices.csv --money 1.50 --plot hiring.png",
     plugins=True,
 )

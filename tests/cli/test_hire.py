@@ -1,4 +1,4 @@
-"""`workbench select`: the table, the numbers behind it, the files."""
+"""`workbench hire`: the table, the numbers behind it, the files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ KEYS = [
     "error_predicted",
     "workers",
 ]
-BASE = ("select", "--labels", "labels.csv", "--gold", "gold.csv", "--budget")
-FEW = ("select", "--labels", "labels.csv", "--gold", "few.csv", "--budget")
+BASE = ("hire", "--labels", "labels.csv", "--gold", "gold.csv", "--budget")
+FEW = ("hire", "--labels", "labels.csv", "--gold", "few.csv", "--budget")
 """Each control task is a choice made anew: those by integer programs take a while."""
 
 
@@ -167,5 +167,5 @@ def test_bad_input(case, refused, files):
         if name not in arguments:
             given += [name, value]
     before = sorted(path.name for path in files.iterdir())
-    assert fragment in refused("select", *given)
+    assert fragment in refused("hire", *given)
     assert sorted(path.name for path in files.iterdir()) == before

@@ -1,4 +1,4 @@
-"""`workbench assign`: from tables to a plan with proof."""
+"""`workbench plan`: from tables to a plan with proof."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def files(tmp_path, monkeypatch):
 def test_a_batch_half_labelled_is_topped_up(run, files):
     had = pd.DataFrame({"task": ["x", "x"], "worker": ["w0", "w1"], "label": ["0", "0"]})
     had.to_csv("had.csv", index=False)
-    asked = ("assign", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv")
+    asked = ("plan", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv")
     asked += ("--capacity", 2, "--epsilon", 0.1, "--promise", "bound", "--least", 4)
     ran = run(*asked, "--have", "had.csv", "--out", "plan.csv", "--vote", "vote.csv")
     assert ran.exit_code == 0, ran.output
@@ -50,7 +50,7 @@ def test_a_batch_half_labelled_is_topped_up(run, files):
     assert "least is 4, most 3" in run(*asked, "--most", 3).stderr
 
 
-BASE = ("assign", "--skills", "skills.csv", "--tasks", "tasks.csv")
+BASE = ("plan", "--skills", "skills.csv", "--tasks", "tasks.csv")
 
 
 PAPER = ("--promise", "bound", "--gain", "hoeffding")
@@ -92,7 +92,7 @@ def test_several_classes(run, files):
     ]
     pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("three.csv", index=False)
     pd.DataFrame({"task": [f"g{i}" for i in range(60)], "gold": true}).to_csv("truth.csv")
-    asked = ("assign", "--labels", "three.csv", "--gold", "truth.csv", "--tasks", "only.csv")
+    asked = ("plan", "--labels", "three.csv", "--gold", "truth.csv", "--tasks", "only.csv")
     told = json.loads(run(*asked, "--capacity", 2, "--epsilon", 0.1, "--json").stdout)
     assert told["error_exact_most"] <= 0.1
     assert told["labels"] >= 6
@@ -153,7 +153,7 @@ def test_bad_input(case, refused, files):
         if name not in arguments:
             arguments = (*arguments, name, value)
     before = sorted(path.name for path in files.iterdir())
-    assert fragment in refused("assign", *arguments)
+    assert fragment in refused("plan", *arguments)
     assert sorted(path.name for path in files.iterdir()) == before
 
 
