@@ -51,13 +51,6 @@ def test_the_problem_file_has_a_proven_optimum(tmp_path):
     assert "proven" in result.output
 
 
-def test_the_toml_file_is_a_sweep(tmp_path):
-    (text,) = blocks("toml", HOW_TO / "study.md")
-    (tmp_path / "mine.toml").write_text(text)
-    result = CliRunner().invoke(main, ["study", "show", str(tmp_path / "mine.toml")])
-    assert result.exit_code == 0, result.output
-
-
 SHOWN = {" ".join(words): words for page in (README, *PAGES) for words in commands(page)}
 
 

@@ -220,8 +220,7 @@ def run_study(
     Parameters
     ----------
     name
-        A study of the catalog (`workbench study list`), a .toml file that changes one's sweep, or
-        a .py file of one's own.
+        A study of the catalog (`workbench study list`), or a .py file of one's own.
     size
         `smoke` (seconds), `small` (a minute, the default) or `paper` (as published).
     repetitions, seed, set

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,9 @@ def next_(
     printed, so that no question is lost, and none asked twice.
     """
     running = _open(store)
-    asked = pd.DataFrame(running.next(worker, most, task=task), columns=["task", "worker", "gold"])
+    who = None if worker is None else _names(running.workers).get(worker, worker)
+    what = None if task is None else _names(running.tasks).get(task, task)
+    asked = pd.DataFrame(running.next(who, most, task=what), columns=["task", "worker", "gold"])
     if out is not None:
         write_files({out: as_csv(asked, out)})
     status = running.status()
@@ -238,22 +241,27 @@ def tell(
     from workbench.crowd import tables
 
     running = _open(store)
+    workers, classes = _names(running.workers), _names(running.classes)
+    tasks = _names([*running.tasks, *running.gold])
     if taken_back is not None:
         pairs = tables.read_pairs(taken_back)
         for worker, own in pairs.groupby("worker", sort=False):
-            running.take_back(str(worker), own["task"].tolist())
+            running.take_back(
+                workers.get(str(worker), worker), [tasks.get(task, task) for task in own["task"]]
+            )
     rows = [] if labels is None else [tables.read_labels(labels)]
     if missing is not None:
         rows.append(tables.read_pairs(missing).assign(label=None))
-    by_worker: dict[str, dict[str, Any]] = {}
+    by_worker: dict[Any, dict[Any, Any]] = {}
     for table in rows:
         for task, worker, label in table[["task", "worker", "label"]].itertuples(index=False):
-            own_labels = by_worker.setdefault(str(worker), {})
-            if task in own_labels:
+            own_labels = by_worker.setdefault(workers.get(worker, worker), {})
+            name = tasks.get(task, task)
+            if name in own_labels:
                 raise InputError(
                     f"worker {worker!r} has task {task!r} twice, told and missing: keep one"
                 )
-            own_labels[task] = label
+            own_labels[name] = classes.get(label, label)
     running.tell_all(by_worker)
     if out is not None:
         write_files({out: as_csv(running.answers(), out)})
@@ -354,6 +362,11 @@ def _open(store: Path) -> Any:
     from workbench import api
 
     return api.Collector.open(store, origin="command")
+
+
+def _names(names: Iterable[Any]) -> dict[str, Any]:
+    """Names of a collection by their text: a program may have begun it with numbers."""
+    return {str(name): name for name in names}
 
 
 def _time(text: str) -> datetime:

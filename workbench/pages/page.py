@@ -194,10 +194,6 @@ def _asked(
     for one in plans:
         keys = {trial.key for trial in one.trials()}
         whole |= keys
-        command = repeat.run_command(one, study, path)
-        file = "" if command else repeat.study_file(one)
-        if file:
-            command = repeat.file_command(one, path)
         asked.append(
             {
                 "size": one.size,
@@ -206,9 +202,7 @@ def _asked(
                 "blocks": [_block(block) for block in one.sweep],
                 "planned": len(keys),
                 "ended": len(ended & keys),
-                "command": command,
-                "file": file,
-                "file_name": repeat.file_name(one),
+                "command": repeat.run_command(one, study, path),
             }
         )
     return asked, whole if plans else None

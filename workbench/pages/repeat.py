@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,38 +45,9 @@ def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:
     return shlex.join([*words, *store_option(path)])
 
 
-def study_file(plan: StudyPlan) -> str:
-    """Return the TOML file that asks for the plan's sweep; empty where it cannot be one.
-
-    A file can name a study of the catalog alone, and TOML has no word for None.
-    """
-    values = [value for block in plan.sweep for listed in block.values() for value in listed]
-    if plan.source.digest or None in values:
-        return ""
-    lines = [
-        f"study = {_toml(plan.study)}",
-        f"repetitions = {plan.repetitions}",
-        f"seed = {plan.seed}",
-    ]
-    for block in plan.sweep:
-        lines += ["", "[[sweep]]"]
-        lines += [f"{name} = [{', '.join(map(_toml, listed))}]" for name, listed in block.items()]
-    return "\n".join(lines)
-
-
-def file_name(plan: StudyPlan) -> str:
-    """Name for the plan's TOML file."""
-    return f"{plan.study}.toml"
-
-
-def file_command(plan: StudyPlan, path: Path) -> str:
-    """Return the command that runs the plan's TOML file."""
-    return shlex.join(["workbench", "study", "run", file_name(plan), *store_option(path)])
-
-
 def _sweep_options(study: Study, plan: StudyPlan) -> list[str] | None:
     """`--size` and as many `--set` as make the plan's sweep of the size's."""
-    # A plan made of a file's own sweep has no size: any whose blocks can be overridden will do.
+    # A plan stored by 1.0 may be of a file's own sweep: any size that can be overridden will do.
     sizes = [one for one in SIZES if one == plan.size] or SIZES
     for size in sizes:
         base = study.sizes[size].sweep
@@ -140,12 +110,3 @@ def _text(value: Scalar) -> str:
 
 def _can_be_typed(texts: Sequence[str]) -> bool:
     return all(text and text == text.strip() and "," not in text for text in texts)
-
-
-def _toml(value: Scalar) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, str):
-        return str(value)
-    # TOML's basic strings escape as JSON's do, but also want DEL escaped.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

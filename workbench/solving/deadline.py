@@ -26,7 +26,7 @@ PULSE = 0.5
 
 
 class Surroundings(NamedTuple):
-    """What a child has from the process that starts it; where it has changed, another is started."""
+    """What a child has from the process that starts it; if that changes, another is started."""
 
     process: int
     folder: str
