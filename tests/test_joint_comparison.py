@@ -95,5 +95,5 @@ def test_at_the_front_door(tables):
     assert row["error_interval"][0] <= row["error_measured"] <= row["error_interval"][1]
     assert row["error_independent"] == row["error_exact"]
     assert {"tasks_measured", "effective_workers", "error_se"} <= row.keys()
-    assert "cover of all pairs of classes" in found.summary()
+    assert "cover of all pairs of classes" in found.details()
     assert found.to_frame()["method"].tolist() == list(METHODS)

@@ -56,7 +56,7 @@ def test_who_is_below_chance_and_what_is_written_twice_is_told():
     assert found.to_dict()["classes_alike"] == [["no", "NO"], ["yes", " Yes"]]
     assert found.repeated.pairs == 4
     assert "group" not in found.to_frame()["worker"].tolist()
-    assert "warning: " in found.summary()
+    assert "warning: " in found.details()
 
 
 def test_gold_of_some_tasks_is_enough_and_none_for_a_worker_is_said():
@@ -67,7 +67,7 @@ def test_gold_of_some_tasks_is_enough_and_none_for_a_worker_is_said():
     assert row["answered"] == 0
     assert np.isnan(row["skill"])
     assert (row["low"], row["high"]) == (0.0, 1.0)
-    assert "nothing is known: 1" in found.summary()
+    assert "nothing is known: 1" in found.details()
     assert found.to_dict()["gold_tasks"] == 50
 
 
@@ -75,17 +75,17 @@ def test_it_says_what_more_gold_would_tell():
     labels, gold = made(4)
     found = wb.check(labels, gold[:10])
     many = found.counts["tasks"]
-    assert f"known to ± {found.gold_needed(10)[0]:.2g} for the other tasks" in found.summary()
-    assert f"40 would make it ± {found.gold_needed(40)[0]:.2g}" in found.summary()
+    assert f"known to ± {found.gold_needed(10)[0]:.2g} for the other tasks" in found.details()
+    assert f"40 would make it ± {found.gold_needed(40)[0]:.2g}" in found.details()
     assert found.gold_needed(40)[0] < found.gold_needed(10)[0]
     assert found.to_dict()["majority"]["gold_tasks"] == 10
-    assert "which are all tasks" in wb.check(labels, gold[:many]).summary()
+    assert "which are all tasks" in wb.check(labels, gold[:many]).details()
 
 
 def test_labels_of_one_worker_of_several_classes_some_missing():
     alone = pd.DataFrame({"task": list("abcdef"), "worker": "ann", "label": list("xyzxyz")})
     found = wb.check(alone, {"a": "x", "b": "z"})
-    assert "no task with two labels" in found.summary()
+    assert "no task with two labels" in found.details()
     assert found.to_dict()["agreement"]["alpha"] is None
     both = pd.concat([alone, alone[:4].assign(worker="bob", label=list("xyzy"))])
     found = wb.check(both, {"a": "x", "b": "z"})
@@ -129,8 +129,8 @@ def test_without_gold_it_says_how_far_each_agrees_with_the_others():
             others = labels[(labels["task"] == task) & (labels["worker"] != worker)]["label"]
             shares += [(others == label).mean()] if len(others) else []
         assert told[worker] == pytest.approx(np.mean(shares))
-    assert "no gold" in found.summary()
-    assert "skill" not in found.summary()
+    assert "no gold" in found.details()
+    assert "skill" not in found.details()
     assert found.to_dict()["effective_workers"] is None
 
 

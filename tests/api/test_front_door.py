@@ -110,8 +110,9 @@ def test_results_show_themselves(name, made, monkeypatch):
     assert "\n" not in repr(result)
     assert len(repr(result)) < 200
     assert result._repr_html_().startswith("<p>")
+    assert result.details()
     assert result.summary()
-    assert result.to_dict()["schema"] == 1
+    assert result.to_dict()["schema"] == 2
     with pytest.raises(AttributeError):
         result.anything = 1
     if name in NO_FIGURE:
@@ -138,7 +139,7 @@ class TestPlan:
         assert set(plan.to_frame()["worker"]) == {"ann", "bob"}
         assert plan.without_history == ("new",)
         assert plan.skills.loc["new"].tolist() == [0.5]
-        assert "no history    1 workers get no task, skill unknown: 'new'" in plan.summary()
+        assert "no history    1 workers get no task, skill unknown: 'new'" in plan.details()
         wide = self.SKILLS.dropna().rename("birds").rename_axis("worker").to_frame()
         same = wb.plan(tasks={"a": "birds"}, skills=wide, **asked)
         assert same.to_frame().equals(plan.to_frame())

@@ -47,7 +47,7 @@ def test_from_some_gold_and_an_earlier_result_to_honest_confidences(labels, gold
     assert table["tasks"].sum() == 10
     assert found.to_dict()["reliability"] == table.to_dict("records")
     assert found.to_dict()["temperature"] > 0
-    assert "temperature" in found.summary()
+    assert "temperature" in found.details()
 
 
 def test_from_a_frame_to_hires_to_a_figure(labels, gold):

@@ -42,15 +42,15 @@ def test_measured_stands_first_and_independent_second(copied, apart, door):
         assert 0 <= low <= told["error_measured"] <= high <= 1
         assert 0 <= told["error_independent"] <= 1
         assert 0 < told["tasks_measured"] <= 60
-        text = found.summary()
+        text = found.details()
         assert 0 < text.index(MEASURED) < text.index(INDEPENDENT)
 
 
 @pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
 def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart, door):
-    assert "independent ones" in copied[door].summary()
+    assert "independent ones" in copied[door].details()
     assert copied[door].to_dict()["effective_workers"] < copied[door].error.workers
-    assert "independent ones" not in apart[door].summary()
+    assert "independent ones" not in apart[door].details()
     together = copied[door].to_dict()
     assert together["error_measured"] > together["error_independent"]
 
@@ -70,8 +70,8 @@ def test_a_plan_of_several_classes_is_measured_too():
     few = labels.groupby("task").head(2)  # whoever comes first
     scarce = wb.plan(few, gold, list(range(20)), epsilon=0.12, capacity=14)
     assert scarce.error.measured.met < 0.5
-    assert "fewer labels, and may be too high" in scarce.summary()
-    assert MEASURED in found.summary()
+    assert "fewer labels, and may be too high" in scarce.details()
+    assert MEASURED in found.details()
 
 
 def test_without_gold_nothing_is_measured():
@@ -82,7 +82,7 @@ def test_without_gold_nothing_is_measured():
         told = found.to_dict()
         assert [told[key] for key in KEYS] == [None, None, None, 0]
         assert told["effective_workers"] is None
-        assert MEASURED not in found.summary()
+        assert MEASURED not in found.details()
 
 
 def test_of_labels_the_measure_is_the_share_of_wrong_ones():

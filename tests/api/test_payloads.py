@@ -202,17 +202,23 @@ def test_a_command_tells_what_the_door_gives(line):
     assert alike(told, known)
     if "--out o.csv" in line:
         assert Path("o.csv").read_text(encoding="utf-8") == made.to_frame().to_csv(index=False)
-    if "seconds" not in made.summary() and not line.startswith(("study run", "hire")):
+    if "seconds" not in made.details() and not line.startswith(("study run", "hire")):
         page = run(line).stdout
         for option in ("iterations", "labels", "gold"):
             page = page.replace(f"--{option}", f"`{option}`")
         assert page.startswith(made.summary())
+        if made.verdict():
+            page = run(f"{line} --details").stdout
+            for option in ("iterations", "labels", "gold"):
+                page = page.replace(f"--{option}", f"`{option}`")
+            assert page.startswith("\n".join(made.verdict()))
+            assert made.details() in page
 
 
 @pytest.mark.parametrize("line", ROOMS)
 def test_a_command_lists_what_its_room_gives(line):
     told, known = json.loads(run(f"{line} --json").stdout), json.loads(strict_json(ROOMS[line]()))
-    assert told.pop("schema") == 1
+    assert told.pop("schema") == 2
     if isinstance(known, list):
         (told,) = told.values()
     assert alike(told, known)
@@ -225,7 +231,7 @@ def test_what_was_done_to_a_store():
     with Store.open("s.sqlite") as store:
         trials = store.table("toy-example")
     assert exported == {
-        "schema": 1,
+        "schema": 2,
         "out": "t.csv",
         "rows": len(trials),
         "columns": list(trials.columns),
@@ -238,7 +244,7 @@ def test_what_was_done_to_a_store():
 def test_an_exported_model():
     model = api.export("problem.json", "typed", format="mps")
     line = "export problem.json --formulation typed --format mps --out m.mps --json"
-    assert json.loads(run(line).stdout) == {"schema": 1, "file": "m.mps", **model.to_dict()}
+    assert json.loads(run(line).stdout) == {"schema": 2, "file": "m.mps", **model.to_dict()}
     assert Path("m.mps").read_bytes() == model.content
 
 

@@ -78,7 +78,7 @@ def test_front_door():
     assert frame.loc["sequential", "cost"] < 7 * 60
     told = found.to_dict()
     assert [row["name"] for row in told["rungs"]] == list(RUNGS)
-    assert "no policy at all pays less" in found.summary()
+    assert "no policy at all pays less" in found.details()
     by_skills = wb.ladder(skills=crowd.skills, tasks=60, capacity=40, trials=4)
     assert by_skills.to_frame()["cost"].equals(found.to_frame()["cost"])
     priced = wb.ladder(

@@ -133,7 +133,7 @@ class TestFrontDoor:
         made = wb.plan(labels, gold, tasks, epsilon=0.1, capacity=5, time_limit=2)
         assert made.message is None
         assert (len(made.counted), made.left_out) == (8, 1)
-        assert "8 counted, of 4 tasks; 1 left out, skill unknown" in made.summary()
+        assert "8 counted, of 4 tasks; 1 left out, skill unknown" in made.details()
         pairs = {*made.table[["task", "worker"]].itertuples(index=False, name=None)}
         assert not pairs & {*labels[["task", "worker"]].itertuples(index=False, name=None)}
         assert made.errors["exact"].max() <= 0.1 + made.error_radius

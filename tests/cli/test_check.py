@@ -29,7 +29,7 @@ def test_json_has_what_scripts_look_for(run, files):
 def test_the_page_and_the_files(run, files):
     out, png = files / "workers.csv", files / "check.png"
     given = ("check", "--labels", files / "labels.csv", "--gold", files / "g.csv")
-    ended = run(*given, "--out", out, "--plot", png)
+    ended = run(*given, "--details", "--out", out, "--plot", png)
     assert ended.exit_code == 0
     assert "warning: workers w1, w4, w6 err on the same tasks" in ended.stdout
     assert "effective workers" in ended.stdout

@@ -89,7 +89,7 @@ def test_recorded_with_prices_groups_and_gold(run, files):
     assert group["workers"] == ["w0", "w1"]
     assert 1.0 <= group["effective"] < 1.3  # copies are worth one
     assert not any("no gold" in note for note in known["notes"])
-    bare = run(*asked, "--out", "answers.csv", "--plot", "curve.png")
+    bare = run(*asked, "--details", "--out", "answers.csv", "--plot", "curve.png")
     assert bare.exit_code == 0, bare.output
     assert "warning: no gold to measure the error on" in bare.stdout
     table = pd.read_csv("answers.csv")

@@ -91,14 +91,14 @@ class TestSimulated:
         assert exact["lower_bound"] < paper["offline IP"]["lower_bound"]
         assert exact["error_exact"] <= exact["error_bound"] <= 0.2
         assert exact["tasks_covered"] == 20
-        page = run("compare", *SMALL, "--gain", "bhattacharyya", "--skills", "plug-in").stdout
+        page = run("compare", *SMALL, "--details", "--gain", "bhattacharyya", "--skills", "plug-in").stdout
         assert "--skills fitted mends it" in page
         assert "gain bhattacharyya, seed 0" in page
         assert "of the program with gain bhattacharyya (Bhattacharyya's bound)" in page
 
     def test_files(self, run, tmp_path):
         out = tmp_path / "new" / "results"
-        result = run("compare", *SMALL, "--out", out, "--trials", 2)
+        result = run("compare", *SMALL, "--details", "--out", out, "--trials", 2)
         assert result.exit_code == 0, result.output
         assert "mean of 2 trials" in result.stdout
         assert sorted(path.name for path in out.iterdir()) == [
@@ -153,7 +153,7 @@ class TestRecorded:
         prices = pd.DataFrame({"worker": [f"ann{j}" for j in range(24)], "cost": 1e-5})
         prices.to_csv(tmp_path / "c.csv", index=False)
         command = ("compare", *recorded, "--epsilon", 0.4, "--costs", tmp_path / "c.csv")
-        page = run(*command, "--out", tmp_path / "r").stdout
+        page = run(*command, "--details", "--out", tmp_path / "r").stdout
         assert "gold cost" in page
         rows = pd.read_csv(tmp_path / "r" / "compare.csv").set_index("method")
         rows = rows.drop("information limit")[3:]

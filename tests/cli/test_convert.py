@@ -48,7 +48,7 @@ def export(tmp_path, monkeypatch):
 )
 def test_an_export_with_gold_goes_into_every_command(command, part, run, export, tmp_path):
     (tmp_path / "t.csv").write_text("task\nn1\n")
-    ran = run(command[0], "--labels", export, *command[1:])
+    ran = run(command[0], "--labels", export, *command[1:], "--details")
     assert ran.exit_code in (0, 1), ran.output
     assert part in ran.stdout
     told = [line for line in ran.stderr.splitlines() if line.startswith("p.json: ")]

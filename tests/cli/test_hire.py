@@ -94,7 +94,7 @@ def test_money(run, files):
     arguments = (*FEW, 10, "--costs", "costs.csv", "--money", 6, "--rule", "selected")
     prices = pd.read_csv("costs.csv").set_index("worker")["cost"]
     found = direct(10, gold="few.csv", costs=prices, money=6.0, rule="selected")
-    page = run(*arguments).stdout
+    page = run(*arguments, "--details").stdout
     assert "price" in page
     assert f"{found.money.spent:g} a task" in page
     assert f"heuristic          {found.money.heuristic_score:.4g}" in page
@@ -115,7 +115,7 @@ def test_the_default_and_its_curve(run, files):
     errors = [point["error"] for point in told["cost_curve"]]
     assert errors == sorted(errors, reverse=True)
     assert told["cost_curve_complete"]
-    page = run(*arguments, "--plot", "p.png", "--out", "chosen.csv").stdout
+    page = run(*arguments, "--details", "--plot", "p.png", "--out", "chosen.csv").stdout
     assert "price of a task" in page
     assert "expected error" in page
     assert {"posterior", "weight"} <= {*pd.read_csv("chosen.csv").columns}

@@ -46,7 +46,7 @@ def test_a_crowd_and_a_method_of_ones_own_appear_in_it(here):
     assert own["error"].nunique() == 1  # whatever else there is
     first = found.curves[(found.curves["method"] == "majority") & (found.curves["level"] == "1")]
     assert own["error"].iloc[0] == first["error"].item()
-    for text in (found.summary(), found.markdown()):
+    for text in (found.details(), found.markdown()):
         assert "first label" in text
         assert "not fetched" in text
         assert "bluebird" in text

@@ -40,7 +40,7 @@ def test_a_batch_half_labelled_is_topped_up(run, files):
     had.to_csv("had.csv", index=False)
     asked = ("plan", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv")
     asked += ("--capacity", 2, "--epsilon", 0.1, "--promise", "bound", "--least", 4)
-    ran = run(*asked, "--have", "had.csv", "--out", "plan.csv", "--vote", "vote.csv")
+    ran = run(*asked, "--details", "--have", "had.csv", "--out", "plan.csv", "--vote", "vote.csv")
     assert ran.exit_code == 0, ran.output
     assert "labels on record  2 counted, of 1 tasks" in ran.stdout
     plan, vote = (pd.read_csv(name) for name in ("plan.csv", "vote.csv"))

@@ -112,6 +112,6 @@ def test_the_front_door_counts_them_apart():
     table = pd.DataFrame({"task": ["t1", "t2"], "worker": ["w1", "w1"], "label": ["0", "1"]})
     found = wb.collect(crowd, total=30, policy="fixed", have=table, most=2)
     assert (found.on_record, found.labels, found.cost) == (2, 30, 30.0)
-    assert "2 more, counted at no cost" in found.summary()
+    assert "2 more, counted at no cost" in found.details()
     with pytest.raises(InputError, match="worker 'zoe' is not among"):
         wb.collect(crowd, total=30, have=table.assign(worker="zoe"))

@@ -143,7 +143,7 @@ def test_the_front_door_solves_it():
     solved = wb.solve(problem)
     pairs = solved.to_frame()
     assert len(pairs) == int(solved.solution.assignment.sum())
-    assert "joint cover, whole plans, 3 tasks × 4 workers" in solved.summary()
+    assert "joint cover, whole plans, 3 tasks × 4 workers" in solved.details()
     assert solved.to_dict()["certificate"]["lower_bound"] <= solved.objective
     assert wb.solve(problem, "relaxation").objective <= solved.objective + 1e-7
     with pytest.raises(wb.InputError, match="a joint problem has none"):

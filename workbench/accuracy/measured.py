@@ -15,33 +15,28 @@ gold is known. The counts are divided by 1 + (share of labels that change)/(erro
 which is what Nadeau and Bengio's correction comes to when each task is left out once; a rule that
 does not look at gold keeps them whole.
 
-The point is what the model says of the tasks left, and λ times what the control tasks were worse
-than it said of these: so chance differences between both that the model sees do no harm. With t
-control tasks that the rule labels λ is t/(t + `WEIGHT`), the model being of use while there are
-few; those it does not label count for the model, which has learned from them too. The interval
-leaves the model out.
+The point is the plain share: a model that takes errors for independent is wrong in the same
+direction on most crowds, and drawing the share toward it made it too low.
 
 Sources: Geisser (1975), "The predictive sample reuse method"; Brown, Cai, DasGupta (2001),
 "Interval estimation for a binomial proportion"; Nadeau, Bengio (2003), "Inference for the
-generalization error"; Angelopoulos et al. (2023), "Prediction-powered inference".
+generalization error".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.gold_rule import GoldRule
 
-WEIGHT = 10.0
-"""Control tasks that the model's word counts for. With it the root mean square error is at most 1.2
-times that of the plain share as long as the model is off by less than ⅔ √(e(1 − e)), e being the
-error; where it is near, less by far."""
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
 QUANTILES = 25
@@ -57,8 +52,8 @@ class MeasuredError:
     Attributes
     ----------
     error_measured
-        Expected share of wrong labels: that on the control tasks, shrunk towards what the rule
-        expects where there are few. None where nothing is known.
+        Share of wrong labels on the control tasks, each labelled without its own gold. None where
+        the rule labels none.
     error_interval
         Holds the share of wrong labels among the tasks left with the given confidence.
     error_independent
@@ -77,6 +72,8 @@ class MeasuredError:
         Of a plan, share of control tasks whose votes meet the requirement; None of other rules.
     confidence, folds
         As asked, and how often the rule was fitted again.
+    counted
+        Indices of the control tasks that the rule labels.
     """
 
     error_measured: float | None
@@ -89,6 +86,7 @@ class MeasuredError:
     met: float | None
     confidence: float
     folds: int
+    counted: IntArray
 
 
 def measure_error(
@@ -132,13 +130,13 @@ def measure_error(
     parts = folds(len(control), most, seed=seed)
     fitted = rule(gold)
     known = fitted.label(control)
-    loss, changed, said = np.full((3, len(control)), np.nan)
+    loss, changed = np.full((2, len(control)), np.nan)
     met = None if known.met is None else np.zeros(len(control), dtype=np.bool_)
     for part in parts:
         hidden = gold.copy()
         hidden[control[part]] = -1
         without = rule(hidden)
-        found, said[part] = without.label(control[part]), without.expected_error(control[part])
+        found = without.label(control[part])
         loss[part] = found.loss(gold[control[part]])
         # A label given with the gold alone, or without it alone, is a change too.
         moved = 0.5 * np.abs(found.chance - known.chance[part]).sum(axis=1)
@@ -155,17 +153,8 @@ def measure_error(
     alone = _mean(chance)
     ahead = len(chance) if len(away) and len(chance) else further
     within = error_interval(wrong, tasks, ahead, unstable=unstable, confidence=confidence)
-    point = shrunk(
-        wrong,
-        tasks,
-        _mean(fitted.expected_error(asked)),
-        within,
-        said=_mean(said),
-        idle=len(control) - tasks,
-        unstable=unstable,
-    )
     return MeasuredError(
-        error_measured=point,
+        error_measured=wrong / tasks if tasks else None,
         error_interval=within,
         error_independent=alone,
         tasks_measured=tasks,
@@ -175,6 +164,7 @@ def measure_error(
         met=None if met is None or not len(met) else float(met.mean()),
         confidence=confidence,
         folds=len(parts),
+        counted=control[done],
     )
 
 
@@ -191,42 +181,52 @@ def _mean(chance: FloatArray) -> float | None:
     return float(chance.mean()) if len(chance) else None
 
 
-def shrunk(
-    wrong: float,
-    tasks: int,
-    model: float | None,
-    within: tuple[float, float] = (0.0, 1.0),
-    *,
-    said: float | None = None,
-    idle: int = 0,
-    unstable: float = 0.0,
-) -> float | None:
-    """Shrink the share of wrong labels towards what the model says, and into the interval.
+@dataclass(frozen=True)
+class MajorityError:
+    """How often everybody's majority is wrong, and what it takes.
 
-    The counts are divided as for the interval: where labels hang on single control tasks, these
-    tell less.
+    Attributes
+    ----------
+    error
+        Share of wrong answers; those that tie count by their share, one without labels as a guess.
+    labels
+        Labels a task, in the mean.
+    tasks
+        How many tasks.
+    """
+
+    error: float
+    labels: float
+    tasks: int
+
+
+def majority_error(
+    labels: pd.DataFrame, gold: pd.Series[Any], tasks: Names | None = None
+) -> MajorityError | None:
+    """Measure a majority vote of all labels on control tasks, which it does not learn from.
 
     Parameters
     ----------
-    wrong, tasks
-        Expected number of wrong labels, and of how many.
-    model
-        What the model says of the tasks left; None keeps the share as it is, or none where there
-        are no tasks.
-    within
-        Ends of the interval.
-    said
-        What the model said of the labels that were counted; None for the same.
-    idle
-        Control tasks that the rule gave no label.
-    unstable
-        Share of labels that change when their own gold is known.
+    labels, gold
+        Columns `task, worker, label`; true label by task.
+    tasks
+        The control tasks that count; all when None.
+
+    Returns
+    -------
+    None where there is no such task.
     """
-    if model is None:
-        return wrong / tasks if tasks else None
-    worse = wrong - tasks * (model if said is None else said)
-    point = model + worse / (tasks + idle + WEIGHT * _spread(wrong, tasks, unstable))
-    return float(np.clip(point, *within))
+    truth = gold if tasks is None else gold[gold.index.isin(tasks)]
+    if not len(truth):
+        return None
+    classes = pd.Index(sorted({*labels["label"], *gold}, key=str))
+    own = labels[labels["task"].isin(truth.index)]
+    task = truth.index.get_indexer(own["task"])
+    counts = np.zeros((len(truth), len(classes)))
+    np.add.at(counts, (task, classes.get_indexer(own["label"])), 1.0)
+    first = counts == counts.max(axis=1, keepdims=True)
+    right = first[np.arange(len(truth)), classes.get_indexer(pd.Index(truth))] / first.sum(axis=1)
+    return MajorityError(1.0 - float(right.mean()), len(own) / len(truth), len(truth))
 
 
 def error_interval(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import LEVEL, NEARLY_ALL, Dependence, below_chance, dependence
-from workbench.accuracy.measured import expected_radius, least_rmse
+from workbench.accuracy.measured import error_interval, expected_radius, least_rmse
 from workbench.api import inputs
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray, IntArray
@@ -28,7 +28,9 @@ from workbench.selection.hire import skill_interval
 CONFIDENCE = 0.95
 """Of the intervals of skills."""
 SHOWN, NAMED = 30, 8
-"""Workers that are printed, and that are named in a line."""
+"""Workers that are printed among the details, and that are named in a line."""
+BRIEF = 10
+"""Workers below the verdict."""
 PART = 2**22
 """Numbers in a table of gold tasks and classes that is made at a time."""
 POINTS, MOST_GOLD = 12, 0.5
@@ -153,8 +155,52 @@ class LabelCheck(Result):
         gold = [(int(c), *self.gold_needed(int(c))) for c in many]
         return checked(self.table, self.wrong, self.found, gold, now, title=self._title())
 
-    def summary(self) -> str:
-        """Give the page that `workbench check` prints."""
+    def verdict(self) -> list[str]:
+        """Say how far the crowd can be trusted, what stands against it, and what to do."""
+        wrong, tasks = self.majority
+        counts, workers = self.counts, len(self.workers)
+        if tasks:
+            interval = error_interval(wrong, tasks, None)
+            sentences = [
+                f"Everybody's majority is wrong on {percent(wrong / tasks)} of tasks (90 % "
+                f"interval {percent(interval[0])} to {percent(interval[1])}; {wrong:.4g} of "
+                f"{tasks} gold tasks), with {counts['labels'] / max(counts['tasks'], 1):.3g} "
+                "labels a task.",
+                f"The {self.found.overall.answers:.3g} answers of a task are worth "
+                f"{self.effective_workers:.2g} independent ones.",
+            ]
+        else:
+            sentences = [
+                f"Without gold nobody knows how often the majority of these {workers} workers is "
+                "wrong: they may agree on errors.",
+                f"{_agreement(self.agreement)}.",
+            ]
+        several = len(self.warnings)
+        if several:
+            sentences.append(
+                f"{several} warning{'s' if several > 1 else ''}; the first: {self.warnings[0]}"
+                f"{'' if self.warnings[0].endswith('.') else '.'}"
+            )
+        else:
+            sentences.append("Nothing stands against taking the labels at their word.")
+        return [*sentences, self._next()]
+
+    def _next(self) -> str:
+        """What to do with such labels."""
+        if not self.majority[1]:
+            return "Next: answer twenty tasks or more yourself, and give them as gold."
+        return "Next: 'workbench hire' names the workers whose vote errs least."
+
+    def brief(self) -> str:
+        """Lay out the workers, those most labelled first."""
+        keys = ["worker", "labels", "agrees"]
+        if self.counts["gold_tasks"]:
+            keys = ["worker", "labels", "answered", "correct", "skill", "remark"]
+        frame = self.table.assign(remark=self._remarks())
+        return listed(frame, {key: COLUMNS[key] for key in keys}, BRIEF, " workers")
+
+    def details(self) -> str:
+        """Give the page of all that was looked at."""
         overall = self.found.overall
         worth = f"{self.effective_workers:.1f} of {overall.answers:.1f} answers a task"
         correlation = f"{overall.correlation:.3f} in the mean of two workers (p "

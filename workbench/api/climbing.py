@@ -77,7 +77,7 @@ class Ladder(Result):
         """Give the rungs, a row each."""
         return self.rungs
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Lay the rungs out, and say what they are."""
         head = f"{self.crowd}: {self.tasks} tasks, {self.workers} workers, ε = {self.epsilon:g}"
         rows = self.rungs.to_dict("records")

@@ -13,7 +13,7 @@ from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
-from workbench.api.result import Figure, Result, facts, listed, names, page
+from workbench.api.result import Figure, Result, facts, listed, names, page, percent
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
 from workbench.base.arrays import IntArray
@@ -33,8 +33,8 @@ from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.solving.information_limit import information_limit
 
 IDS = ("task", "worker", "label")
-SHOWN = 10
-"""Tasks that are printed."""
+SHOWN, BRIEF = 10, 5
+"""Tasks that are printed among the details, and below the verdict."""
 LARGEST_CROWD = 2**27
 """Pairs whose labels a rehearsal draws: eight bytes each."""
 STEP = 1.25
@@ -84,6 +84,9 @@ class Collection(Result):
         mean correlation of two members' errors, and what the labels of all of them are worth.
     policy, settings, notes
         Who decided, what was asked for, and what the reader must know.
+    error_majority
+        Share of wrong answers on the same tasks that a majority gives for the same money, spent on
+        labels drawn evenly over the tasks; None without a task of known class.
     """
 
     title: str
@@ -103,14 +106,47 @@ class Collection(Result):
     policy: str
     settings: dict[str, Any]
     notes: tuple[str, ...]
+    error_majority: float | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row a task: `task, label, confidence, closed`."""
         return self.answers
 
-    def summary(self) -> str:
-        """Give the text that `workbench collect` prints."""
+    def verdict(self) -> list[str]:
+        """Say what was bought, how wrong the answers are, and a majority for the same money."""
+        bought = self.labels + self.gold_labels
+        gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
+        paid = "" if self.cost == bought else f" for {shown(self.cost, '.6g')}"
+        sentences = [
+            f"{bought} labels bought{paid}{gold} ({self.labels / self.tasks:.3g} a task); "
+            f"{self.closed} of {self.tasks} tasks are closed."
+        ]
+        if self.error is None or self.error_interval is None:
+            sentences.append(
+                f"If workers err independently, {percent(self.believed_error)} of the answers are "
+                "wrong; without gold nobody knows."
+            )
+        else:
+            low, high = self.error_interval
+            sentences.append(
+                f"{percent(self.error)} of the answers are wrong (90 % interval {percent(low)} to "
+                f"{percent(high)}); a majority of evenly drawn labels for the same money: "
+                f"{percent(self.error_majority)}."
+            )
+            if low > self.believed_error:
+                sentences.append(
+                    f"The policy believed {percent(self.believed_error)}: it takes errors for "
+                    "more independent than they are."
+                )
+        return sentences
+
+    def brief(self) -> str:
+        """Lay out the first answers."""
+        return listed(self.answers, COLUMNS, BRIEF)
+
+    def details(self) -> str:
+        """Give all that is known: money, groups, limit, notes."""
         paid = shown(self.cost, ".6g")
         rows = [
             ("labels", f"{self.labels} ({self.labels / self.tasks:.3g} a task)"),
@@ -158,6 +194,7 @@ class Collection(Result):
             **known,
             "answers": self.answers.to_dict("records"),
             "curve": self.curve.to_dict("records"),
+            "error_measured": self.error,
         }
 
 
@@ -325,6 +362,7 @@ def collect(
         cost=float(ledger.spent),
         error=error if judged else None,
         error_interval=_interval(error, judged, len(pool.tasks)),
+        error_majority=_plain_majority(pool, answers, ledger.spent, seed) if judged else None,
         believed_error=float(belief.error.mean()),
         closed=int(belief.closed.sum()),
         tasks=len(pool.tasks),
@@ -334,6 +372,17 @@ def collect(
         settings=settings,
         notes=tuple(_notes(ledger, judged, isinstance(labels, SimulatedCrowd), watch.policy)),
     )
+
+
+def _plain_majority(pool: Pool, answers: Answers, money: float, seed: int) -> float:
+    """Error of a majority of labels drawn evenly over the tasks, for the same money."""
+    plain = rehearse(POLICIES["fixed"].call, pool, answers, Goal(), total=money, seed=seed)
+    counts = np.zeros((len(pool.tasks), len(pool.classes)))
+    np.add.at(counts, (plain.ledger.labels[:, 0], plain.ledger.labels[:, 2]), 1.0)
+    first = counts == counts.max(axis=1, keepdims=True)
+    known = np.flatnonzero(answers.truth >= 0)
+    right = first[known, answers.truth[known]] / first[known].sum(axis=1)
+    return 1.0 - float(right.mean())
 
 
 def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | None:

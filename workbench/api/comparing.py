@@ -17,7 +17,7 @@ from workbench import joint_comparison as joint
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
-from workbench.api.result import Figure, Result, names, page, picked
+from workbench.api.result import Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
@@ -153,7 +153,51 @@ class Comparison(Result):
         """Whether labels have prices."""
         return self.settings["costs"] is not None
 
-    def summary(self) -> str:
+    def verdict(self) -> list[str]:
+        """Say which method keeps the error asked for at the least cost."""
+        rows, epsilon = self.table, self.settings["epsilon"]
+        judged = rows[rows["error_measured"].notna()]
+        head = f"{len(rows)} methods on {self.crowd}: {self.tasks} tasks, {self.workers} workers."
+        if judged.empty:
+            return []
+
+        def cost(row: Any) -> str:
+            return f"for {row['cost']:.6g}" if self.priced else f"with {row['cost']:.6g} labels"
+
+        kept = judged[judged["error_measured"] <= epsilon]
+        if kept.empty:
+            best = judged.sort_values("error_measured", kind="stable").iloc[0]
+            return [
+                head,
+                f"None keeps the error asked for, {percent(epsilon)}: the least is "
+                f"{percent(best['error_measured'])} by {best['method']}, {cost(best)}.",
+            ]
+        ordered = kept.sort_values("cost", kind="stable")
+        first = ordered.iloc[0]
+        sentences = [
+            head,
+            f"The cheapest that keeps the error asked for, {percent(epsilon)}, is "
+            f"{first['method']}: {percent(first['error_measured'])} of its answers are wrong, "
+            f"{cost(first)}.",
+        ]
+        if len(ordered) > 1:
+            second = ordered.iloc[1]
+            sentences.append(
+                f"Next is {second['method']}, with {percent(second['error_measured'])} wrong, "
+                f"{cost(second)}."
+            )
+        missed = judged[judged["error_measured"] > epsilon]["method"].tolist()
+        if missed:
+            sentences.append(f"More are wrong than asked for by {names(missed, 6)}.")
+        return sentences
+
+    def brief(self) -> str:
+        """Lay out what each method costs and how often it is wrong."""
+        columns = {key: COLUMNS[key] for key in ("method", "cost", "error_measured")}
+        ordered = self.table.sort_values("cost", kind="stable")
+        return tabled(ordered.to_dict("records"), columns)
+
+    def details(self) -> str:
         """Lay the table out, and say what must be known to read it."""
         asked = self.settings
         head = (

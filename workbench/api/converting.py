@@ -42,7 +42,7 @@ class Converted(Result):
         """Give the labels: `task, worker, label` and what else is known of each."""
         return self.export.labels
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Give the text that `workbench convert` prints."""
         return facts([(name, str(value)) for name, value in self._payload().items() if value])
 

@@ -11,7 +11,17 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.measuring import GoldError, payload_of
-from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.api.result import (
+    MOST,
+    Figure,
+    Result,
+    facts,
+    listed,
+    names,
+    page,
+    percent,
+    picked,
+)
 from workbench.base import checks
 from workbench.base.arrays import Names
 from workbench.base.errors import InputError
@@ -27,6 +37,8 @@ SHOWN = 5
 """Workers left out that are shown."""
 STEPS = 12
 """Points of the curve that are shown."""
+LISTED = 10
+"""Of the hired, those that the verdict names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,8 +117,48 @@ class Hires(Result):
         errors = self.found.error_curve(seed=self.seed)
         return hiring(self.found, errors, title=self._title(), money=self.money)
 
-    def summary(self) -> str:
-        """Give the text that `workbench hire` prints."""
+    @property
+    def unlabelled(self) -> float:
+        """Share of the tasks of the labels that none of the hired has labelled."""
+        labels = self.given.table
+        theirs = labels["task"][labels["worker"].isin(self.found.chosen)]
+        return 1.0 - float(theirs.nunique() / max(labels["task"].nunique(), 1))
+
+    def verdict(self) -> list[str]:
+        """Say whom to hire, how wrong their vote is, and everybody's majority."""
+        hired, of = self.found, len(self.found.table)
+        if not hired.size:
+            return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
+        sentences = [f"Hire {hired.size} of {of} workers: {names(self.chosen, LISTED)}."]
+        if self.error is not None:
+            sentences += self.error.verdict("their vote is", "each left out in turn", hired.size)
+        if self.unlabelled:
+            sentences.append(
+                f"{percent(self.unlabelled)} of the tasks have no label of theirs, and get no "
+                "answer."
+            )
+        if self.error is not None:
+            sentences += self.error.together()
+        return [
+            *sentences[: MOST - 1],
+            "Next: 'workbench aggregate --workers chosen.csv' labels all tasks by their vote.",
+        ]
+
+    def brief(self) -> str:
+        """Lay out those to hire: control answers, how many were right, skill."""
+        columns: Columns = {
+            "worker": ("worker", ""),
+            "answered": ("gold answers", ""),
+            "correct": ("right", ""),
+            "skill": ("skill", ".2f"),
+        }
+        if self.found.unpriced is False and "cost" in self.found.table:
+            columns = {**columns, "cost": ("price", "g")}
+        rows = self.found.table[self.found.table["chosen"]]
+        return listed(rows, columns, LISTED) if len(rows) else ""
+
+    def details(self) -> str:
+        """Give all that is known of the choice: skills, bounds, expected errors, prices."""
         hired = self.found
         sure = percent(hired.confidence, 6)
         head = (
@@ -196,6 +248,7 @@ class Hires(Result):
             **picked(hired, "curve", "plug_in_curve", "rule", "budget", "confidence", "notes"),
             **picked(hired.known, "prior", "classes"),
             **payload_of(self.error),
+            "unlabelled": self.unlabelled if hired.size else None,
             "chosen": self.chosen,
             "error_predicted": predicted and predicted.probability,
             "error_predicted_radius": predicted and predicted.radius,
@@ -320,8 +373,8 @@ def hire(
     found = room.hire(given.table, control, budget, options)
     error = None
     if found.size:
-        measured, correlation = measure_hiring(given.table, control, found, options)
-        error = GoldError(measured, correlation, found.size, "chosen anew without each")
+        measured, correlation, beside = measure_hiring(given.table, control, found, options)
+        error = GoldError(measured, correlation, found.size, "chosen anew without each", beside)
     return Hires(given.name, seed, money, found, given, error)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import error_correlation
-from workbench.accuracy.measured import measure_error
+from workbench.accuracy.measured import majority_error, measure_error
 from workbench.aggregation import DEFAULT
 from workbench.aggregation.label_tasks import (
     Calibrate,
@@ -27,7 +27,17 @@ from workbench.api import inputs
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.planning import Plan
-from workbench.api.result import Figure, Result, facts, listed, names, page, picked
+from workbench.api.result import (
+    MOST,
+    Figure,
+    Result,
+    facts,
+    listed,
+    names,
+    page,
+    percent,
+    picked,
+)
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
@@ -42,8 +52,10 @@ COLUMNS: Columns = {
     "tied": ("tied", lambda tied: "yes" if tied else ""),
 }
 """What is printed of each answer."""
-SHOWN = 10
-"""Tasks that are printed."""
+SHOWN, BRIEF = 10, 5
+"""Tasks that are printed among the details, and below the verdict."""
+DOUBTFUL = 0.6
+"""Confidence below which an answer is called near a toss-up."""
 CONFIDENCE = {
     "majority": "the share of the task's labels that agree",
     "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
@@ -136,8 +148,47 @@ class Labels(Result):
             found.answers, found.workers, reliability=found.reliability, title=self._title()
         )
 
-    def summary(self) -> str:
-        """Give the text that `workbench aggregate` prints."""
+    def verdict(self) -> list[str]:
+        """Say how many tasks are answered, how wrong the answers are, and which are doubtful."""
+        found, answers = self.found, self.found.answers
+        empty = int(answers["unlabelled"].sum())
+        sentences = [
+            f"{len(answers) - empty} tasks are answered from {found.votes} labels by "
+            f"{len(found.workers)} workers, by {found.method}."
+        ]
+        if self.error is not None:
+            sentences += self.error.verdict("the answers are", "which they do not rest on")
+        else:
+            sentences.append(self._believed())
+        if empty:
+            sentences.append(f"{empty} tasks have no label that counts, and no answer.")
+        doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
+        if doubtful:
+            sentences.append(
+                f"{doubtful} answers are near a toss-up: the column confidence is below "
+                f"{DOUBTFUL:g}, or two classes tie."
+            )
+        if self.error is not None:
+            sentences += self.error.together()
+        return sentences[:MOST]
+
+    def _believed(self) -> str:
+        """What the answers' own confidences say, where there is no truth."""
+        if self.found.posterior is None:
+            return "Without a truth nobody knows how many are wrong: `truth` names some."
+        believed = 1.0 - self.found.answers["confidence"].mean()
+        return (
+            f"If workers err independently, {percent(believed)} of the answers are wrong; without "
+            "a truth nobody knows: `truth` names some."
+        )
+
+    def brief(self) -> str:
+        """Lay out the first answers."""
+        columns = {key: COLUMNS[key] for key in ("task", "label", "confidence") if key in COLUMNS}
+        return listed(self.found.answers, columns, BRIEF)
+
+    def details(self) -> str:
+        """Give all that is known: scores, the model's steps, reliability, correlation."""
         found, answers = self.found, self.found.answers
         rows = [
             ("ties", str(answers["tied"].sum())),
@@ -326,17 +377,20 @@ def aggregate(
         options,
         seed=seed,
     )
-    error = None if true is None else _measured(found, seed)
+    error = None if true is None else _measured(found, given.table, true, seed)
     return Labels(given.name, seed, found, given, error)
 
 
-def _measured(found: Labelled, seed: int) -> GoldError:
-    """Hold the labels against the truth, which they do not rest on."""
+def _measured(found: Labelled, labels: pd.DataFrame, truth: pd.Series[Any], seed: int) -> GoldError:
+    """Hold the labels, and everybody's majority, against the truth, which they do not rest on."""
     known = np.maximum(found.control, found.judged)
     rule = fixed_rule(found.aggregate, found.counted, found.control)
     measured = measure_error(rule, found.judged, left=np.flatnonzero(known < 0), seed=seed)
     correlation = error_correlation(found.counted, known, seed=seed)
-    return GoldError(measured, correlation, correlation.answers, "none of which it rests on")
+    tasks = found.answers["task"].to_numpy()[measured.counted]
+    beside = majority_error(labels, truth, tasks)
+    how = "none of which it rests on"
+    return GoldError(measured, correlation, correlation.answers, how, beside)
 
 
 def _planned(plan: Any, method: str) -> pd.DataFrame:

@@ -60,7 +60,7 @@ class LabelsOnDisk(Result):
         """Read the file, all of it."""
         return read_answers(self.saved)
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Give the text that `workbench aggregate --save` prints."""
         found = self.found
         title = (

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
-from workbench.api.result import Figure, Result, facts, listed, names, page, picked
+from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
@@ -34,8 +35,9 @@ HORIZON, RUNS = 2000, 100
 """Simulated tasks and runs where none are given."""
 MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 """Runs times workers, and tasks, at most."""
-SHOWN = 12
-"""Workers that are shown."""
+SHOWN, BRIEF = 12, 5
+"""Workers that are shown among the details, and below the verdict."""
+ALL_AT_ONCE = "Where all labels are there already, 'workbench aggregate' makes use of each."
 WIDTH = 16
 """Letters for the names of facts."""
 
@@ -96,8 +98,48 @@ class Learning(Result):
         shown = "LS_OL" if policy == "ls-ol" else f"policy {policy}"
         return learning(self.steps, self.workers, title=self.title, policy=shown)
 
-    def summary(self) -> str:
-        """Give the text that `workbench learn` prints."""
+    def verdict(self) -> list[str]:
+        """Say how wrong its answers were, and what a majority of all labels gives."""
+        numbers = self.numbers
+        if "counts" not in numbers:
+            return []
+        share = numbers["labels_bought"] / max(numbers["labels_crowd"], 1)
+        sentences = [
+            f"{numbers['horizon']} tasks answered one after the other with "
+            f"{numbers['labels_bought']} of {numbers['labels_crowd']} labels "
+            f"({percent(share)}); at the end {len(self.best_set)} of {len(self.workers)} workers "
+            "are asked."
+        ]
+        if self.accuracy is None:
+            sentences.append(
+                f"Without gold nobody knows how many answers are wrong; "
+                f"{percent(numbers['agreement'])} are as a majority of all labels has them."
+            )
+            return [*sentences, ALL_AT_ONCE]
+        wrong, tasks = 1.0 - self.accuracy, numbers["gold_tasks"]
+        low, high = error_interval(wrong * tasks, tasks, None)
+        sentences.append(
+            f"{percent(wrong)} of its answers are wrong (90 % interval {percent(low)} to "
+            f"{percent(high)}; {tasks} gold tasks); everybody's majority: "
+            f"{percent(1.0 - numbers['crowd_accuracy'])} of the same, with "
+            f"{numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task in place of "
+            f"{numbers['labels_bought'] / numbers['horizon']:.3g}."
+        )
+        together = numbers["baselines"][0]["accuracy"]
+        if together is not None and together > self.accuracy:
+            sentences.append(
+                f"All labels at once, by Dawid–Skene, are wrong on {percent(1.0 - together)}: "
+                "where they are all there, use 'workbench aggregate'."
+            )
+        return sentences
+
+    def brief(self) -> str:
+        """Lay out the workers it trusts most."""
+        ordered = self.workers.sort_values("estimate", ascending=False, kind="stable")
+        return listed(ordered, {key: COLUMNS[key] for key in ("worker", "estimate")}, BRIEF)
+
+    def details(self) -> str:
+        """Give all that was measured, workers and notes."""
         ordered = self.workers.sort_values("estimate", ascending=False, kind="stable")
         there = (ordered.notna() & (ordered != 0)).any()
         columns = {k: how for k, how in COLUMNS.items() if k not in IF_ANY or there.get(k, False)}
@@ -105,7 +147,15 @@ class Learning(Result):
         return page(self.title, told, listed(ordered, columns, SHOWN), notes=self.numbers["notes"])
 
     def _payload(self) -> Mapping[str, Any]:
-        return self.numbers
+        if self.accuracy is None or "counts" not in self.numbers:
+            return self.numbers
+        wrong, tasks = 1.0 - self.accuracy, self.numbers["gold_tasks"]
+        return {
+            **self.numbers,
+            "error_measured": wrong,
+            "error_interval": error_interval(wrong * tasks, tasks, None),
+            "error_majority": 1.0 - self.numbers["crowd_accuracy"],
+        }
 
 
 def learn(

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.accuracy.independence import ErrorCorrelation
-from workbench.accuracy.measured import MeasuredError
+from workbench.accuracy.measured import MajorityError, MeasuredError
 from workbench.api.result import facts, percent
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
 SELDOM = 0.5
 """Share of control tasks below which a plan's requirement is called seldom met."""
-DRAWN = 0.05
-"""Relative distance from the share of wrong labels from which on the estimate is explained."""
+FEW = 10
+"""Control tasks that count, below which a verdict gives the interval alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,15 @@ class GoldError:
         How many of them vote on a task.
     how
         How the control tasks were labelled.
+    majority
+        Everybody's majority on the same control tasks.
     """
 
     measured: MeasuredError
     correlation: ErrorCorrelation
     workers: float
     how: str
+    majority: MajorityError | None = None
 
     @property
     def effective_workers(self) -> float:
@@ -50,16 +53,21 @@ class GoldError:
         low, high = found.error_interval
         left = "any number of tasks" if found.tasks_left is None else f"{found.tasks_left} tasks"
         sure = percent(found.confidence)
-        share = found.wrong / max(found.tasks_measured, 1)
-        drawn = abs(found.error_measured - share) > DRAWN * share
         rows = [
             (
                 "error, measured on your gold",
                 f"{found.error_measured:.3g} ({sure} interval for {left}: {low:.3g} to {high:.3g}; "
-                f"{found.wrong:.4g} wrong of {found.tasks_measured} control tasks, {self.how}"
-                f"{', and drawn toward what the model says' if drawn else ''})",
+                f"{found.wrong:.4g} wrong of {found.tasks_measured} control tasks, {self.how})",
             ),
         ]
+        if self.majority is not None:
+            rows.append(
+                (
+                    "everybody's majority",
+                    f"{self.majority.error:.3g} on the same tasks, with {self.majority.labels:.3g} "
+                    "labels a task",
+                )
+            )
         if found.error_independent is not None:
             where = "" if found.met is None else ", with the labels of the control tasks"
             said = f"{found.error_independent:.3g}{where}"
@@ -67,6 +75,52 @@ class GoldError:
         if found.met is not None:
             rows.append(("requirement met", f"on {percent(found.met, 3)} of the control tasks"))
         return facts(rows, indent=indent)
+
+    def verdict(self, whose: str, how: str, labels: float | None = None) -> list[str]:
+        """Say how wrong answers are, and everybody's majority on the same tasks.
+
+        Parameters
+        ----------
+        whose
+            Who or what answers, with its verb: "their vote is".
+        how
+            How the gold was withheld, as "each left out in turn".
+        labels
+            Labels a task that it takes, beside those of everybody.
+        """
+        found = self.measured
+        if not found.tasks_measured:
+            return [f"No gold task has an answer: how often {whose} wrong, nobody knows."]
+        low, high = found.error_interval
+        sure = percent(found.confidence)
+        counted = f"{found.wrong:.4g} wrong of {found.tasks_measured} gold tasks, {how}"
+        if found.tasks_measured < FEW:
+            said = (
+                f"{whose} wrong on {percent(low)} to {percent(high)} of tasks (90 % interval; "
+                f"{counted}: too few for a better word)."
+            )
+        else:
+            said = (
+                f"{whose} wrong on {percent(found.error_measured)} of tasks ({sure} interval "
+                f"{percent(low)} to {percent(high)}; {counted})."
+            )
+        sentences = [said[0].upper() + said[1:]]
+        if self.majority is not None:
+            beside = (
+                f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
+                f"tasks, with {self.majority.labels:.3g} labels a task"
+            )
+            sentences.append(beside + ("." if labels is None else f"; this takes {labels:.3g}."))
+        return sentences
+
+    def together(self) -> list[str]:
+        """Say that errors go together, where they do."""
+        if not self.correlation.shown:
+            return []
+        return [
+            f"Their errors go together: {self.workers:.3g} of them are worth "
+            f"{self.effective_workers:.2g} independent workers."
+        ]
 
     def cautions(self) -> list[str]:
         """Warn where a promise rests on independence, and where few tasks could show it."""
@@ -90,12 +144,19 @@ class GoldError:
 
     def payload(self) -> dict[str, Any]:
         """Give the keys of a result's dictionary."""
-        told = {key: getattr(self.measured, key) for key in KEYS}
-        return {**told, "effective_workers": self.effective_workers}
+        measured = {key: getattr(self.measured, key) for key in KEYS}
+        majority = self.majority
+        return {
+            **measured,
+            "error_majority": None if majority is None else majority.error,
+            "labels_majority": None if majority is None else majority.labels,
+            "effective_workers": self.effective_workers,
+        }
 
 
 def payload_of(error: GoldError | None) -> dict[str, Any]:
     """Give the keys, with nothing in them where nothing was measured."""
     if error is not None:
         return error.payload()
-    return {**dict.fromkeys(KEYS), "tasks_measured": 0, "effective_workers": None}
+    nothing = dict.fromkeys((*KEYS, "error_majority", "labels_majority", "effective_workers"))
+    return {**nothing, "tasks_measured": 0}

@@ -13,7 +13,7 @@ from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of
-from workbench.api.result import Figure, Result, facts, percent
+from workbench.api.result import MOST, Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import measure_plan
 from workbench.base import checks
@@ -117,7 +117,37 @@ class Plan(Result):
         """
         return formats.assign(self.table, to)
 
-    def summary(self) -> str:
+    def verdict(self) -> list[str]:
+        """Say what to buy, what it promises, and what such plans measured on gold."""
+        if self.message is not None:
+            return [self.message]
+        found, errors = self.solution, self.errors
+        cheapest = "proven the cheapest"
+        if found.gap:
+            cheapest = f"at most {percent(found.gap)} above the cheapest"
+        price = f", for {found.objective:.6g}" if found.objective != len(self.table) else ""
+        sentences = [
+            f"Buy {len(self.table)} labels of {self.tasks} tasks from "
+            f"{self.table['worker'].nunique()} of {len(self.skills)} workers{price}: {cheapest}.",
+            f"If workers err independently and skills are as given, each task is wrong with a "
+            f"chance of at most {percent(errors['exact'].max())}, "
+            f"{percent(errors['exact'].mean())} in the mean.",
+        ]
+        if self.error is not None:
+            sentences += self.error.verdict(
+                "the vote of such a plan is",
+                "planned anew without each",
+                len(self.vote) / max(self.tasks, 1),
+            )
+        if self.without_history:
+            sentences.append(
+                f"{len(self.without_history)} workers get no task: nobody knows their skill."
+            )
+        if self.error is not None:
+            sentences += self.error.together()
+        return sentences[:MOST]
+
+    def details(self) -> str:
         """Say what it costs and promises, or why there is none."""
         if self.message is not None:
             return self.message
@@ -325,7 +355,8 @@ def plan(
     error = None
     if found is not None:
         voters = (len(made.table) + len(made.counted)) / len(kinds)
-        error = GoldError(*found, voters, "planned anew without each")
+        measured, correlation, beside = found
+        error = GoldError(measured, correlation, voters, "planned anew without each", beside)
     errors = pd.DataFrame(
         {"exact": made.error_exact, "bound": made.error_bound},
         index=named.index(kinds.index if there else []),

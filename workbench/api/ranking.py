@@ -104,7 +104,7 @@ class Leaderboard(Result):
         """Give the standings."""
         return self.standings
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Lay the standings out by kind, and say what was left out."""
         parts = [f"{title}\n\n{tabled(rows, COLUMNS)}" for title, rows in self._tables()]
         return page(self._head(), *parts, notes=[*NOTES, *self._absent()])

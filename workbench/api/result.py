@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 Figure: TypeAlias = "figure.Figure"
-SCHEMA = 1
-"""Version of what `to_dict` gives; keys may be added without a new one."""
+SCHEMA = 2
+"""Version of what `to_dict` gives; keys may be added without a new one. 2: `error_measured` is the
+plain share of wrong answers, drawn toward no model."""
 UNCOMPARED = frozenset({"seconds", "history", "versions"})
 """Keys that differ between two runs that found the same."""
 SHOWN = 20
 """Rows of a table that a notebook shows."""
+MOST = 5
+"""Sentences of a verdict."""
 
 
 class Result:
@@ -38,9 +41,25 @@ class Result:
         """Give the table that answers the question, with the user's own ids."""
         raise NotImplementedError
 
-    def summary(self) -> str:
-        """Give the text that the command prints."""
+    def verdict(self) -> list[str]:
+        """Say in a few sentences what the answer is; none where the details are short."""
+        return []
+
+    def details(self) -> str:
+        """Give all that is said of the result: models, bounds, curves, assumptions."""
         raise NotImplementedError
+
+    def brief(self) -> str:
+        """Give the small table that stands below the verdict."""
+        return ""
+
+    def summary(self) -> str:
+        """Give the text that the command prints: the verdict and a small table."""
+        sentences = self.verdict()
+        if not sentences:
+            return self.details()
+        table = self.brief()
+        return "\n".join(sentences) + (f"\n\n{table}" if table else "")
 
     def plot(self) -> Figure:
         """Draw the result."""
@@ -66,7 +85,7 @@ class Result:
     def _repr_html_(self) -> str:
         frame = self.to_frame()
         more = f"<p>… {len(frame) - SHOWN} more rows</p>" if len(frame) > SHOWN else ""
-        text = html.escape(repr(self))
+        text = "<br>".join(map(html.escape, self.verdict() or [repr(self)]))
         picture = ""
         if self.pictured:
             from workbench.plots import as_svg

@@ -102,7 +102,7 @@ class SimulatedCrowd(Result):
         """Give the labels."""
         return self.labels
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Say what it is, in a line."""
         return (
             f"{self.title}: {self.tasks} tasks, {self.workers} workers, {self.redundancy} labels "

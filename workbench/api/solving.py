@@ -147,7 +147,7 @@ class SolvedAssignment(Solved):
             named = ["task_class", "worker_class", "labels"]
         return pd.DataFrame(dict(zip(named, (task, worker, given[task, worker]), strict=True)))
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Give objective, bound, certificate and its checks, a line each."""
         found = self.solution
         if found.infeasibility is not None:
@@ -196,7 +196,7 @@ class SolvedSelection(Solved):
         at = np.zeros(0, dtype=np.int64) if chosen is None else chosen
         return pd.DataFrame({"worker": at, "gain": self.problem.gain[at]})
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Give score, bound, certificate and its checks, a line each."""
         found = self.solution
         return self._laid_out(_bound(found.bound, found.certificate.upper_bound))
@@ -229,7 +229,7 @@ class SolvedJoint(Solved):
         kind, worker = np.nonzero(given > POSITIVE)
         return pd.DataFrame({"task_class": kind, "worker": worker, "labels": given[kind, worker]})
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Give objective, bound, certificate and its checks, a line each."""
         found = self.solution
         if found.infeasibility is not None and found.least_error is not None:
@@ -544,7 +544,7 @@ class Diagnosis(Result):
         """Give the problems: expected and given answer, whether they agree, seconds."""
         return pd.DataFrame([asdict(canary) for canary in self.canaries])
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """List versions, machine and problems, and what has failed."""
         about = facts([*self.versions.items(), *self.machine.items()], 9)
         shown = tabled([asdict(canary) for canary in self.canaries], CANARY)

@@ -115,7 +115,7 @@ class StudyResult(Result):
         """Give the trials."""
         return self.table
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Say how the run ended, where its trials are kept, and why trials failed."""
         line = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
         if self.progress.older:
@@ -185,7 +185,7 @@ class Report(Result):
         """Give the studies on the page."""
         return pd.DataFrame({"study": self.studies})
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Say where the page is."""
         return f"written: {self.path}"
 
@@ -356,7 +356,7 @@ class Judgement(Result):
             columns="evidence"
         )
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Give each claim's verdict and figures, and how many have which."""
         lines = []
         for one in self.verdicts:

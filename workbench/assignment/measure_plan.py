@@ -12,7 +12,12 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
-from workbench.accuracy.measured import MeasuredError, measure_error
+from workbench.accuracy.measured import (
+    MajorityError,
+    MeasuredError,
+    majority_error,
+    measure_error,
+)
 from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.make_plan import AssignmentPlan, AssignmentTerms
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
@@ -35,7 +40,7 @@ def measure_plan(
     terms: AssignmentTerms,
     *,
     seed: Seed,
-) -> tuple[MeasuredError, ErrorCorrelation] | None:
+) -> tuple[MeasuredError, ErrorCorrelation, MajorityError | None] | None:
     """Measure how often a plan's vote is wrong, by the rule behind it, and how workers err.
 
     Parameters
@@ -51,8 +56,8 @@ def measure_plan(
 
     Returns
     -------
-    Error for as many tasks as are planned, and correlation of the errors of the workers planned;
-    None where there is no plan.
+    Error for as many tasks as are planned, correlation of the errors of the workers planned, and
+    everybody's majority on the same control tasks; None where there is no plan.
     """
     classes = sorted({*labels["label"], *gold})
     if made.levels is None or made.message is not None:
@@ -85,4 +90,5 @@ def measure_plan(
     )
     voters = {*made.table["worker"], *made.counted["worker"]}
     planned = np.flatnonzero(np.isin(workers, list(voters))[votes.worker])
-    return measured, error_correlation(some_votes(votes, planned), codes, seed=seed)
+    correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
+    return measured, correlation, majority_error(labels, gold, votes.tasks[measured.counted])

@@ -22,6 +22,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "    --method weighted-linear --gold control.csv --truth truth.csv",
     "workbench aggregate --labels folder --method majority --save answers.parquet",
     plugins=True,
+    details=True,
 )
 @options.labels("Labels: columns task, worker, label.", required=True)
 @options.csv(

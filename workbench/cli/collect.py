@@ -49,6 +49,7 @@ CAPACITY = click.option(
     "workbench collect start labels.sqlite --tasks tasks.csv --workers 20 \\\n"
     "    --classes yes,no --epsilon 0.05",
     plugins=True,
+    details=True,
     click={"cls": click.Group, "invoke_without_command": True},
 )
 @options.flag("--simulate", "Collect from a simulated crowd.")

@@ -20,6 +20,7 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
     "workbench compare --data bluebird --epsilon 0.2",
     "workbench compare --labels labels.csv --gold gold.csv --out results",
     plugins=True,
+    details=True,
 )
 @click.option("--data", metavar="NAME", help="A recorded crowd: see workbench data list.")
 @options.labels("Recorded labels: columns task, worker, label.")

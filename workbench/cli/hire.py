@@ -21,6 +21,7 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
     "workbench hire --labels answers.csv --gold control.csv --budget 20 \\\n"
     "    --costs prices.csv --money 1.50 --plot hiring.png",
     plugins=True,
+    details=True,
 )
 @options.labels(
     "Answers, columns task, worker, label; only those to control questions count.",

@@ -20,6 +20,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "workbench learn --labels labels.csv --gold gold.csv --out results",
     "workbench learn --labels labels.csv --policy ls-ol --schedule 30,0 --vetting",
     plugins=True,
+    details=True,
 )
 @click.option(
     "--policy",

@@ -67,8 +67,9 @@ def command(
         What it is called, where not as its function.
     given
         `draws` False: nothing is drawn, and `--seed` is taken so that scripts can pass it to every
-        command; None: it has a seed of its own. `plugins` True: `--plugin` as well. `click`: what
-        click's own decorator takes, for a command with parts.
+        command; None: it has a seed of its own. `plugins` True: `--plugin` as well. `details` True:
+        `--details` prints all that is known below the verdict. `click`: what click's own decorator
+        takes, for a command with parts.
     """
     lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
     epilog = lead + "\n".join(f"  {one}" if len(examples) > 1 else one for one in examples)
@@ -78,7 +79,8 @@ def command(
         maker: Any = click.command(name, epilog=epilog, **given.get("click", {}))
         made: click.Command = maker(_results_apart(function))
         # What is added here comes last in the help.
-        common = [plugin_option] if given.get("plugins") else []
+        common = [details_option] if given.get("details") else []
+        common += [plugin_option] if given.get("plugins") else []
         common += [*([seed] if seed else []), json_option]
         for option in common:
             made = option(made)
@@ -300,6 +302,21 @@ plugin_option = click.option(
     expose_value=False,
     callback=_load,
     help="Python file of your own that registers what it adds, by name. Repeatable.",
+)
+
+
+def _note_details(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    from workbench.cli.output import DETAILS
+
+    context.meta[DETAILS] = asked
+
+
+details_option = click.option(
+    "--details",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_details,
+    help="Print all that is known below the verdict: models, bounds, assumptions.",
 )
 seed_option = whole("--seed", "Random seed.", 0)
 idle_seed_option = whole(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from workbench.api.result import Result
 
+DETAILS = "workbench.cli.details"
+"""Where click keeps whether details are asked for."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet takes for a formula."""
 
@@ -61,8 +63,11 @@ def tell(result: Result, as_json: bool, *written: str) -> None:
     if as_json:
         emit(result.to_dict())
         return
-    summary = as_options(result.summary(), click.get_current_context().command)
-    show("\n".join([summary, *written]))
+    context = click.get_current_context()
+    text = result.summary()
+    if context.meta.get(DETAILS) and result.verdict():
+        text = "\n".join(result.verdict()) + f"\n\n{result.details()}"
+    show("\n".join([as_options(text, context.command), *written]))
 
 
 def as_options(text: str, command: click.Command) -> str:

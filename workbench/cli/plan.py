@@ -18,6 +18,7 @@ from workbench.cli.output import as_csv, deliver, tell, working, write_files
     "workbench plan --labels labels.csv --gold gold.csv \\\n"
     "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv",
     plugins=True,
+    details=True,
 )
 @options.csv("--skills", "Columns worker, task_type, skill; or worker and one column a task type.")
 @options.labels("Instead of skills: labels the workers gave before, columns task, worker, label.")

@@ -56,10 +56,6 @@ class FittedRule(Protocol):
         """Chance that each label is wrong if errors are independent, shape (k,); NaN without."""
         ...
 
-    def expected_error(self, tasks: IntArray) -> FloatArray:
-        """The same by the best that the rule knows, which may be that errors go together."""
-        return self.independent_error(tasks)
-
 
 GoldRule: TypeAlias = Callable[[IntArray], FittedRule]
 """From gold, the class of each task (n,), −1 where it is hidden, to the fitted rule."""

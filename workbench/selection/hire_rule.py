@@ -17,7 +17,12 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
-from workbench.accuracy.measured import MeasuredError, measure_error
+from workbench.accuracy.measured import (
+    MajorityError,
+    MeasuredError,
+    majority_error,
+    measure_error,
+)
 from workbench.aggregation.vote_rule import wrong_chance
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.empirical_bayes import pooled_skills
@@ -31,7 +36,6 @@ from workbench.crowd.gold_rule import (
     some_votes,
 )
 from workbench.crowd.votes import Votes
-from workbench.selection.difficulty import skills_by_difficulty, wrong_by_difficulty
 from workbench.selection.hire import (
     HireOptions,
     Hiring,
@@ -40,7 +44,7 @@ from workbench.selection.hire import (
     score_by,
     worker_prices,
 )
-from workbench.selection.learned import ControlAnswers, fitted_difficulty
+from workbench.selection.learned import ControlAnswers
 
 Choose: TypeAlias = Callable[[ControlAnswers], tuple[IntArray, FloatArray]]
 """From control answers to the indices of the chosen (k,), and their weights."""
@@ -75,8 +79,8 @@ def hiring(
 
 def measure_hiring(
     labels: pd.DataFrame, gold: pd.Series[Any], hired: Hiring, options: HireOptions
-) -> tuple[MeasuredError, ErrorCorrelation]:
-    """Measure how often the vote of the hired is wrong, and how far they err independently.
+) -> tuple[MeasuredError, ErrorCorrelation, MajorityError | None]:
+    """Measure how often the hired's vote and everybody's err, and how far errors are independent.
 
     Parameters
     ----------
@@ -95,7 +99,8 @@ def measure_hiring(
     choose = hiring(hired.budget, hired.known.classes, options, prices)
     measured = measure_error(hire_rule(votes, choose), codes, seed=options.seed)
     rows = np.flatnonzero(np.isin(workers, hired.chosen)[votes.worker])
-    return measured, error_correlation(some_votes(votes, rows), codes, seed=options.seed)
+    correlation = error_correlation(some_votes(votes, rows), codes, seed=options.seed)
+    return measured, correlation, majority_error(labels, gold, votes.tasks[measured.counted])
 
 
 def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
@@ -150,19 +155,6 @@ class _HiredVote(FittedRule):
         skill = pooled_skills(self.answers.correct, self.answers.answered)
         chance = self.label(tasks).chance
         return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
-
-    def expected_error(self, tasks: IntArray) -> FloatArray:
-        """Tasks differ in difficulty as far as the control answers say."""
-        rows, place = self._rows(tasks)
-        votes, skill = (
-            self.by_task.votes,
-            pooled_skills(self.answers.correct, self.answers.answered),
-        )
-        sigma = fitted_difficulty(self.answers, skill)
-        able, share = skills_by_difficulty(skill, sigma, np.nan_to_num(self.weight) < 0)
-        able = np.clip(able[votes.worker[rows]], 1e-12, 1.0 - 1e-12)
-        chance = self.label(tasks).chance
-        return wrong_by_difficulty(votes.label[rows], able, place, chance, share)
 
     def _rows(self, tasks: IntArray) -> tuple[IntArray, IntArray]:
         rows, place = self.by_task.rows(tasks)

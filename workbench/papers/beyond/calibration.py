@@ -285,6 +285,6 @@ STUDY = Study(
             },
         ),
     ),
-    version=2,
+    version=3,
     deadline=120.0,
 )
