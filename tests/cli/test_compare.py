@@ -91,7 +91,9 @@ class TestSimulated:
         assert exact["lower_bound"] < paper["offline IP"]["lower_bound"]
         assert exact["error_exact"] <= exact["error_bound"] <= 0.2
         assert exact["tasks_covered"] == 20
-        page = run("compare", *SMALL, "--details", "--gain", "bhattacharyya", "--skills", "plug-in").stdout
+        page = run(
+            "compare", *SMALL, "--details", "--gain", "bhattacharyya", "--skills", "plug-in"
+        ).stdout
         assert "--skills fitted mends it" in page
         assert "gain bhattacharyya, seed 0" in page
         assert "of the program with gain bhattacharyya (Bhattacharyya's bound)" in page

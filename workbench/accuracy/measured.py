@@ -221,9 +221,9 @@ def majority_error(
         return None
     classes = pd.Index(sorted({*labels["label"], *gold}, key=str))
     own = labels[labels["task"].isin(truth.index)]
-    task = truth.index.get_indexer(own["task"])
+    task = truth.index.get_indexer(pd.Index(own["task"]))
     counts = np.zeros((len(truth), len(classes)))
-    np.add.at(counts, (task, classes.get_indexer(own["label"])), 1.0)
+    np.add.at(counts, (task, classes.get_indexer(pd.Index(own["label"]))), 1.0)
     first = counts == counts.max(axis=1, keepdims=True)
     right = first[np.arange(len(truth)), classes.get_indexer(pd.Index(truth))] / first.sum(axis=1)
     return MajorityError(1.0 - float(right.mean()), len(own) / len(truth), len(truth))
