@@ -141,7 +141,8 @@ class Hires(Result):
             sentences += self.error.together()
         return [
             *sentences[: MOST - 1],
-            "Next: 'workbench aggregate --workers chosen.csv' labels all tasks by their vote.",
+            "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds' labels "
+            "all tasks by their vote.",
         ]
 
     def brief(self) -> str:

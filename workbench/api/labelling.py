@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,13 @@ import pandas as pd
 from workbench.accuracy.independence import error_correlation
 from workbench.accuracy.measured import majority_error, measure_error
 from workbench.aggregation import DEFAULT
+from workbench.aggregation.choice import (
+    LEAST_GOLD,
+    PLAINEST_FIRST,
+    choosing_rule,
+    chosen_by,
+    wrong_by,
+)
 from workbench.aggregation.label_tasks import (
     Calibrate,
     KnownBeforehand,
@@ -42,6 +49,7 @@ from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
+from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.tables import Duplicates
 
 COLUMNS: Columns = {
@@ -84,6 +92,8 @@ class Labels(Result):
     error
         The error measured on the truth, its interval for the other tasks, and how far the workers
         err independently; None without a truth.
+    chosen_from
+        Where gold chose the method, the share of gold tasks on which each candidate is wrong.
     """
 
     name: str
@@ -91,6 +101,7 @@ class Labels(Result):
     found: Labelled
     given: inputs.Given
     error: GoldError | None = None
+    chosen_from: dict[str, float] | None = None
 
     @property
     def labels(self) -> pd.Series[Any]:
@@ -154,10 +165,10 @@ class Labels(Result):
         empty = int(answers["unlabelled"].sum())
         sentences = [
             f"{len(answers) - empty} tasks are answered from {found.votes} labels by "
-            f"{len(found.workers)} workers, by {found.method}."
+            f"{len(found.workers)} workers, by {found.method}{self._choice()}."
         ]
         if self.error is not None:
-            sentences += self.error.verdict("the answers are", "which they do not rest on")
+            sentences += self.error.verdict("the answers are", self.error.how)
         else:
             sentences.append(self._believed())
         if empty:
@@ -171,6 +182,15 @@ class Labels(Result):
         if self.error is not None:
             sentences += self.error.together()
         return sentences[:MOST]
+
+    def _choice(self) -> str:
+        if self.chosen_from is None:
+            return ""
+        tasks = int((self.found.judged >= 0).sum())
+        least = min(self.chosen_from.values())
+        plainer = self.chosen_from[self.found.method] > least
+        how = "as good within a standard error as the best" if plainer else "the best"
+        return f", {how} of {len(self.chosen_from)} methods on your {tasks} gold tasks"
 
     def _believed(self) -> str:
         """What the answers' own confidences say, where there is no truth."""
@@ -235,6 +255,7 @@ class Labels(Result):
             "workers": len(workers),
             "classes": self.given.classes.all_back(found.classes),
             **payload_of(self.error),
+            "chosen_from": self.chosen_from,
             "temperature": found.temperature,
             "reliability": None
             if found.reliability is None
@@ -255,7 +276,7 @@ class Labels(Result):
 def aggregate(
     labels: inputs.LabelTable,
     *,
-    method: str = DEFAULT,
+    method: str | None = None,
     gold: inputs.Truth | None = None,
     truth: inputs.Truth | None = None,
     workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
@@ -283,12 +304,14 @@ def aggregate(
         A frame with columns task, worker, label, or the path of a file.
     method
         "majority", "weighted-linear" or "weighted-log-odds"; or a model:
-        "dawid-skene-smoothed" (the default, and why: docs/findings/aggregation.md),
-        "dawid-skene", "one-coin", "ebcc", "bwa" or "glad".
+        "dawid-skene-smoothed", "dawid-skene", "one-coin", "ebcc", "bwa" or "glad". When not given:
+        with twenty tasks of `gold` or more they choose among five, the error of the chosen
+        measured by choosing anew without each part of them; else "dawid-skene-smoothed" (why:
+        docs/findings/aggregation.md).
     gold
-        True label by control task: skills for the weighted methods (before those of `workers`);
-        models keep these tasks at their class, and learn from them. Votes label them like all
-        others. No accuracy is measured on them.
+        True label by control task. Without `method` it chooses, see there. With one: skills for
+        the weighted methods (before those of `workers`); models keep these tasks at their class,
+        and learn from them. Votes label them like all others. No accuracy is measured on them then.
     truth
         True label by task: accuracy is measured. Gold that comes with the labels is taken for it
         where neither is given; for `gold`, where a weighted method lacks skills.
@@ -354,31 +377,61 @@ def aggregate(
         refused = {"gold": gold, "truth": truth, "workers": workers, "plan": plan, "start": start}
         refused |= {"calibrate": calibrate}
         return aggregate_on_disk(
-            labels, save, method, options, refused, duplicates, seed=seed, progress=progress
+            labels,
+            save,
+            method or DEFAULT,
+            options,
+            refused,
+            duplicates,
+            seed=seed,
+            progress=progress,
         )
     given = inputs.given(labels, duplicates=duplicates)
     within = gold is truth is None and given.gold is not None
-    asked = within and workers is None and method.startswith("weighted")
+    asked = within and workers is None and (method or DEFAULT).startswith("weighted")
     gold_labels = true = None
     if gold is not None or asked:
         gold_labels, given = inputs.truth(gold, given)
     if truth is not None or (within and not asked):
         true, given = inputs.truth(truth, given, what="truth")
-    found = label_tasks(
-        given.table,
-        method,
-        KnownBeforehand(
-            gold_labels,
-            true,
-            None if workers is None else _chosen(workers, given),
-            None if start is None else _fit(start),
-            None if plan is None else _planned(plan, method),
-        ),
-        options,
-        seed=seed,
+    known = KnownBeforehand(
+        gold_labels,
+        true,
+        None if workers is None else _chosen(workers, given),
+        None if start is None else _fit(start),
+        None if plan is None else _planned(plan, method),
     )
+    free = method is None and plan is None and start is None and options == LabelOptions()
+    if free and gold_labels is not None:
+        labelled = set(given.table["task"])
+        if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
+            return _by_choice(given, known, seed)
+    found = label_tasks(given.table, method or DEFAULT, known, options, seed=seed)
     error = None if true is None else _measured(found, given.table, true, seed)
     return Labels(given.name, seed, found, given, error)
+
+
+def _by_choice(given: inputs.Given, known: KnownBeforehand, seed: int) -> Labels:
+    """Label by the method that gold prefers; the error is measured by choosing anew."""
+    assert known.gold is not None
+    truth = known.gold if known.truth is None else known.truth
+    blind = replace(known, gold=None, truth=truth)
+    labelled = {name: label_tasks(given.table, name, blind, seed=seed) for name in PLAINEST_FIRST}
+    candidates = {name: found.aggregate for name, found in labelled.items()}
+    votes = labelled["majority"].counted
+    codes = gold_codes(votes, known.gold)
+    wrong = wrong_by(candidates, codes)
+    found = labelled[PLAINEST_FIRST[chosen_by(wrong)]]
+    errors = dict(zip(PLAINEST_FIRST, wrong.mean(axis=0).tolist(), strict=True))
+    if known.truth is not None:
+        error = _measured(found, given.table, known.truth, seed)
+        return Labels(given.name, seed, found, given, error, errors)
+    measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
+    correlation = error_correlation(votes, codes, seed=seed)
+    beside = majority_error(given.table, known.gold, votes.tasks[measured.counted])
+    how = "the method chosen anew without each part"
+    error = GoldError(measured, correlation, correlation.answers, how, beside)
+    return Labels(given.name, seed, found, given, error, errors)
 
 
 def _measured(found: Labelled, labels: pd.DataFrame, truth: pd.Series[Any], seed: int) -> GoldError:
@@ -393,9 +446,9 @@ def _measured(found: Labelled, labels: pd.DataFrame, truth: pd.Series[Any], seed
     return GoldError(measured, correlation, correlation.answers, how, beside)
 
 
-def _planned(plan: Any, method: str) -> pd.DataFrame:
+def _planned(plan: Any, method: str | None) -> pd.DataFrame:
     """Read the labels of a plan, and the weight of each."""
-    if method != DEFAULT:
+    if method not in (None, DEFAULT):
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
     if isinstance(plan, Plan):
         plan = plan.vote

@@ -126,8 +126,9 @@ class Plan(Result):
         if found.gap:
             cheapest = f"at most {percent(found.gap)} above the cheapest"
         price = f", for {found.objective:.6g}" if found.objective != len(self.table) else ""
+        record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         sentences = [
-            f"Buy {len(self.table)} labels of {self.tasks} tasks from "
+            f"Buy {len(self.table)} labels of {self.tasks} tasks{record} from "
             f"{self.table['worker'].nunique()} of {len(self.skills)} workers{price}: {cheapest}.",
             f"If workers err independently and skills are as given, each task is wrong with a "
             f"chance of at most {percent(errors['exact'].max())}, "

@@ -35,12 +35,17 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "In place of --method: a plan of workbench plan, columns task, worker, weight; its labels "
     "count, by its weights.",
 )
-@options.choice("--method", METHODS, "The rule.", DEFAULT)
+@options.choice(
+    "--method",
+    METHODS,
+    "The rule. [default: with --gold of twenty tasks or more the best of five on it; else "
+    f"{DEFAULT}]",
+)
 @options.csv(
     "--gold",
-    "Control tasks, columns task, gold: skills for the weighted methods (before those of "
-    "--workers); models keep them at their class and learn from them. No accuracy is measured on "
-    "them.",
+    "Control tasks, columns task, gold. Without --method they choose it; with one: skills for the "
+    "weighted methods (before those of --workers), and models keep them at their class and learn "
+    "from them.",
 )
 @options.csv(
     "--truth",
