@@ -1,0 +1,158 @@
+"""Where an audit looks, what a check says, and which numbers of errors all checks refute.
+
+N answers, T of them wrong. Task J is drawn from those left with probability q_J, a function of the
+past; e_J = 1 where its answer is wrong, S errors were found before it, and r_j forecasts e_j. Then
+
+    A = S + Σ_j r_j + (e_J − r_J)/q_J                       (the sum over the tasks left)
+
+has mean T, whatever q, r and the errors: Σ_j q_j (e_j − r_j)/q_j = (T − S) − Σ_j r_j. So for every
+λ ≥ 0 that is a function of the past, the factor 1 + λ (T − A) has mean 1. It is positive for every
+T ≥ S where λ < 1/(Σ_j r_j + max_j (1 − r_j)/q_j), and it grows with T. The product of factors,
+
+    K(T) = mean over twelve fractions f of Π_t [1 + f λ_t (T − A_t)],
+
+is a martingale that starts at 1, under the true T; by Ville's inequality it ever reaches 1/α with
+chance α at most. It grows with T: where K(T) ≥ 1/α, T and all larger numbers are refuted. No factor
+is clipped. A task that is drawn for certain says A = T (a factor of 1) and is only corrected.
+
+The tilt beside it has the factors (v_J − e_J)/(q_J (V − (T − S))), v_j ≥ 1 functions of the past
+and V their sum over the tasks left, with mean 1 as well: Σ_j (v_j − e_j) = V − (T − S).
+
+All arrays have bins last; q, r and v are of one task of the bin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base.arrays import BoolArray, FloatArray
+
+FRACTIONS: FloatArray = 0.98 * 0.72 ** np.arange(12)
+"""f of the twelve bets."""
+EVEN = 0.05
+"""Share of the draws that is even over the tasks left, whatever the forecast."""
+TILTS = (1.0, 0.55, 0.25)
+"""λ of the tilts, as shares of λ*."""
+HALVINGS = 60
+"""Of the interval of log λ*."""
+
+
+def chances(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
+    """Give q: mostly by the standard deviation of what a check says; 0 where the error is sure.
+
+    Parameters
+    ----------
+    rate
+        Forecast r, shape (…, bins).
+    left
+        Tasks of the bin that are left; shape (…, bins); some in a bin that is not sure.
+    sure
+        Bins whose tasks are wrong for certain (no answer), shape (bins,).
+    """
+    open_ = np.where(sure, 0.0, left)
+    spread = np.sqrt(rate * (1.0 - rate))
+    whole = (open_ * spread).sum(axis=-1, keepdims=True)
+    even = EVEN / open_.sum(axis=-1, keepdims=True)
+    return np.where(sure, 0.0, (1.0 - EVEN) * spread / whole + even)
+
+
+def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
+    """Give Σ r over the tasks left, sure ones counted as what they are."""
+    total: FloatArray = (left * np.where(sure, 1.0, rate)).sum(axis=-1)
+    return total
+
+
+def largest_bet(
+    rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray
+) -> FloatArray:
+    """Give the λ that no bet reaches: 1/(Σ r + max (1 − r)/q)."""
+    drawn = (left > 0) & ~sure
+    farthest = np.where(drawn, (1.0 - rate) / np.where(drawn, q, 1.0), 0.0).max(axis=-1)
+    return np.asarray(1.0 / (expected(rate, left, sure) + farthest))
+
+
+def log_evidence(
+    estimate: FloatArray, bet: FloatArray, wrong: ArrayLike
+) -> FloatArray:
+    """Give log K(T).
+
+    Parameters
+    ----------
+    estimate
+        A of each check, shape (checks, …).
+    bet
+        λ of each check, shape (checks, …).
+    wrong
+        T, at least the errors found, shape (…).
+    """
+    return mixed(log_products(estimate, bet, wrong))
+
+
+def log_products(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> FloatArray:
+    """Give the logarithm of the product of each fraction, shape (fractions, …)."""
+    step = bet * (wrong - estimate)
+    return np.array([np.log1p(fraction * step).sum(axis=0) for fraction in FRACTIONS])
+
+
+def mixed(products: FloatArray) -> FloatArray:
+    """Give the logarithm of the mean over fractions of products given by their logarithms."""
+    top = products.max(axis=0)
+    return np.asarray(top + np.log(np.exp(products - top).mean(axis=0)))
+
+
+def refuted_from(
+    estimate: FloatArray, bet: FloatArray, found: int, left: int, evidence: float
+) -> int:
+    """Give the least T that is refuted; S + left + 1, more than there can be, where none is.
+
+    Parameters
+    ----------
+    estimate, bet
+        As of `log_evidence`, shape (checks,).
+    found, left
+        S now, and the tasks left.
+    evidence
+        What log K(T) is to reach.
+    """
+    low, high = found - 1, found + left + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if log_evidence(estimate, bet, middle) >= evidence:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def tilted(
+    rate: FloatArray, q: FloatArray, left: FloatArray, aim: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Give v of each tilt, shape (3, …, bins), and V, shape (3, …).
+
+    The world to refute has rates r′ with q (r′ − r) = λ r′ (1 − r′), λ such that Σ r′ is the aim;
+    against it v = (1 − r) r′/(r′ − r) is best.
+
+    Parameters
+    ----------
+    aim
+        Errors left that are to be refuted, above Σ r and below the tasks left, shape (…).
+    """
+    shape = np.broadcast_shapes(rate.shape, left.shape)[:-1]
+    low, high = np.full(shape, -40.0), np.full(shape, 40.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        enough = (left * _world(rate, q, np.exp(middle))).sum(axis=-1) >= aim
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    values = []
+    for share in TILTS:
+        world = _world(rate, q, share * np.exp(high))
+        values.append(np.maximum(1.0, (1.0 - rate) * world / np.maximum(world - rate, 1e-300)))
+    value = np.array(values)
+    return value, np.asarray((left * value).sum(axis=-1))
+
+
+def _world(rate: FloatArray, q: FloatArray, force: FloatArray) -> FloatArray:
+    force = force[..., None]
+    half = force - q
+    return (half + np.sqrt(half**2 + 4.0 * force * q * rate)) / (2.0 * force)
