@@ -9,7 +9,7 @@ has mean T, whatever q, r and the errors: Σ_j q_j (e_j − r_j)/q_j = (T − S)
 λ ≥ 0 that is a function of the past, the factor 1 + λ (T − A) has mean 1. It is positive for every
 T ≥ S where λ < 1/(Σ_j r_j + max_j (1 − r_j)/q_j), and it grows with T. The product of factors,
 
-    K(T) = mean over twelve fractions f of Π_t [1 + f λ_t (T − A_t)],
+    K(T) = weighted mean over twelve fractions f of Π_t [1 + f λ_t (T − A_t)],
 
 is a martingale that starts at 1, under the true T; by Ville's inequality it ever reaches 1/α with
 chance α at most. It grows with T: where K(T) ≥ 1/α, T and all larger numbers are refuted. No factor
@@ -28,9 +28,12 @@ from numpy.typing import ArrayLike
 
 from workbench.base.arrays import BoolArray, FloatArray
 
-FRACTIONS: FloatArray = 0.98 * 0.72 ** np.arange(12)
+FRACTIONS: FloatArray = 0.98 * 0.85 ** np.arange(12)
 """f of the twelve bets."""
-EVEN = 0.05
+_NEAR = np.exp(-0.5 * (np.log(FRACTIONS / 0.45) / 0.6) ** 2)
+WEIGHTS: FloatArray = _NEAR / _NEAR.sum()
+"""Weights of the twelve, largest about .45."""
+EVEN = 0.03
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 TILTS = (1.0, 0.55, 0.25)
 """λ of the tilts, as shares of λ*."""
@@ -96,15 +99,15 @@ def log_products(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> Flo
 
 
 def mixed(products: FloatArray) -> FloatArray:
-    """Give the logarithm of the mean over fractions of products given by their logarithms."""
+    """Give the logarithm of the weighted mean of products, one a fraction, of their logarithms."""
     top = products.max(axis=0)
-    return np.asarray(top + np.log(np.exp(products - top).mean(axis=0)))
+    return np.asarray(top + np.log(np.tensordot(WEIGHTS, np.exp(products - top), axes=1)))
 
 
 def refuted_from(
-    estimate: FloatArray, bet: FloatArray, found: int, left: int, evidence: float
+    estimate: FloatArray, bet: FloatArray, found: int, left: int, evidence: float, near: int = 0
 ) -> int:
-    """Give the least T that is refuted; S + left + 1, more than there can be, where none is.
+    """Give the least T above S that is refuted; S + left + 1, more than can be, where none is.
 
     Parameters
     ----------
@@ -114,14 +117,19 @@ def refuted_from(
         S now, and the tasks left.
     evidence
         What log K(T) is to reach.
+    near
+        Where to look first.
     """
-    low, high = found - 1, found + left + 1
+    low, high = found, found + left + 1
+    middle, step = min(max(near, low + 1), high - 1), 1
     while high - low > 1:
-        middle = (low + high) // 2
         if log_evidence(estimate, bet, middle) >= evidence:
             high = middle
+            middle = max(high - step, (low + high) // 2)
         else:
             low = middle
+            middle = min(low + step, (low + high) // 2)
+        step *= 2
     return high
 
 

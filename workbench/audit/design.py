@@ -19,10 +19,12 @@ MOST_SURE = 0.9
 """Chance of a planned correction at most."""
 EVERY, GROWTH = 4, 1.25
 """Checks between two plans: a few, and a share of those so far."""
-MIXTURE = 0.7
+MIXTURE = 0.5
 """Evidence that a plan allows for twelve bets in place of the best."""
 LEAST_EVIDENCE = 0.5
 """That a plan asks for, however much there is."""
+TRUST = 3.0
+"""Log-odds, before the first check, that the recalibrated forecast is better than the flat one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +106,7 @@ def outlook(
     evidence
         What is still needed, shape (…).
     """
+    checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
     line = fit_line(log_odds, checked, wrong)
     rate = np.where(sure, 0.98, recalibrated(line, log_odds, checked, wrong))
     need = np.maximum(np.asarray(evidence) + MIXTURE, LEAST_EVIDENCE)
@@ -132,18 +135,17 @@ def look(
         Log-likelihood of the checks by the recalibrated forecasts less that by the flat ones,
         shape (…).
     """
+    checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
     forecast = recalibrated(planned.line, log_odds, checked, wrong)
     level = flat(error, checked.sum(axis=-1), wrong.sum(axis=-1))
-    weight = 1.0 / (1.0 + np.exp(-np.asarray(advantage)))[..., None]
+    weight = 1.0 / (1.0 + np.exp(-(TRUST + np.asarray(advantage))))[..., None]
     rate = weight * forecast + (1.0 - weight) * level[..., None]
-    testable = ((left > 0) & ~sure).any(axis=-1)
-    targets = planned.whole & (left > 0)
     likeliest = np.where(sure, 2.0, forecast)
-    target = np.where(targets, likeliest, -1.0).argmax(axis=-1)
+    target = np.where(planned.whole & (left > 0), likeliest, -1.0).argmax(axis=-1)
     correct = np.minimum(MOST_SURE, planned.correction) * weight[..., 0]
-    correct = np.where(targets.any(axis=-1), correct, 0.0)
-    only_sure = np.where(left > 0, likeliest, -1.0).argmax(axis=-1)
-    correct, target = np.where(testable, correct, 1.0), np.where(testable, target, only_sure)
+    correct = np.where((planned.whole & (left > 0)).any(axis=-1), correct, 0.0)
+    # Where only tasks without an answer are left there is nothing to test; their bins are planned.
+    correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing is testable q is not used
         q = bets.chances(rate, left, sure)
         bet = bets.largest_bet(rate, q, left, sure)

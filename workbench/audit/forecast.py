@@ -19,7 +19,7 @@ from workbench.base.arrays import FloatArray
 
 FLOOR = 0.02
 """Least rate of wrong answers that is forecast, and 1 − the most."""
-BIN_CHECKS = 10.0
+BIN_CHECKS = 40.0
 """Checks that the line counts for in a bin."""
 LEVEL_SPREAD, SLOPE_SPREAD = 2.0, 0.5
 """Standard deviations of the line's level about 0 and of its slope about 1."""

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from workbench.base.arrays import BoolArray, FloatArray
 
-HALVINGS = 18
+HALVINGS = 14
 """Of the intervals of log μ and log ω."""
 NEWTON = 5
 PRICE = (1e-7, 60.0)

@@ -1,0 +1,245 @@
+"""An audit under way: what was drawn, what was heard, what is refuted by it.
+
+The state is a function of the beginning and of the draws and words in their order. Words may come
+in another order than the draws. The evidence is always of the draws up to the first that is still
+waiting for its word: which words come first, and who decides that, has no bearing on it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from workbench.audit import bets
+from workbench.audit.design import Look, Outlook, due, foretold, look, outlook
+from workbench.audit.draws import Point, Urns
+from workbench.audit.strata import Strata
+from workbench.base.arrays import FloatArray
+
+ROUNDING = 1e-9
+"""Evidence beyond what is needed, so that no rounding makes a certificate."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One task that was drawn, and how.
+
+    Attributes
+    ----------
+    task
+        Its place among the answers.
+    bin
+        Its bin.
+    correction
+        Whether it was taken only to be corrected.
+    chance
+        q of the task among those that were left, where it is a test.
+    rate
+        Forecast r of its bin.
+    expected
+        Σ r over the tasks left before it.
+    bet
+        λ.
+    """
+
+    task: int
+    bin: int
+    correction: bool
+    chance: float
+    rate: float
+    expected: float
+    bet: float
+
+
+def most_wrong(error: float, tasks: int) -> int:
+    """Give k = ⌊ε N⌋, ε as the decimal number that it is written as."""
+    return math.floor(Fraction(repr(error)) * tasks)
+
+
+class AuditState:
+    """State of one audit.
+
+    Parameters
+    ----------
+    strata
+        The tasks by bin.
+    error, risk
+        ε and α.
+
+    Attributes
+    ----------
+    draws
+        In their order.
+    heard
+        Whether the answer of each draw is wrong; None while its word is awaited.
+    refused
+        Draws that got no label: wrong, and not corrected.
+    certified
+        Whether it has been shown, at any time so far, that at most k answers are wrong.
+    """
+
+    def __init__(self, strata: Strata, error: float, risk: float) -> None:
+        self.strata, self.error, self.risk = strata, error, risk
+        self.tasks = len(strata.bin)
+        self.most = most_wrong(error, self.tasks)
+        self.need = math.log(1.0 / risk)
+        self.draws: list[Draw] = []
+        self.heard: list[bool | None] = []
+        self.refused: set[int] = set()
+        self._looks: dict[int, Look] = {}
+        self._urns = Urns(strata.bin, len(strata.log_odds))
+        self._checked = np.zeros(len(strata.log_odds))
+        self._wrong = np.zeros(len(strata.log_odds))
+        self._advantage = 0.0
+        self._planned: Outlook | None = None
+        self._last = 0
+        self._series = np.zeros((2, 64))  # A and λ of the draws that count
+        self.counted = 0
+        """Draws before the first that waits."""
+        self.found = 0
+        """Wrong answers among them."""
+        self.corrected = 0
+        """Those of them that got a label."""
+        self._products = np.zeros(len(bets.FRACTIONS))
+        self.certified = self.tasks <= self.most
+        self._near = 0
+
+    @property
+    def left(self) -> int:
+        """Tasks that have not been drawn."""
+        return self.tasks - len(self.draws)
+
+    @property
+    def checks(self) -> int:
+        """Draws whose word was heard."""
+        return int(self._checked.sum())
+
+    @property
+    def errors(self) -> int:
+        """Wrong answers among them."""
+        return int(self._wrong.sum())
+
+    @property
+    def evidence(self) -> float:
+        """Log K of more than k wrong answers, by the draws that count."""
+        return float(bets.mixed(self._products))
+
+    def prepare(self) -> Look:
+        """Say how the next task is drawn; there is one left."""
+        strata, seen = self.strata, (self._urns.left, self._checked, self._wrong)
+        if self._planned is None or due(self.checks, self._last):
+            self._last = self.checks
+            self._planned = outlook(
+                strata.log_odds,
+                strata.sure,
+                *seen,
+                spare=float(max(self.most - len(self.refused), 0)),
+                evidence=self.need - max(self.evidence, 0.0),
+            )
+        return look(
+            self._planned,
+            strata.log_odds,
+            strata.sure,
+            *seen,
+            error=self.error,
+            advantage=self._advantage,
+        )
+
+    def draw(self, point: Point) -> Draw:
+        """Draw the next task; there is one left."""
+        now = self.prepare()
+        correction = point.coin < float(now.correct)
+        bin_ = int(now.target)
+        if not correction:
+            edges = np.cumsum(self._urns.left * now.q)
+            # The last bin with a task in it, should rounding leave the point beyond all edges.
+            most = int(np.flatnonzero((self._urns.left > 0) & (now.q > 0))[-1])
+            bin_ = min(int((edges <= point.bin * edges[-1]).sum()), most)
+        task = self._urns.take(bin_, point.place)
+        drawn = Draw(
+            task,
+            bin_,
+            correction,
+            0.0 if correction else float(now.q[bin_]),
+            float(now.rate[bin_]),
+            float(now.expected),
+            0.0 if correction else float(now.bet),
+        )
+        self._looks[len(self.draws)] = now
+        self.draws.append(drawn)
+        self.heard.append(None)
+        return drawn
+
+    def hear(self, number: int, wrong: bool, refused: bool = False) -> None:
+        """Take the word of a draw that waits for it."""
+        drawn, now = self.draws[number], self._looks.pop(number)
+        self.heard[number] = wrong
+        if refused:
+            self.refused.add(number)
+        if not self.strata.sure[drawn.bin]:
+            self._advantage += float(foretold(now, drawn.bin, wrong))
+        self._checked[drawn.bin] += 1
+        self._wrong[drawn.bin] += wrong
+        while self.counted < len(self.draws) and self.heard[self.counted] is not None:
+            self._count(self.counted)
+
+    def _count(self, number: int) -> None:
+        """Let the next draw count."""
+        drawn, wrong = self.draws[number], bool(self.heard[number])
+        if number == self._series.shape[1]:
+            self._series = np.concatenate([self._series, np.zeros_like(self._series)], axis=1)
+        if not drawn.correction:
+            said = self.found + drawn.expected + (wrong - drawn.rate) / drawn.chance
+            self._series[:, number] = said, drawn.bet
+        self.counted = number + 1
+        self.found += wrong
+        tested = self.tested
+        if wrong and number not in self.refused:
+            self.corrected += 1
+            self._products = bets.log_products(*self._counted(), self.tested)
+        else:
+            said, bet = self._series[:, number]
+            self._products = self._products + np.log1p(bets.FRACTIONS * (bet * (tested - said)))
+        self.certified = self.certified or self._shown()
+
+    @property
+    def tested(self) -> int:
+        """The least T that means more than k wrong answers, uncorrected ones among them."""
+        return self.most + 1 + self.corrected
+
+    def _shown(self) -> bool:
+        uncorrected = self.found - self.corrected
+        if uncorrected > self.most:
+            return False
+        if uncorrected + self.tasks - self.counted <= self.most:
+            return True
+        return self.evidence >= self.need + ROUNDING
+
+    def _counted(self) -> tuple[FloatArray, FloatArray]:
+        return self._series[0, : self.counted], self._series[1, : self.counted]
+
+    def bound(self) -> int:
+        """Give how many answers may be wrong still: more are refuted."""
+        left = self.tasks - self.counted
+        series, need = self._counted(), self.need + ROUNDING
+        above = bets.refuted_from(*series, self.found, left, need, self._near)
+        self._near = above
+        wrong = above - 1 - self.corrected
+        return min(wrong, self.most) if self.certified else wrong
+
+    def bounds(self, points: int = 80) -> list[tuple[int, int]]:
+        """Give checks and the bound after them, at some of the draws that count."""
+        found = np.concatenate([[0], np.cumsum([bool(w) for w in self.heard[: self.counted]])])
+        refusals = np.zeros(self.counted + 1, dtype=np.int64)
+        for number in self.refused:
+            refusals[number + 1 :] += 1
+        rows = []
+        for t in np.unique(np.linspace(0, self.counted, points).astype(int)).tolist():
+            series = self._series[0, :t], self._series[1, :t]
+            count = int(found[t])
+            above = bets.refuted_from(*series, count, self.tasks - t, self.need + ROUNDING)
+            rows.append((t, above - 1 - count + int(refusals[t])))
+        return rows
