@@ -5,6 +5,7 @@ calls one room, and wraps what comes back as a `Result`.
 """
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.api.auditing import Auditor, audit, plan_audit
 from workbench.api.checking import check
 from workbench.api.climbing import ladder
 from workbench.api.collecting import collect
@@ -27,12 +28,14 @@ from workbench.learning.ls_ol import LsOl
 __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
+    "Auditor",
     "Collector",
     "InputError",
     "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
+    "audit",
     "check",
     "collect",
     "compare",
@@ -46,6 +49,7 @@ __all__ = [
     "learn",
     "load",
     "plan",
+    "plan_audit",
     "read_gold",
     "read_labels",
     "report",

@@ -66,18 +66,14 @@ def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
     return total
 
 
-def largest_bet(
-    rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray
-) -> FloatArray:
+def largest_bet(rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
     """Give the λ that no bet reaches: 1/(Σ r + max (1 − r)/q)."""
     drawn = (left > 0) & ~sure
     farthest = np.where(drawn, (1.0 - rate) / np.where(drawn, q, 1.0), 0.0).max(axis=-1)
     return np.asarray(1.0 / (expected(rate, left, sure) + farthest))
 
 
-def log_evidence(
-    estimate: FloatArray, bet: FloatArray, wrong: ArrayLike
-) -> FloatArray:
+def log_evidence(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> FloatArray:
     """Give log K(T).
 
     Parameters

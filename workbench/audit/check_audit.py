@@ -40,7 +40,7 @@ WEIGHTS = [w / sum(NEAR) for w in NEAR]
 EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.03, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 3.0
-HALVINGS, NEWTON_WORLD, PRICE, WORTH = 14, 5, (1e-7, 60.0), (1e-9, 60.0)
+HALVINGS, NEWTON_WORLD, PRICE, WORTH = 10, 4, (1e-6, 30.0), (1e-8, 30.0)
 
 
 class Wrong(Exception):
@@ -205,8 +205,7 @@ def share_of(rate: float, price: float, worth: float) -> tuple[float, bool, floa
     curved = math.log(rate / (1.0 - rate)) + math.sqrt(2.0 * divergence / (rate * (1.0 - rate)))
     logit = min(logit, curved)
     for _ in range(NEWTON_WORLD):
-        above = max(logit, 0.0) + math.log1p(math.exp(-abs(logit)))
-        value = above - rate * logit - own - divergence
+        value = math.log1p(math.exp(-logit)) + (1.0 - rate) * logit - own - divergence
         logit -= value / (logistic(logit) - rate)
     world, mixed = logistic(logit), logistic(logit - price)
     return min(max((world - mixed) / (world - rate), 0.0), 1.0), False, world
@@ -394,7 +393,9 @@ class Audit:
         coin, point = ((int.from_bytes(words[i : i + 8], "big") >> 11) / 2**53 for i in (0, 8))
         low = -CLOSE if correction else now["correct"] - CLOSE
         high = now["correct"] + CLOSE if correction else 1 + CLOSE
-        require(low <= coin <= high, f"{what}: the seed tells to {'test' * correction or 'correct'}")
+        require(
+            low <= coin <= high, f"{what}: the seed tells to {'test' * correction or 'correct'}"
+        )
         if not correction:
             mass = [n * q for n, q in zip(now["left"], now["chance"], strict=True)]
             edge = sum(mass[: self.bin[task]])
@@ -504,7 +505,9 @@ def check(content: bytes) -> str:
     near = abs(claim["evidence"] - evidence) <= CLOSE * max(1.0, abs(evidence))
     require(near, f"claim: the evidence is {evidence!r}")
     require(audit.shown or not claim["certified"], "claim: the draws do not certify it")
-    require(audit.supports(claim["most_wrong"]), "claim: the draws do not refute more wrong answers")
+    require(
+        audit.supports(claim["most_wrong"]), "claim: the draws do not refute more wrong answers"
+    )
     if claim["certified"]:
         require(claim["most_wrong"] <= audit.most, "claim: certified, and more may be wrong")
     how = "each draw is the seed's" if seed else "the seed is not shown: draws are taken as stated"

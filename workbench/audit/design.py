@@ -149,9 +149,7 @@ def look(
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing is testable q is not used
         q = bets.chances(rate, left, sure)
         bet = bets.largest_bet(rate, q, left, sure)
-    return Look(
-        forecast, level, rate, q, bets.expected(rate, left, sure), bet, correct, target
-    )
+    return Look(forecast, level, rate, q, bets.expected(rate, left, sure), bet, correct, target)
 
 
 def foretold(planned: Look, bin_: ArrayLike, wrong: ArrayLike) -> FloatArray:

@@ -25,12 +25,12 @@ from numpy.typing import ArrayLike
 
 from workbench.base.arrays import BoolArray, FloatArray
 
-HALVINGS = 14
-"""Of the intervals of log μ and log ω."""
-NEWTON = 5
-PRICE = (1e-7, 60.0)
+HALVINGS = 10
+"""Of the intervals of log μ and log ω, where the plan is one to go by."""
+NEWTON = 4
+PRICE = (1e-6, 30.0)
 """Ends of the interval of μ."""
-WORTH = (1e-9, 60.0)
+WORTH = (1e-8, 30.0)
 """Ends of the interval of ω."""
 
 
@@ -57,7 +57,11 @@ class FluidPlan:
 
 
 def fluid_plan(
-    left: FloatArray, rate: FloatArray, most_wrong: ArrayLike, evidence: ArrayLike
+    left: FloatArray,
+    rate: FloatArray,
+    most_wrong: ArrayLike,
+    evidence: ArrayLike,
+    halvings: int = HALVINGS,
 ) -> FluidPlan:
     """Plan the fewest checks, if the rates are true.
 
@@ -71,17 +75,19 @@ def fluid_plan(
         k, errors that may be left, shape (…).
     evidence
         Log-likelihood ratio that the checks are to reach, above 0, shape (…).
+    halvings
+        How exactly: ten leave a few percent of μ and ω, which is enough to go by.
     """
     shape = np.broadcast_shapes(left.shape, rate.shape)
     spare = np.broadcast_to(np.asarray(most_wrong, dtype=np.float64), shape[:-1])
     low = np.full(shape[:-1], np.log(PRICE[0]))
     high = np.full(shape[:-1], np.log(PRICE[1]))
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = (low + high) / 2
-        _, _, reached = _at(left, rate, spare, np.exp(middle))
+        _, _, reached = _at(left, rate, spare, np.exp(middle), halvings)
         enough = reached >= evidence
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    share, whole, _ = _at(left, rate, spare, np.exp(high))
+    share, whole, _ = _at(left, rate, spare, np.exp(high), halvings)
     nothing = left.sum(axis=-1) <= spare
     share = np.where(nothing[..., None], 0.0, share)
     checks = (left * share).sum(axis=-1)
@@ -91,12 +97,12 @@ def fluid_plan(
 
 
 def _at(
-    left: FloatArray, rate: FloatArray, spare: FloatArray, price: FloatArray
+    left: FloatArray, rate: FloatArray, spare: FloatArray, price: FloatArray, halvings: int
 ) -> tuple[FloatArray, BoolArray, FloatArray]:
     """At a price μ of errors: the shares that leave k of them, and the evidence of these."""
     low = np.full(spare.shape, np.log(WORTH[0]))
     high = np.full(spare.shape, np.log(WORTH[1]))
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = (low + high) / 2
         share, _, world = _shares(rate, price, np.exp(middle))
         fits = (left * (1.0 - share) * world).sum(axis=-1) <= spare
@@ -132,8 +138,9 @@ def _far(rate: FloatArray, divergence: FloatArray) -> FloatArray:
     curved = np.log(rate / (1.0 - rate)) + np.sqrt(2.0 * divergence / (rate * (1.0 - rate)))
     logit = np.minimum(tangent, curved)
     for _ in range(NEWTON):
-        value = np.logaddexp(0.0, logit) - rate * logit - entropy - divergence
-        logit = logit - value / (1.0 / (1.0 + np.exp(-logit)) - rate)
+        small = np.exp(-logit)
+        value = np.log1p(small) + (1.0 - rate) * logit - entropy - divergence
+        logit = logit - value / (1.0 / (1.0 + small) - rate)
     return logit
 
 

@@ -163,9 +163,7 @@ def _step(
             setattr(state, name, np.concatenate([grown, np.zeros_like(grown)]))
     state.estimate[t], state.bet[t] = estimate, np.where(correct, 0.0, bet)
     state.estimate[t] = np.where(correct, 0.0, estimate)
-    state.advantage = state.advantage + np.where(
-        sure[bin_], 0.0, foretold(now, bin_, wrong)
-    )
+    state.advantage = state.advantage + np.where(sure[bin_], 0.0, foretold(now, bin_, wrong))
     state.left[rows, bin_] -= 1
     state.errors_left[rows, bin_] -= wrong
     state.checked[rows, bin_] += 1

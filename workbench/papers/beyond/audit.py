@@ -169,7 +169,7 @@ def _cost(params: Params, streams: Streams) -> Record:
         "checks_se": float(found.checks.std(ddof=1) / math.sqrt(runs)),
         **evenly,
         "fixed": fixed_sample(n, int(wrong.sum()), k, risk),
-        "limit": float(fluid_plan(size, rates, k, math.log(1.0 / risk)).checks),
+        "limit": float(fluid_plan(size, rates, k, math.log(1.0 / risk), 40).checks),
     }
 
 
@@ -239,9 +239,10 @@ def _cost_findings(table: pd.DataFrame) -> list[str]:
         even, limit = (np.exp(np.log(rows[x]).mean()) for x in ("over_even", "over_limit"))
         worst = rows.loc[rows["over_even"].idxmax()]
         lines.append(
-            f"{words}, {len(rows)} rows of crowds not used in tuning: {even:.3f} of the better even "
-            f"scheme in the geometric mean, at most {worst['over_even']:.2f} ({worst['data']}, "
-            f"ε = {worst['error']:g}, {worst['best_even']:.0f} checks); {limit:.2f} of the limit."
+            f"{words}, {len(rows)} rows of crowds not used in tuning: {even:.3f} of the better "
+            f"even scheme in the geometric mean, at most {worst['over_even']:.2f} "
+            f"({worst['data']}, ε = {worst['error']:g}, {worst['best_even']:.0f} checks); "
+            f"{limit:.2f} of the limit."
         )
     return lines
 

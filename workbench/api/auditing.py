@@ -1,0 +1,415 @@
+"""`audit`: what an expert's checks of drawn tasks prove of a labelled set, whatever the crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.api.inputs import Table
+from workbench.api.result import SCHEMA, Figure, Result, listed, percent
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.errors import InputError
+from workbench.base.text import Columns
+from workbench.crowd.reading import as_text, is_missing, open_table
+from workbench.crowd.tables import column
+
+if TYPE_CHECKING:
+    from workbench.audit.record import AuditRecord
+
+QUANTILES = (0.1, 0.5, 0.9)
+SCENES = {"as believed": 1.0, "half as many again": 1.5, "half as many": 0.5}
+"""Errors of a plan, as multiples of what is believed."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Answers as they came: ids, labels (None: no answer), belief that each is wrong."""
+
+    tasks: list[str | int]
+    labels: list[str | None]
+    wrong: FloatArray
+    believed: bool
+
+    @property
+    def unanswered(self) -> BoolArray:
+        return np.array([label is None for label in self.labels])
+
+
+class Auditor:
+    """An audit under way; `wb.audit` begins one, `Auditor.open` goes on with one that is kept.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> answers = pd.DataFrame({"task": range(40), "label": ["yes"] * 40})
+    >>> audit = wb.audit(answers, error=0.2, seed=1)
+    >>> while not audit.certified:
+    ...     for task in audit.next():
+    ...         audit.tell(task, "yes")
+    >>> audit.bound()
+    0.2
+    """
+
+    def __init__(self, record: AuditRecord) -> None:
+        self._record = record
+
+    @classmethod
+    def open(cls, path: str | Path, origin: str = "python") -> Auditor:
+        """Go on with an audit that is kept in a file.
+
+        Raises
+        ------
+        InputError
+            There is none, or it is damaged.
+        """
+        from workbench.audit.record import AuditRecord
+
+        return cls(AuditRecord.open(path, origin))
+
+    @property
+    def certified(self) -> bool:
+        """Whether at most ε of the answers are wrong, corrected as they are, at confidence 1 − α."""
+        return self._record.state.certified
+
+    @property
+    def checks(self) -> int:
+        """Tasks that were checked."""
+        return self._record.state.checks
+
+    @property
+    def errors(self) -> int:
+        """Wrong answers among them."""
+        return self._record.state.errors
+
+    @property
+    def commitment(self) -> str:
+        """Digest of answers, settings and the seed's digest: let somebody else keep it."""
+        return self._record.opening.sha256
+
+    def next(self, most: int = 1) -> list[Any]:
+        """Give tasks to check: those that wait for their label, then new draws.
+
+        None once it is certified. A draw is kept before its task is given. What is drawn must be
+        told: a task may not be skipped.
+
+        Parameters
+        ----------
+        most
+            How many, 1 or more. More at once are drawn with less knowledge.
+        """
+        return list(self._record.draw(checks.count("most", most, 1)))
+
+    def tell(self, task: Hashable, label: Hashable | None) -> None:
+        """Take the expert's label of a drawn task; None where she refuses, which counts as wrong.
+
+        Raises
+        ------
+        InputError
+            The task was not drawn, or got another label before; or the label is a known one in
+            another spelling.
+        """
+        self.tell_all({task: label})
+
+    def tell_all(self, labels: Mapping[Any, Any]) -> None:
+        """Take labels by task, all or none of them.
+
+        Raises
+        ------
+        InputError
+            As `tell`.
+        """
+        classes = {label.casefold(): label for label in self._record.opening.answers if label}
+        words: dict[str, str | None] = {}
+        for task, label in labels.items():
+            word = None if label is None else as_text(label).strip()
+            if word == "" or (isinstance(label, float) and np.isnan(label)):
+                raise InputError(f"task {checks.show(task)} has no label: give one, or None")
+            known = classes.get((word or "").casefold(), word)
+            if known != word and word not in classes.values():
+                raise InputError(
+                    f"task {checks.show(task)} is labelled {checks.show(word)}, and answers say "
+                    f"{checks.show(known)}: write both alike"
+                )
+            words[as_text(task)] = word
+        self._record.hear(words)
+
+    def bound(self) -> float:
+        """Largest share of the answers that may be wrong still, at confidence 1 − α, at any time."""
+        return self._record.state.bound() / self._record.state.tasks
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything by which `workbench verify` recomputes what is claimed.
+
+        Once no draw is to come it shows the seed, by which each draw can be made again.
+        """
+        self._record.refresh()
+        return self._record.certificate()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the answers as corrected: `task, label, checked, corrected`."""
+        record = self._record
+        labels: list[str | None] = list(record.opening.answers)
+        checked = np.zeros(len(labels), dtype=bool)
+        corrected = np.zeros(len(labels), dtype=bool)
+        for number, word in record.words.items():
+            place = record.state.draws[number].task
+            checked[place] = True
+            corrected[place] = word != labels[place]
+            labels[place] = word
+        return pd.DataFrame(
+            {
+                "task": list(record.opening.tasks),
+                "label": labels,
+                "checked": checked,
+                "corrected": corrected,
+            }
+        )
+
+    def summary(self) -> str:
+        """Say what is proven, after which work, and what comes next."""
+        state = self._record.state
+        sure, bound = percent(1.0 - state.risk, 6), state.bound()
+        share = percent(bound / state.tasks, 3)
+        fixed = state.errors - len(state.refused)
+        work = (
+            f"{state.checks:,} tasks were checked, {state.errors:,} of their answers were wrong, "
+            f"{fixed:,} are corrected."
+        )
+        if state.certified:
+            return (
+                f"At most {share} of the {state.tasks:,} answers are wrong, with {sure} "
+                f"confidence, after {state.checks:,} checks, of which {fixed:,} were corrected.\n"
+                f"{work} This is audited: it holds whatever the crowd, if the expert is right.\n"
+                "Next: 'workbench verify' recomputes the certificate."
+            )
+        waits = len(self._record.waiting)
+        nothing = "nothing is asked: all tasks are checked" if state.left == 0 else "go on checking"
+        return (
+            f"Not certified: up to {share} of the {state.tasks:,} answers may be wrong, with {sure} "
+            f"confidence; at most {percent(state.error, 6)} is asked.\n"
+            f"{work}{f' {waits:,} drawn tasks wait for their label.' if waits else ''}\n"
+            f"Next: {nothing}."
+        )
+
+    def plot(self) -> Figure:
+        """Draw the bound falling with the checks."""
+        from workbench.plots import audit
+
+        state = self._record.state
+        return audit(
+            state.bounds(),
+            tasks=state.tasks,
+            error=state.error,
+            title=repr(self).partition(": ")[2],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what is known in plain types, as `status --json` prints it."""
+        state = self._record.state
+        return {
+            "schema": SCHEMA,
+            "certified": state.certified,
+            "bound": self.bound(),
+            "checks": state.checks,
+            "errors": state.errors,
+            "corrected": state.errors - len(state.refused),
+            "refused": len(state.refused),
+            "waiting": [
+                self._record.opening.tasks[state.draws[number].task]
+                for number in self._record.waiting
+            ],
+            "tasks": state.tasks,
+            "error": state.error,
+            "risk": state.risk,
+            "most_wrong": state.bound(),
+            "commitment": self.commitment,
+        }
+
+    def __repr__(self) -> str:
+        return f"Auditor: {self.summary().splitlines()[0]}"
+
+
+def audit(
+    answers: Table,
+    error: float = 0.1,
+    risk: float = 0.05,
+    seed: int | None = None,
+    *,
+    path: str | Path | None = None,
+    origin: str = "python",
+) -> Auditor:
+    """Begin to prove that at most a share of the answers is wrong, by an expert's checks.
+
+    Parameters
+    ----------
+    answers
+        Columns task and label, and confidence where there is one; a label may be missing, which
+        counts as wrong. They are fixed from here on.
+    error
+        ε, the largest share that may be wrong in the end.
+    risk
+        α, the chance at most that the certificate is false, however often it is looked at.
+    seed
+        Of the draws, for studies: by default they are drawn from the operating system's source,
+        and secret.
+    path
+        Of a file that keeps every step; in memory alone without.
+    origin
+        Where steps come from, for the file.
+
+    Raises
+    ------
+    InputError
+        A task comes twice or has no id, a confidence is no number from 0 to 1, or the file cannot
+        be made.
+    """
+    from workbench.audit.record import AuditRecord
+    from workbench.audit.strata import stratify
+
+    error, risk = checks.inside("error", error), checks.inside("risk", risk)
+    came = _read(answers, error)
+    record = AuditRecord.begin(
+        came.tasks,
+        came.labels,
+        stratify(came.wrong, came.unanswered),
+        error=error,
+        risk=risk,
+        seed=seed,
+        path=path,
+        origin=origin,
+    )
+    return Auditor(record)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditPlan(Result):
+    """How many checks an audit will take.
+
+    Attributes
+    ----------
+    tasks, error, risk, runs, seed
+        As asked.
+    believed
+        Whether the answers came with confidences; without, half of ε is taken to be wrong.
+    table
+        By how many errors there are: the share wrong, and quantiles of the checks.
+    """
+
+    tasks: int
+    error: float
+    risk: float
+    runs: int
+    seed: int
+    believed: bool
+    table: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table."""
+        return self.table
+
+    def summary(self) -> str:
+        """Say how many checks it takes, if beliefs are right and if they are not."""
+        first, more = self.table.iloc[0], self.table.iloc[1]
+        basis = "if the confidences are right" if self.believed else "if half of that is wrong now"
+        head = (
+            f"To prove that at most {percent(self.error, 6)} of {self.tasks:,} answers are wrong "
+            f"takes about {first['q50']:,.0f} checks {basis} ({first['q10']:,.0f} to "
+            f"{first['q90']:,.0f} in 8 of 10 audits).\n"
+            f"With half as many errors again it takes about {more['q50']:,.0f}. "
+            "The proof holds in any case: beliefs only decide how long it takes.\n"
+            "Next: 'workbench audit start' fixes the answers and begins."
+        )
+        columns: Columns = {
+            "errors": ("errors", ""),
+            "wrong": ("share wrong now", ".3f"),
+            "q10": ("10 %", ".0f"),
+            "q50": ("50 %", ".0f"),
+            "q90": ("90 %", ".0f"),
+        }
+        return f"{head}\n\n{listed(self.table, columns, len(self.table))}"
+
+    def _payload(self) -> dict[str, Any]:
+        return {**super()._payload(), "table": self.table.to_dict("records")}
+
+
+def plan_audit(
+    answers: Table, error: float = 0.1, risk: float = 0.05, runs: int = 100, seed: int = 0
+) -> AuditPlan:
+    """Say how many checks an audit will take, by rehearsing it on errors drawn from the beliefs.
+
+    Parameters
+    ----------
+    answers, error, risk
+        As of `audit`.
+    runs
+        Audits in each row of the table, 2 or more.
+    seed
+        Of the rehearsal.
+    """
+    from workbench.audit.simulation import rehearse
+    from workbench.audit.state import most_wrong
+    from workbench.audit.strata import stratify
+    from workbench.base.seeds import stream
+
+    error, risk = checks.inside("error", error), checks.inside("risk", risk)
+    checks.count("runs", runs, 2)
+    came = _read(answers, error)
+    belief = came.wrong if came.believed else np.full(len(came.tasks), error / 2)
+    strata = stratify(came.wrong, came.unanswered)
+    size = strata.size
+    mean = np.bincount(strata.bin, belief, len(size)) / size
+    most = most_wrong(error, len(came.tasks))
+    rows = []
+    for name, times in SCENES.items():
+        rng = stream(seed, f"audit, {name}")
+        rate = np.where(strata.sure, 1.0, np.minimum(times * mean, 1.0))
+        wrong = rng.binomial(size.astype(np.int64), rate, (runs, len(size))).astype(np.float64)
+        found = rehearse(
+            strata.log_odds,
+            strata.sure,
+            size,
+            wrong,
+            error=error,
+            risk=risk,
+            most=most,
+            rng=rng,
+        )
+        q10, q50, q90 = np.quantile(found.checks, QUANTILES).tolist()
+        share = float(wrong.sum(axis=1).mean() / size.sum())
+        rows.append({"errors": name, "wrong": share, "q10": q10, "q50": q50, "q90": q90})
+    return AuditPlan(len(came.tasks), error, risk, runs, seed, came.believed, pd.DataFrame(rows))
+
+
+def _read(answers: Table, error: float) -> _Answers:
+    """Read a table task, label, confidence."""
+    table = open_table(answers, "answers")
+    (names,) = table.words("task")
+    table.once("an audit has one answer a task: leave one of them out", task=names)
+    if not len(table):
+        raise InputError(f"{table.name}: there is no task in it")
+    texts = list(names)
+    tasks: list[str | int] = texts
+    if isinstance(answers, pd.DataFrame):
+        cells = column(answers, "task", "answers").tolist()
+        whole = [int(cell) if _is_whole(cell) else None for cell in cells]
+        tasks = [text if w is None else w for text, w in zip(texts, whole, strict=True)]
+    said = table.columns[table.place("label")]
+    labels = [None if is_missing(text) else text for text in said]
+    answered = np.array([label is not None for label in labels])
+    wrong = np.full(len(texts), error)
+    place = table.find("confidence")
+    if place is not None:
+        rows = np.flatnonzero(answered).tolist()
+        wrong[answered] = 1.0 - np.array(table.keep(rows).numbers(place, "confidence"))
+    return _Answers(tasks, labels, wrong, place is not None)
+
+
+def _is_whole(cell: object) -> bool:
+    return isinstance(cell, (int, np.integer)) and not isinstance(cell, bool)
