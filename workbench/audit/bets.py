@@ -49,15 +49,17 @@ def chances(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
     rate
         Forecast r, shape (…, bins).
     left
-        Tasks of the bin that are left; shape (…, bins); some in a bin that is not sure.
+        Tasks of the bin that are left, shape (…, bins).
     sure
         Bins whose tasks are wrong for certain (no answer), shape (bins,).
     """
-    open_ = np.where(sure, 0.0, left)
+    testable = np.where(sure, 0.0, left)
     spread = np.sqrt(rate * (1.0 - rate))
-    whole = (open_ * spread).sum(axis=-1, keepdims=True)
-    even = EVEN / open_.sum(axis=-1, keepdims=True)
-    return np.where(sure, 0.0, (1.0 - EVEN) * spread / whole + even)
+    spreads = (testable * spread).sum(axis=-1, keepdims=True)
+    tasks = testable.sum(axis=-1, keepdims=True)
+    none = tasks == 0
+    most = (1.0 - EVEN) * spread / np.where(none, 1.0, spreads)
+    return np.where(sure | none, 0.0, most + EVEN / np.where(none, 1.0, tasks))
 
 
 def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:

@@ -444,12 +444,13 @@ class Audit:
         if not drawn["correction"]:
             said = self.found + drawn["expected"] + (wrong - drawn["rate"]) / drawn["chance"]
         self.series.append((said, drawn["bet"]))
+        before = self.tested()
         self.found += wrong
-        if wrong and self.counted not in self.refused:
-            self.corrected += 1
-            self.products = self.product(self.most + 1 + self.corrected)
+        self.corrected += wrong and self.counted not in self.refused
+        if self.tested() != before:
+            self.products = self.product(self.tested())
         elif drawn["bet"]:
-            step = drawn["bet"] * (self.most + 1 + self.corrected - said)
+            step = drawn["bet"] * (before - said)
             self.products = [
                 p + math.log1p(f * step) for p, f in zip(self.products, FRACTIONS, strict=True)
             ]
@@ -458,6 +459,10 @@ class Audit:
         if uncorrected <= self.most:
             few = uncorrected + self.tasks - self.counted <= self.most
             self.shown = self.shown or few or self.evidence(self.products) >= self.need
+
+    def tested(self) -> int:
+        """The least number of errors that means more than k wrong answers."""
+        return max(self.most + 1 + self.corrected, self.found)
 
     def supports(self, wrong: int) -> bool:
         """Whether more than some number of wrong answers is refuted by the draws that count."""

@@ -146,9 +146,8 @@ def look(
     correct = np.where((planned.whole & (left > 0)).any(axis=-1), correct, 0.0)
     # Where only tasks without an answer are left there is nothing to test; their bins are planned.
     correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing is testable q is not used
-        q = bets.chances(rate, left, sure)
-        bet = bets.largest_bet(rate, q, left, sure)
+    q = bets.chances(rate, left, sure)
+    bet = bets.largest_bet(rate, q, left, sure)
     return Look(forecast, level, rate, q, bets.expected(rate, left, sure), bet, correct, target)
 
 

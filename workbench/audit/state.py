@@ -195,20 +195,23 @@ class AuditState:
             said = self.found + drawn.expected + (wrong - drawn.rate) / drawn.chance
             self._series[:, number] = said, drawn.bet
         self.counted = number + 1
+        before = self.tested
         self.found += wrong
-        tested = self.tested
-        if wrong and number not in self.refused:
-            self.corrected += 1
+        self.corrected += wrong and number not in self.refused
+        if self.tested != before:
             self._products = bets.log_products(*self._counted(), self.tested)
         else:
             said, bet = self._series[:, number]
-            self._products = self._products + np.log1p(bets.FRACTIONS * (bet * (tested - said)))
+            self._products = self._products + np.log1p(bets.FRACTIONS * (bet * (before - said)))
         self.certified = self.certified or self._shown()
 
     @property
     def tested(self) -> int:
-        """The least T that means more than k wrong answers, uncorrected ones among them."""
-        return self.most + 1 + self.corrected
+        """The least T that means more than k wrong answers, uncorrected ones among them.
+
+        No less than what was found: where refusals alone are more than k nothing can be shown.
+        """
+        return max(self.most + 1 + self.corrected, self.found)
 
     def _shown(self) -> bool:
         uncorrected = self.found - self.corrected
