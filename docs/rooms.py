@@ -20,11 +20,10 @@ ROOMS = (
     "workbench.assignment",
     "workbench.selection",
     "workbench.learning",
-    "workbench.online",
     "workbench.collection",
     "workbench.studies",
 )
-LEFT_OUT = ("workbench.studies.catalog", "workbench.studies.executors")
+LEFT_OUT = ("workbench.studies.executors",)
 """Named on pages of their own, or for nobody to call."""
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from workbench import testing
 from workbench.aggregation import AGGREGATORS
 from workbench.aggregation.voting import majority
 from workbench.assignment import POLICIES
+from workbench.assignment.policies import AssignmentPolicy
 from workbench.base import registry
 from workbench.base.registry import load_plugin
 from workbench.cli import main
@@ -21,7 +23,7 @@ from workbench.learning.policies import POLICIES as LEARNING
 from workbench.learning.policies import Terms
 from workbench.learning.schedule import practical
 from workbench.selection import RULES
-from workbench.studies.catalog import STUDIES
+from workbench.studies.catalog import studies
 from workbench.studies.study import Analysis
 from workbench.testing import (
     check_aggregator,
@@ -50,7 +52,7 @@ def test_rules(name):
 
 
 def test_every_entry_says_what_it_is():
-    for family in (AGGREGATORS, POLICIES, RULES, LEARNING, STUDIES):
+    for family in (AGGREGATORS, POLICIES, RULES, LEARNING, studies()):
         assert all(entry.summary and entry.source for entry in family.values())
 
 
@@ -59,7 +61,7 @@ def own(monkeypatch, tmp_path):
     """Load a copy of a file of the user's; afterwards the registries are as before."""
     monkeypatch.setattr(registry, "_loaded", {})
     monkeypatch.setattr(registry, "_registered", {})
-    for family in (AGGREGATORS, POLICIES, STUDIES):
+    for family in (AGGREGATORS, POLICIES, studies()):
         monkeypatch.setattr(family, "_entries", dict(family._entries))
 
     def load(name):
@@ -77,7 +79,7 @@ def test_a_users_own_files_keep_to_them_too(own):
     own("fewest_labels_policy.py")
     check_policy(POLICIES["fewest labels"].call)
     own("redundancy_study.py")
-    check_study(STUDIES["redundancy"].call)
+    check_study(studies()["redundancy"].call)
 
 
 SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
@@ -141,7 +143,7 @@ class TestWhatIsBrokenIsFound:
     def test_studies(self):
         from dataclasses import replace
 
-        study = STUDIES["toy-example"].call
+        study = studies()["toy-example"].call
 
         def random(params, streams):
             return {
@@ -179,3 +181,13 @@ SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 )
 def test_learners(make):
     check_learner(make)
+
+
+def test_what_stops_a_thing_of_ones_own_is_said_in_one_line():
+    class Unfinished(AssignmentPolicy):
+        pass
+
+    with pytest.raises(AssertionError, match="it has no method `assign` of its own"):
+        testing.check_policy(Unfinished)
+    with pytest.raises(AssertionError, match=r"it fails \(.*line \d+\): ZeroDivisionError"):
+        testing.check_aggregator(lambda votes, *, seed: 1 / 0)

@@ -18,7 +18,7 @@ from workbench.base.text import strict_json
 from workbench.cli import main
 from workbench.crowd import datasets
 from workbench.studies import overview
-from workbench.studies.catalog import STUDIES
+from workbench.studies.catalog import studies
 from workbench.studies.request import request
 from workbench.studies.store import Store
 from workbench.studies.verify import verify
@@ -113,7 +113,7 @@ CASES = {
 """Command lines, and the call that gives the same."""
 VAIN = ("--money 0.5", "--epsilon 0.01", "--epsilon 1e-9")
 ROOMS = {
-    "study list": lambda: overview.catalogued(STUDIES),
+    "study list": lambda: overview.catalogued(studies()),
     "study show toy-example": lambda: overview.described(request("toy-example")),
     "study status --store s.sqlite": lambda: overview.standing(Store.open("s.sqlite")),
     "study verify --store s.sqlite --sample 2 --seed 3": lambda: verify(
@@ -128,6 +128,11 @@ ACTIONS = {
     "collect start",
     "collect next",
     "collect tell",
+    "collect status",
+    "collect answers",
+    "collect history",
+    "collect undo",
+    "collect import",
     "export",
     "study export",
     "study merge",

@@ -12,8 +12,8 @@ from workbench.assignment.primal import (
     perturb,
     primal_approximation,
 )
-from workbench.assignment.theorems import cut_in_a_tie, theorem_1
 from workbench.assignment.weights import offline_weights
+from workbench.papers.adaptive_assignment.theorems import cut_in_a_tie, theorem_1
 from workbench.solving import Termination, solve
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.base.registry import Entry
-from workbench.studies.catalog import STUDIES
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -47,5 +45,3 @@ STUDY = Study(
     trial=trial,
     analyse=analyse,
 )
-
-STUDIES.register(Entry(STUDY.name, STUDY, STUDY.title, STUDY.source))

@@ -5,20 +5,22 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from workbench.studies.measures import (
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
+from workbench.studies.analysis import (
     along,
     base_point,
     ended,
     in_order,
     listed,
     mean_chart,
-    means_of,
     measured,
+)
+from workbench.studies.measures import (
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    means_of,
     sentences,
     summarise,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry
-from workbench.studies.catalog import STUDIES
+from workbench.studies import catalog
 from workbench.studies.request import request
 from workbench.studies.source import Source
 
@@ -19,7 +19,8 @@ TOYS = str(Path(__file__).with_name("toys.py"))
 def toy_by_name(monkeypatch):
     """Let files name the toy, as they name a study of the catalog."""
     entry = Entry("toy", Source.of(TOYS).load(), "Toy", "none")
-    monkeypatch.setitem(STUDIES._entries, "toy", entry)
+    shipped = catalog._shipped_studies()
+    monkeypatch.setattr(catalog, "_shipped_studies", lambda: (*shipped, entry))
 
 
 def written(tmp_path, text):

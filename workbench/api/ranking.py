@@ -16,9 +16,7 @@ from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
 from workbench.base.text import Columns, shown, tabled
 from workbench.crowd import datasets
-from workbench.studies.catalog import leaderboard as board
-from workbench.studies.catalog.leaderboard_trials import KINDS, STAND_IN, marked, methods
-from workbench.studies.measures import ended_well
+from workbench.studies.analysis import ended_well
 
 if TYPE_CHECKING:
     from threading import Event
@@ -77,22 +75,30 @@ class Leaderboard(Result):
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Error against labels a task: a row a method, crowd, repetition and level."""
-        return board.curves(ended_well(self.study.table))
+        from workbench.papers.beyond.leaderboard import curves
+
+        return curves(ended_well(self.study.table))
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """A row a method, by kind and place: see `workbench.studies.catalog.leaderboard`."""
-        return board.standings(self.curves)
+        """A row a method, by kind and place: see `workbench.papers.beyond.leaderboard`."""
+        from workbench.papers.beyond.leaderboard import standings
+
+        return standings(self.curves)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
         """Mean error over levels, a row a method and a column a crowd."""
-        return board.errors(self.curves)
+        from workbench.papers.beyond.leaderboard import errors
+
+        return errors(self.curves)
 
     @cached_property
     def refused(self) -> pd.DataFrame:
         """Why methods have no number on crowds."""
-        return board.refusals(self.study.table)
+        from workbench.papers.beyond.leaderboard import refusals
+
+        return refusals(self.study.table)
 
     def to_frame(self) -> pd.DataFrame:
         """Give the standings."""
@@ -212,6 +218,8 @@ def leaderboard(
     >>> sorted(set(board.to_frame()["kind"])), board.crowds
     (['aggregator', 'rule'], ('simulated',))
     """
+    from workbench.papers.beyond.leaderboard_trials import KINDS, STAND_IN, marked, methods
+
     for file in plugins:
         load_plugin(file)
     for kind in kinds:

@@ -39,7 +39,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Generic, Self
@@ -118,7 +118,7 @@ class Journal(Generic[E]):
         cls,
         path: str | Path,
         kind: JournalKind[E],
-        events: Sequence[E],
+        events: Sequence[E] | Callable[[JournalTransaction[E]], Sequence[E]],
         *,
         who: str,
         origin: str,
@@ -134,7 +134,8 @@ class Journal(Generic[E]):
         kind
             What it may hold.
         events, who, origin, time
-            As of `JournalTransaction.append`; one event or more.
+            As of `JournalTransaction.append`; one event or more, or what makes them in the first
+            transaction, where names can be withheld.
         patience
             Seconds to wait for another program that has the file.
 
@@ -148,7 +149,7 @@ class Journal(Generic[E]):
         if not events:
             raise InputError(f"{path}: a journal begins with an event: give one")
         check_source(who, origin, time)
-        for event in events:
+        for event in () if callable(events) else events:
             kind.encode(event)
         about = (kind.name, kind.version, secrets.token_hex(16))
         create_database(path, _LAYOUT, [("INSERT INTO journal VALUES (?, ?, ?)", about)])
@@ -266,14 +267,22 @@ class Journal(Generic[E]):
         for (withheld,) in self._db.execute("SELECT digest FROM withheld").fetchall():
             view.reveal(withheld)
 
-    def _begin(self, events: Sequence[E], *, who: str, origin: str, time: datetime | None) -> None:
+    def _begin(
+        self,
+        events: Sequence[E] | Callable[[JournalTransaction[E]], Sequence[E]],
+        *,
+        who: str,
+        origin: str,
+        time: datetime | None,
+    ) -> None:
         """Append the first events, unless somebody has."""
         with self._block("BEGIN IMMEDIATE"):
             if self._db.execute("SELECT 1 FROM event LIMIT 1").fetchall():
                 raise InputError(f"{self.path}: there is one already; name another file")
             begin_head(self.path, self._start)
             transaction = JournalTransaction(*self._parts, self._start)
-            transaction.append(events, who=who, origin=origin, time=time)
+            first = events(transaction) if callable(events) else events
+            transaction.append(first, who=who, origin=origin, time=time)
         self._raise_head()
 
     @contextlib.contextmanager

@@ -1,4 +1,6 @@
-"""What an analysis declares, and what is made of it: tables, sentences and charts from rows.
+"""The language of analyses, which goes when all are plain functions (`workbench.studies.analysis`).
+
+What an analysis declares, and what is made of it: tables, sentences and charts from rows.
 
 A row is a trial: parameters, `repetition`, `status`, what was recorded. Trials that did not end ok
 are counted (`ended`), never left out in silence.
@@ -20,7 +22,21 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from workbench.studies.study import Analysis, Chart, Scalar, Study
+from workbench.studies.analysis import (
+    along,
+    bars,
+    base_point,
+    ended,
+    ended_well,
+    in_order,
+    joined,
+    listed,
+    measured,
+    plus_minus,
+    varies,
+    without_failures,
+)
+from workbench.studies.study import Analysis, Chart, Scalar
 from workbench.studies.summary import means, wilson
 
 Rows: TypeAlias = pd.DataFrame
@@ -38,111 +54,7 @@ RowFilter: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
 OF_MEANS = frozenset({"n", "mean", "se", "low", "high", "failed"})
 
 
-# Which trials.
-
-
-def ended(table: Rows) -> str:
-    """Say how the trials ended."""
-    counts = table["status"].astype(str).value_counts()
-    bad = counts.drop("ok", errors="ignore")
-    if bad.empty:
-        return f"All {len(table):,} trials ended ok."
-    listing = ", ".join(f"{count:,} {status}" for status, count in bad.items())
-    return (
-        f"{int(bad.sum()):,} of {len(table):,} trials did not end ok ({listing}): "
-        "the means are over the others."
-    )
-
-
-def conclude(study: Study, table: Rows) -> Analysis:
-    """Analyse a study's trials; of trials none of which ended ok, only how they ended."""
-    if table.empty:
-        return Analysis()
-    if not (table["status"].astype(str) == "ok").any():
-        return Analysis((ended(table),))
-    return study.analyse(table)
-
-
-def ended_well(table: Rows) -> Rows:
-    """Trials with a full record."""
-    return table[table["status"].astype(str) == "ok"]
-
-
-def measured(table: Rows, column: str) -> Rows:
-    """Trials that ended ok and have a value of a record field."""
-    if column not in table:
-        return table.iloc[:0].assign(**{column: pd.Series(dtype=float)})
-    return table[(table["status"].astype(str) == "ok") & table[column].notna()]
-
-
-def without_failures(table: Rows, fields: Sequence[str]) -> Rows:
-    """All trials, fields of the record missing where one did not end ok."""
-    known = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
-    return table.assign(**{name: known[name] for name in fields})
-
-
-def varies(rows: Rows, name: str) -> bool:
-    """Whether a column has more than one value."""
-    return len(rows[name].unique()) > 1
-
-
-def base_point(
-    rows: Rows, names: Sequence[str], defaults: Mapping[str, Scalar] | None = None
-) -> dict[str, Scalar]:
-    """Each parameter's default where it was run, else (or without one) its most frequent value."""
-    known = defaults or {}
-    return {
-        name: known[name]
-        if name in known and (rows[name] == known[name]).any()
-        else rows[name].mode().iloc[0]
-        for name in (names if len(rows) else ())
-    }
-
-
-def along(rows: Rows, base: Mapping[str, Any], *free: str) -> Rows:
-    """Trials at the base point in all but some parameters."""
-    for name, value in base.items():
-        if name not in free:
-            rows = rows[rows[name] == value]
-    return rows
-
-
-def in_order(rows: Rows, orders: Mapping[str, Sequence[Any] | None]) -> Rows:
-    """Sort rows by columns, the first leads: by value, or in the order of the values given."""
-    given = pd.DataFrame(index=rows.index)
-    for name, order in orders.items():
-        place = None if order is None else {value: at for at, value in enumerate(order)}
-        given[name] = rows[name] if place is None else rows[name].map(place)
-    places = given.reset_index(drop=True).sort_values(list(orders), kind="stable").index
-    return rows.iloc[places]
-
-
 # Numbers in words.
-
-
-def plus_minus(mean: float, se: float | None, digits: int = 3) -> str:
-    """Write a mean and its standard error, "0.105 ± 0.002"."""
-    doubt = "" if pd.isna(se) else f" ± {se:.{digits}f}"
-    return f"{mean:.{digits}f}{doubt}"
-
-
-def listed(values: Iterable[Any]) -> str:
-    """Write values for a sentence, "10, 12 and 15"; "none" without any."""
-    shown = [value if isinstance(value, str) else f"{value:g}" for value in values]
-    if len(shown) < 2:
-        return shown[0] if shown else "none"
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def span(counts: pd.Series[Any]) -> str:
-    """Write the least and the largest of some whole numbers, "8 to 12", or the one they are."""
-    least, most = int(counts.min()), int(counts.max())
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
-def bars(counts: pd.Series[Any], unit: str = "trials") -> str:
-    """Say of how many trials a chart's means are, and what its bars mean."""
-    return f"Means over {span(counts)} {unit} a mark; bars are 95 % intervals of the mean."
 
 
 def fill(template: str, values: Mapping[Any, Any]) -> str:
@@ -278,28 +190,6 @@ class Grouped:
 
 
 # Charts.
-
-
-def mean_chart(
-    name: str, what: str, found: pd.DataFrame, x: str, labels: tuple[str, str], **style: Any
-) -> Chart:
-    """Draw what `summary.means` found, with its intervals and the standard caption.
-
-    Parameters
-    ----------
-    name, what
-        File stem, and what is seen: the first sentences of the caption.
-    found
-        Columns `x, n` (or `trials`), `mean, low, high`, and those that the style names.
-    labels
-        Of the axes.
-    style
-        What else a `Chart` takes; `unit` for what there are n of, if not trials.
-    """
-    counts = found["n" if "n" in found else "trials"]
-    caption = f"{what} {bars(counts, style.pop('unit', 'trials'))}"
-    drawn = {"y": "mean", "low": "low", "high": "high", **style}
-    return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
 
 
 @dataclass(frozen=True)
@@ -485,16 +375,6 @@ class Sweep:
                 own = in_order(own, {key: self.orders.get(key) for key in keys})
                 parts.append(self.part(name)(own))
         return joined(parts)
-
-
-def joined(parts: Iterable[Analysis]) -> Analysis:
-    """Put analyses one after another."""
-    found = list(parts)
-    return Analysis(
-        tuple(text for part in found for text in part.findings),
-        {caption: table for part in found for caption, table in part.tables.items()},
-        tuple(chart for part in found for chart in part.charts),
-    )
 
 
 class DeclaredAnalysis:

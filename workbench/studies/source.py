@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import InputError
-from workbench.base.registry import Registry, load_plugin, plugins
+from workbench.base.registry import load_plugin, plugins
+from workbench.studies.catalog import studies
 from workbench.studies.study import Study
-
-CATALOG = "workbench.studies.catalog"
-"""Package whose registry `STUDIES` has the studies. It is imported when one is asked for."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Source:
             if not path.is_file():
                 raise InputError(f"{name}: no such file")
             return cls(str(path.resolve()), hashlib.sha256(path.read_bytes()).hexdigest())
-        study = _catalog()[name].call
+        study = studies()[name].call
         for plugin in plugins():
             if study is getattr(plugin.module, "STUDY", None):
                 return cls(str(plugin.path), plugin.digest)
@@ -117,17 +114,12 @@ def check_named(named: Iterable[Source], made_with: Iterable[Source], path: Path
             )
 
 
-def _catalog() -> Registry[Study]:
-    studies: Registry[Study] = importlib.import_module(CATALOG).STUDIES
-    return studies
-
-
 @functools.cache
 def _load(source: Source) -> Study:
     if not source.digest:
-        if source.name not in _catalog():
+        if source.name not in studies():
             raise InputError(f"this version of the workbench has no study {source.name!r}")
-        return _catalog()[source.name].call
+        return studies()[source.name].call
     study = getattr(load_plugin(source.name, source.digest, shared=False).module, "STUDY", None)
     if not isinstance(study, Study):
         raise InputError(f"{source.name}: define STUDY = workbench.studies.study.Study(…)")

@@ -1,0 +1,345 @@
+"""Li, Liu (2015): each check, spoiled; and each formula, broken, turns its verdict."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.papers.made_up import Tables, claims_of, framed, spoil
+from workbench.papers.worker_selection import selection_claims as selection
+from workbench.studies.catalog import claims
+from workbench.studies.claim import Word
+from workbench.studies.judging import judge
+
+HOLDS, CAVEAT = Word.HOLDS, Word.CORRECTED
+NOT, UNMEASURED = Word.REFUTED, Word.UNMEASURED
+INCONCLUSIVE = Word.INCONCLUSIVE
+CROWDS = 24
+
+
+def bound():
+    rows = [
+        {"search": search, "classes": classes, "controls": controls, "workers": 20}
+        for search in ("few", "many")
+        for classes in (2, 3)
+        for controls in (0, 1)
+    ] * 10
+    climbs = framed(
+        rows,
+        log_ratio=-1.0,
+        log_ratio_pair=-0.5,
+        log_ratio_supported=-2.0,
+        log_error_low=-3.0,
+        log_bound=-2.0,
+        skills="0.7",
+    )
+    limit = [{"classes": L, "controls": n} for L in (2, 3) for n in (0, 1, 2)] * 2
+    return pd.concat(
+        [climbs, framed(limit, search="exponents", workers=3, exponent_ratio=0.9)],
+        ignore_index=True,
+    )
+
+
+def score_rows():
+    rows = [{"classes": classes} for classes in (2, 3)] * CROWDS
+    table = framed(
+        rows,
+        crowd="mixed",
+        controls=10,
+        workers=31,
+        budget=20,
+        sheets_drawn=1000,
+        choices=100,
+        plug_in_bias_promised=0.4,
+        missed_95=10,
+        missed_50=100,
+        missed_chosen_95=2,
+        optimism=0.5,
+        error=0.1,
+        votes=5000,
+        bound_printed=0.6,
+    )
+    wave = 0.01 * np.where(np.arange(len(table)) % 4 < 2, 1.0, -1.0)
+    return table.assign(bias=wave, plug_in_bias=0.4 + wave)
+
+
+def exact():
+    rows = [{"question": "score"}, {"question": "money"}] * CROWDS
+    return framed(
+        rows,
+        workers=12,
+        score=1.5,
+        score_slices=1.5,
+        score_sizes=1.5,
+        score_listed=1.5,
+        dominating=0,
+        inequalities=250,
+        not_submodular=100,
+        not_supermodular=140,
+    )
+
+
+def remarks():
+    same = {"classes": 2, "controls": 10, "workers": 31, "budget": 20, "spammers": 0}
+    wave = 0.001 * np.where(np.arange(CROWDS) % 2, 1.0, -1.0)
+    votes = {
+        f"{kind}_{who}": value + wave
+        for kind, value in (("linear", 0.95), ("log", 0.949), ("majority", 0.8), ("known", 0.99))
+        for who in selection.VOTERS
+    }
+    fewer = {f"{kind}_all": votes[f"{kind}_all"] - 0.05 for kind in ("linear", "majority")}
+    parts = [
+        {
+            "question": "lead",
+            "lead": 2.0 + wave,
+            "lead_expected": 2.0,
+            "lead_se": 0.01,
+            "agree": 0.8 + wave,
+        },
+        {"question": "forms", "forms_off": 1e-14},
+        {"question": "bound", "same": True, "same_few": True},
+        {
+            "question": "optimum",
+            "score_selected": 1.2,
+            "score_plug_in": 1.1 + wave,
+            "score_best": 1.4,
+        },
+        {
+            "question": "growth",
+            "seconds_small": 1.0,
+            "seconds_large": 20.0,
+            "bytes_small": 1.0,
+            "bytes_large": 16.0,
+        },
+        {"question": "votes", **votes},
+        {"question": "votes", **votes, **fewer, "spammers": 100},
+    ]
+    rows = [pd.DataFrame({**same, **part}, index=range(CROWDS)) for part in parts]
+    made = framed(pd.concat(rows, ignore_index=True))
+    return made.assign(repetition=np.tile(np.arange(CROWDS), len(parts)))
+
+
+PAPER = {"workers": 31, "items": 1000, "a": 2.3, "b": 2.0, "controls": 10, "ties": "fair"}
+
+
+def grid(settings, methods, accuracy, size=lambda method, where: 9.0, **same):
+    """Trials of crowds met by all methods: `accuracy(method, where)`, with a crowd's noise."""
+    rng = np.random.default_rng(4)
+    shared, rows = 0.01 * rng.normal(size=CROWDS), []
+    for where in settings:
+        for method in methods:
+            for crowd in range(CROWDS):
+                noise = 0.0005 * rng.normal()
+                rows.append(
+                    {
+                        **same,
+                        **where,
+                        "method": method,
+                        "crowd_number": crowd,
+                        "accuracy_exact": accuracy(method, where) + shared[crowd] + noise,
+                        "size": size(method, where) + rng.choice([-1.0, 1.0]),
+                    }
+                )
+    table = framed(rows)
+    return table.assign(repetition=table["crowd_number"], accuracy=table["accuracy_exact"])
+
+
+AHEAD_1 = {
+    "selected": 0.0,
+    "plug-in": -0.01,
+    "top-skill": -0.02,
+    "best prefix": 0.001,
+    "top-informative": -0.01,
+}
+SIZES_1 = {"selected": 8.0, "plug-in": 10.0, "best prefix": 8.5}
+
+
+def accuracy_1(method, where):
+    return 0.95 + AHEAD_1[method]
+
+
+def size_1(method, where):
+    return SIZES_1.get(method, where["budget"])
+
+
+def figure_1(accuracy=accuracy_1, size=size_1):
+    settings = [{"budget": budget} for budget in (3, 5, 10, 15, 20, 25, 31)]
+    return grid(settings, AHEAD_1, accuracy, size, **PAPER)
+
+
+def accuracy_2(method, where):
+    if where["sweep"] == "controls":
+        lost = {"selected": 0.0, "plug-in": 0.2, "top-skill": 0.3}[method]
+        return 0.97 - (0.2 + lost) / where["controls"]
+    rise = {"selected": 0.002, "plug-in": 0.002, "top-skill": 0.02}[method]
+    return 0.8 + rise * where["a"]
+
+
+def figure_2(accuracy=accuracy_2):
+    same = {**PAPER, "budget": 20}
+    settings = [
+        *({**same, "sweep": "controls", "controls": n} for n in (3, 5, 10, 20, 45)),
+        *({**same, "sweep": "prior", "a": a} for a in (1.0, 3.0, 5.0, 8.0)),
+    ]
+    return grid(settings, ("selected", "plug-in", "top-skill"), accuracy)
+
+
+def sweep(accuracy=lambda method, where: 0.9 - 0.01 * (method == "plug-in")):
+    same = {**PAPER, "classes": 2, "few": 0.0}
+    settings = [
+        {**same, "crowd": crowd, "controls": n, "budget": budget}
+        for crowd in ("paper", "spammers")
+        for n in (5, 10)
+        for budget in (20, 31)
+    ]
+    return grid(settings, ("selected", "plug-in"), accuracy)
+
+
+@cache
+def made():
+    return {
+        "selection-bound": bound(),
+        "selection-scores": score_rows(),
+        "selection-exact": exact(),
+        "selection-figure-1": figure_1(),
+        "selection-figure-2": figure_2(),
+        "selection-sweep": sweep(),
+        "selection-remarks": remarks(),
+    }
+
+
+@pytest.fixture
+def tables():
+    return {study: table.copy() for study, table in made().items()}
+
+
+def verdict(tables, claim):
+    (one,) = [one for one in claims() if one.id == f"selection-{claim}"]
+    return judge(Tables(tables), [one])[0]
+
+
+def test_in_good_order(tables):
+    rulings = {one.claim.id: one.word for one in judge(Tables(tables), claims_of("selection"))}
+    assert set(rulings.values()) == {HOLDS}, rulings
+
+
+SPOILED = [
+    # study, claim, rows (None: all), column, value, verdict
+    ("bound", "theorem-1-two-classes", "classes == 2 and repetition == 0", "log_ratio", 0.1, NOT),
+    ("bound", "theorem-1-two-classes", "classes == 3", "log_ratio", 0.1, HOLDS),
+    ("scores", "theorem-1-two-classes", "repetition == 0", "error", 0.9, NOT),
+    ("bound", "theorem-1-more-classes", "classes == 3 and repetition == 2", "log_ratio", 0.1, NOT),
+    ("bound", "theorem-1-more-classes", "classes == 2", "log_ratio", 0.1, HOLDS),
+    ("scores", "theorem-1-more-classes", "repetition == 1", "error", 0.9, NOT),
+    ("bound", "theorem-1-more-classes", None, "search", "exponents", UNMEASURED),
+    ("scores", "lemma-2", "classes == 3", "bias", 0.05, NOT),
+    ("scores", "plug-in-bias", None, "plug_in_bias_promised", 0.5, NOT),
+    ("scores", "theorem-3", "classes == 3", "missed_95", 100, NOT),
+    ("scores", "theorem-3", "classes == 2", "missed_chosen_95", 40, CAVEAT),
+    ("exact", "theorem-4", "repetition == 0", "score_slices", 1.6, NOT),
+    ("exact", "theorem-4", None, "question", "money", UNMEASURED),
+    ("exact", "pareto", "repetition == 0", "dominating", 1, NOT),
+    ("exact", "modularity", None, "not_submodular", 0, NOT),
+    ("figure-1", "figure-1-workers", "method == 'selected' and budget == 31", "size", 12.0, NOT),
+    ("figure-1", "figure-1-workers", None, "items", 100, UNMEASURED),
+    ("figure-1", "figure-1-plug-in-size", "method == 'plug-in'", "size", 8.0, NOT),
+    ("figure-1", "optimal-number", "method == 'best prefix'", "size", 16.0, CAVEAT),
+    ("remarks", "theorem-1-remark-1", "repetition == 3", "lead", 2.2, NOT),
+    ("remarks", "theorem-1-remark-1", None, "agree", 0.5, INCONCLUSIVE),
+    ("remarks", "gain-two-forms", "repetition == 3", "forms_off", 0.01, NOT),
+    ("remarks", "complexity", None, "seconds_large", 256.0, NOT),
+    ("remarks", "confidence-bound", "repetition == 3", "same", False, NOT),
+    ("remarks", "confidence-bound", "repetition == 3", "same_few", False, CAVEAT),
+    ("remarks", "far-from-optimum", None, "score_plug_in", 1.3, NOT),
+    ("remarks", "far-from-optimum", None, "score_plug_in", 1.2, INCONCLUSIVE),
+    ("remarks", "spammers", "spammers == 100", "known_all", 0.9, NOT),
+    ("remarks", "weights-alike", None, "log_top", 0.9, CAVEAT),
+    ("remarks", "majority", None, "majority_top", 0.94, CAVEAT),
+]
+
+
+@pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
+def test_spoiled(tables, study, claim, rows, column, value, ruling):
+    tables[f"selection-{study}"] = spoil(tables[f"selection-{study}"], rows, column, value)
+    assert verdict(tables, claim).word is ruling
+
+
+def lifted(base, lift):
+    """`base`, with what `lift(method, where)` adds."""
+    return lambda method, where: base(method, where) + lift(method, where)
+
+
+MOVED = [
+    # study, claim, what a rule gains (by method and setting), verdict
+    ("1", "figure-1-dominates", lambda one, at: 0.02 * (one == "plug-in"), NOT),
+    (
+        "1",
+        "figure-1-dominates",
+        lambda one, at: 0.04 * (one == "top-skill" and at["budget"] == 31),
+        CAVEAT,
+    ),
+    (
+        "1",
+        "figure-1-top-k",
+        lambda one, at: 0.04 * (one == "top-skill" and at["budget"] == 31),
+        CAVEAT,
+    ),
+    ("1", "figure-1-top-k", lambda one, at: 0.04 * (one == "top-skill"), NOT),
+    ("1", "figure-1-plug-in-accuracy", lambda one, at: 0.02 * (one == "plug-in"), NOT),
+    ("1", "figure-1-plug-in-accuracy", lambda one, at: 0.01 * (one == "plug-in"), INCONCLUSIVE),
+    (
+        "1",
+        "figure-1-plug-in-accuracy",
+        lambda one, at: 0.02 * (one == "plug-in" and at["budget"] == 3),
+        CAVEAT,
+    ),
+    ("1", "unbiasedness", lambda one, at: 0.02 * (one == "plug-in" and at["budget"] == 3), CAVEAT),
+    (
+        "2",
+        "figure-2-controls",
+        lambda one, at: -0.05 * (at["sweep"] == "controls" and at["controls"] == 5),
+        CAVEAT,
+    ),
+    ("2", "figure-2-controls", lambda one, at: 0.3 / at["controls"] * (one == "selected"), NOT),
+    (
+        "2",
+        "figure-2-plug-in",
+        lambda one, at: (one == "plug-in") * (0.2 / at["controls"] - at["controls"] / 900),
+        NOT,
+    ),
+    # Nearer from the other side.
+    ("2", "figure-2-plug-in", lambda one, at: (one == "plug-in") * 0.4 / at["controls"], HOLDS),
+    ("2", "figure-2-prior-top-k", lambda one, at: 0.2 * (at["a"] == 1.0), CAVEAT),
+    (
+        "2",
+        "figure-2-prior-top-k",
+        lambda one, at: -0.02 * at["a"] * (one == "top-skill"),
+        INCONCLUSIVE,
+    ),
+    ("2", "figure-2-prior-selected", lambda one, at: 0.018 * at["a"] * (one == "selected"), NOT),
+    # Worst at a = 5, and as fast as the top K from there.
+    (
+        "2",
+        "figure-2-prior-selected",
+        lambda one, at: -0.07 * (one != "top-skill" and at["a"] == 5.0),
+        CAVEAT,
+    ),
+]
+
+
+@pytest.mark.parametrize(("figure", "claim", "gain", "ruling"), MOVED)
+def test_other_accuracies(tables, figure, claim, gain, ruling):
+    draw, base = {"1": (figure_1, accuracy_1), "2": (figure_2, accuracy_2)}[figure]
+    tables[f"selection-figure-{figure}"] = draw(lifted(base, gain))
+    assert verdict(tables, claim).word is ruling
+
+
+def test_other_settings_and_few_crowds(tables):
+    """Trials with another n do not mix with the figure's own; few crowds are no verdict."""
+    own = tables["selection-figure-1"]
+    more = figure_1(lambda method, where: 0.5 + 0.1 * (method == "plug-in"))
+    tables["selection-figure-1"] = pd.concat([own, more.assign(controls=3)], ignore_index=True)
+    assert verdict(tables, "figure-1-dominates").word is HOLDS
+    tables["selection-figure-1"] = own[own["repetition"] < 10]
+    assert verdict(tables, "figure-1-dominates").word is UNMEASURED

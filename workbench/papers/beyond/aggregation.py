@@ -1,0 +1,455 @@
+"""Ways to turn votes into labels, on every recorded crowd: how often right, how sure, how fast.
+
+A crowd's labels are given to each method, all of them or those of some tasks drawn at random, since
+a batch of one's own is smaller than published crowds. A label that a worker gave a task twice
+counts once; where she gave different labels each counts, as in the published comparisons
+(`repeated`: the first alone). Gold scores the labels, ties by expectation; with `controls` that
+many gold tasks are known to the model and not scored.
+
+Seconds are those of one processor, for the fit alone. `believed` is the mean confidence of the
+labels that are scored, `off` the mean distance of confidence and share of right labels over tenths
+of confidence; they are calibrated by `calibrate`, to labels held out or to the controls.
+
+Means over crowds give each crowd one vote, and ± is over crowds: a method's own seed and the tasks
+drawn are averaged before. The simulated stand-in, drawn anew in each trial, lets the study run
+without data.
+
+Source: Li, Rubinstein, Cohn (2019), ICML, Section 5, and The Web Conference, Section 5.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.calibration import (
+    reliability,
+    temperature_by_gold,
+    temperature_by_labels,
+    tempered,
+)
+from workbench.aggregation.posteriors import Earlier
+from workbench.aggregation.voting import Aggregate
+from workbench.base.arrays import IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.crowd.datasets import DATASETS, load
+from workbench.crowd.votes import Votes
+from workbench.papers.recorded_crowds import simulated
+from workbench.studies.analysis import in_order, span
+from workbench.studies.measures import DeclaredAnalysis, Part, sentences, summarise
+from workbench.studies.study import (
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Scalar,
+    Size,
+    Study,
+    TrialEnded,
+)
+from workbench.studies.trials import Streams
+
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "majority": ("majority", {}),
+    "one-coin": ("one-coin", {}),
+    "one-coin, uniform prior": ("one-coin", {"class_prior": "uniform"}),
+    "Dawid–Skene": ("dawid-skene", {}),
+    "Dawid–Skene, smoothed": ("dawid-skene-smoothed", {}),
+    "Dawid–Skene, smoothed 4/1": ("dawid-skene", {"smoothing": (1.0, 4.0)}),
+    "BWA": ("bwa", {}),
+    "GLAD": ("glad", {}),
+    "EBCC": ("ebcc", {}),
+}
+"""Aggregator and options of each method, in the order of tables."""
+DRAWN = ("one-coin, uniform prior", "Dawid–Skene", "Dawid–Skene, smoothed", "BWA", "GLAD", "EBCC")
+"""Methods in charts."""
+REFERENCE = "majority"
+STAND_IN = "simulated"
+SIZES = (10, 20, 50, 100, 200, 500)
+"""Tasks of the batches that are drawn."""
+SPARE = 1.2
+"""A crowd has at least so many times the tasks that are drawn from it."""
+REPEATED = ("weather_amt", "zencrowd_us", "relevance", "adult", "zencrowd_in")
+"""Crowds with workers who labelled a task twice."""
+CONTROLS = 40
+"""Gold tasks known to the models where these are calibrated."""
+CALIBRATED: dict[str, list[Scalar]] = {
+    "Dawid–Skene, smoothed": ["none", "gold", "labels"],
+    "BWA": ["none", "gold", "labels"],
+    "EBCC": ["none", "labels"],
+}
+
+
+@cache
+def _recorded_crowd(name: str, repeated: str) -> tuple[Votes, IntArray]:
+    """Read a crowd, once a process."""
+    known = load(name)
+    unit = ["task", "worker"] + (["label"] if repeated == "distinct" else [])
+    labels = known.labels.drop_duplicates(unit)
+    votes = Votes.of(labels, classes=sorted({*labels["label"], *known.gold}))
+    gold = known.gold.reindex(votes.tasks)
+    return votes, pd.Index(votes.classes).get_indexer(pd.Index(gold))
+
+
+def draw(
+    name: str, tasks: int | None, repeated: str = "distinct", *, seed: Seed
+) -> tuple[Votes, IntArray]:
+    """Give a crowd's labels, or those of some tasks, and the true classes, −1 where unknown.
+
+    Parameters
+    ----------
+    name
+        A data set, or the stand-in.
+    tasks
+        How many tasks with gold are drawn; None for all tasks, with gold or without.
+    repeated
+        "distinct" or "first": which labels of a (task, worker) pair count.
+    seed
+        Of the tasks drawn, and of the stand-in.
+
+    Raises
+    ------
+    TrialEnded
+        `infeasible` where the crowd is not at hand, or has too few tasks.
+    """
+    if name == STAND_IN:
+        made = simulated("simulated sparse", seed=seed)
+        votes, truth = made.votes, made.truth
+    else:
+        try:
+            votes, truth = _recorded_crowd(name, repeated)
+        except InputError as error:
+            raise TrialEnded("infeasible", str(error)) from None
+    if tasks is None:
+        return votes, truth
+    scored = np.flatnonzero(truth >= 0)
+    if len(scored) < SPARE * tasks:
+        raise TrialEnded("infeasible", f"{name} has {len(scored)} tasks with gold: too few")
+    drawn = np.sort(stream(seed, "tasks").permutation(scored)[:tasks])
+    table = votes.table()
+    labels = table[table["task"].isin(votes.tasks[drawn])]
+    return Votes.of(labels, tasks=votes.tasks[drawn], classes=votes.classes), truth[drawn]
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Label one crowd by one method."""
+    repeated, tasks = str(params["repeated"]), params["tasks"]
+    votes, truth = draw(str(params["data"]), tasks, repeated, seed=streams.instance)
+    name, options = METHODS[str(params["method"])]
+    aggregator, seed = AGGREGATORS[name].call, streams.method()
+    known = _controls(truth, int(params["controls"]), streams.instance)
+    by_model = name != "majority"
+    if not by_model and (params["calibrate"] != "none" or params["controls"]):
+        raise InputError("a majority has neither controls nor calibration")
+
+    def fit(some: Votes, at_class: IntArray) -> Aggregate:
+        more = {"earlier": Earlier(at_class)} if by_model else {}
+        found: Aggregate = aggregator(some, seed=seed, **more, **options)
+        return found
+
+    started = time.process_time()
+    found = fit(votes, known)
+    seconds = time.process_time() - started
+    temperature = 1.0
+    sure = found.info["confidence"]
+    if params["calibrate"] != "none":
+        by = temperature_by_gold if params["calibrate"] == "gold" else temperature_by_labels
+        temperature = by(fit, votes, known, seed=streams.method("calibration"))
+        posterior = tempered(found.info["posterior"], temperature)
+        sure = posterior[np.arange(len(truth)), found.label]
+    judged = (truth >= 0) & (known < 0)
+    right = found.chance_right(np.maximum(truth, 0))[judged]
+    bins = reliability(sure[judged], right)
+    off = (bins["tasks"] * (bins["confidence"] - bins["right"]).abs()).sum() / judged.sum()
+    return {
+        "accuracy": float(right.mean()),
+        "believed": float(sure[judged].mean()),
+        "off": float(off),
+        "temperature": temperature,
+        "scored": int(judged.sum()),
+        "all_tasks": len(votes.tasks),
+        "workers": len(votes.workers),
+        "labels": len(votes),
+        "classes": len(votes.classes),
+        "iterations": found.info.get("iterations"),
+        "converged": found.info.get("converged"),
+        "fit_seconds": seconds,
+    }
+
+
+def _controls(truth: IntArray, count: int, seed: Seed) -> IntArray:
+    """Classes of some gold tasks drawn at random, −1 for all others; at most half of the gold."""
+    known = np.full(len(truth), -1, dtype=np.int64)
+    gold = np.flatnonzero(truth >= 0)
+    if 2 * count > len(gold):
+        raise TrialEnded("infeasible", f"{len(gold)} tasks with gold: too few for {count} controls")
+    chosen = stream(seed, "controls").permutation(gold)[:count]
+    known[chosen] = truth[chosen]
+    return known
+
+
+# The analysis.
+
+ORDERS: dict[str, Sequence[Any] | None] = {
+    "data": (STAND_IN, *DATASETS),
+    "method": tuple(METHODS),
+    "repetition": None,
+}
+
+
+def by_crowd(rows: pd.DataFrame, value: str) -> pd.DataFrame:
+    """A row a crowd, a column a method: the mean of a field; last the mean over crowds.
+
+    Crowds that a method did not finish stand without a number, and count in no mean.
+    """
+    wide = rows.pivot_table(value, "data", "method", aggfunc="mean", sort=False, observed=True)
+    done = wide.dropna()
+    wide.loc[f"mean of {len(done)}"] = done.mean()
+    return wide.rename_axis(columns=None).reset_index(names="data")
+
+
+def of_crowds(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Mean accuracy of each method on each crowd, and its lead over the majority's.
+
+    Returns
+    -------
+    DataFrame
+        `by, data, method, accuracy, gain`; crowds that one of the methods did not finish are left
+        out.
+    """
+    keys = [*by, "data"]
+    found = summarise(rows, [*keys, "method"], {"accuracy": "mean"})
+    found = found[found.groupby(keys)["method"].transform("size") == found["method"].nunique()]
+    base = found.loc[found["method"] == REFERENCE, [*keys, "accuracy"]]
+    found = found.merge(base.rename(columns={"accuracy": "base"}), on=keys, how="left")
+    return found.assign(gain=found["accuracy"] - found["base"]).drop(columns="base")
+
+
+def gains(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Accuracy less that of the majority, over crowds: a crowd's trials are averaged before.
+
+    Returns
+    -------
+    DataFrame
+        `by, method, crowds, accuracy, gain, se, low, high, worst, worst_crowd`.
+    """
+    cells = of_crowds(rows, by)
+    columns = {
+        "crowds": ("accuracy", "size"),
+        "accuracy": ("accuracy", "mean"),
+        **{name: ("gain", name) for name in ("mean", "se", "low", "high")},
+        "worst": ("gain", "min"),
+    }
+    found = summarise(cells, [*by, "method"], columns).rename(columns={"mean": "gain"})
+    least = cells.sort_values("gain", kind="stable").drop_duplicates([*by, "method"])
+    named = least[[*by, "method", "data"]].rename(columns={"data": "worst_crowd"})
+    return found.merge(named, on=[*by, "method"], how="left")
+
+
+def plain(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Trials without controls, calibration or another rule for repeated labels."""
+    return (
+        (rows["controls"] == 0) & (rows["calibrate"] == "none") & (rows["repeated"] == "distinct")
+    )
+
+
+def whole(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Those of `plain` on all tasks."""
+    return plain(rows) & rows["tasks"].isna()
+
+
+def _ranked(rows: pd.DataFrame, by_data: pd.DataFrame) -> list[str]:
+    """Say who is best on all tasks, how far the others are behind, and how long they take."""
+    lead = gains(rows).sort_values("accuracy", ascending=False, kind="stable")
+    listed = ", ".join(sentences("{method} {accuracy:.4f} ({gain:+±4})", lead))
+    seconds = by_crowd(rows, "fit_seconds").iloc[:-1].drop(columns="data").sum()
+    slow = ", ".join(f"{name} {total:.1f}" for name, total in seconds.items())
+    return [
+        f"All tasks of {len(by_data) - 1} crowds, mean accuracy (less the majority's): {listed}.",
+        f"All these crowds once, in seconds of one processor: {slow}.",
+    ]
+
+
+def batches(rows: pd.DataFrame) -> pd.DataFrame:
+    """`gains` by how many tasks are labelled together, `batch`: "20", …, "all"."""
+    ordered = rows.sort_values("tasks", kind="stable", na_position="last")
+    size = ["all" if pd.isna(tasks) else str(int(tasks)) for tasks in ordered["tasks"]]
+    found = gains(ordered.assign(batch=size), ["batch"])
+    return in_order(found, {"batch": tuple(dict.fromkeys(size)), "method": tuple(METHODS)})
+
+
+def _said_of_batches(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    return [
+        f"{batch} tasks, {own['crowds'].iloc[0]} crowds: "
+        f"{', '.join(sentences('{method} {gain:+±3}', own[own['method'] != REFERENCE]))}."
+        for batch, own in found.groupby("batch", sort=False)
+    ]
+
+
+def _charts(rows: pd.DataFrame, found: pd.DataFrame) -> tuple[Chart, ...]:
+    shown = found[found["method"].isin(DRAWN)]
+    if shown.empty:
+        return ()
+    crowds = of_crowds(rows[whole(rows)])
+    return (
+        Chart(
+            "gain",
+            "Accuracy less that of a majority, by how many tasks are labelled together. Means over "
+            f"the {span(shown['crowds'])} recorded crowds that have as many with gold; bars are "
+            "95 % intervals over crowds.",
+            shown,
+            "batch",
+            "gain",
+            "tasks labelled together",
+            "accuracy less the majority's",
+            series="method",
+            low="low",
+            high="high",
+            references=((0.0, "majority"),),
+        ),
+        Chart(
+            "crowds",
+            "Accuracy less that of a majority on all tasks of each recorded crowd; means over "
+            "seeds.",
+            crowds[crowds["method"].isin(DRAWN)],
+            "data",
+            "gain",
+            "recorded crowd",
+            "accuracy less the majority's",
+            series="method",
+            kind="points",
+            references=((0.0, "majority"),),
+        ),
+    )
+
+
+def _calibration(rows: pd.DataFrame) -> pd.DataFrame:
+    """Believed and measured accuracy by method, controls and calibration; means over crowds."""
+    keys = ["method", "controls", "calibrate"]
+    fields = ["accuracy", "believed", "off", "temperature"]
+    cells = rows.groupby([*keys, "data"], sort=False)[fields].mean().reset_index()
+    columns = {"crowds": ("accuracy", "size"), **{name: (name, "mean") for name in fields[:3]}}
+    columns |= {"off_se": ("off", "se"), "temperature": ("temperature", "median")}
+    return summarise(cells, keys, columns)
+
+
+def _paper() -> tuple[Block, ...]:
+    """All crowds and batches; where labels are repeated, the other rule too; and calibration."""
+    here: dict[str, Sequence[Scalar]] = {"data": list(DATASETS)}
+    repeated: dict[str, Sequence[Scalar]] = {"data": list(REPEATED), "repeated": ["first"]}
+    return (
+        {**here, "tasks": [None, *SIZES], "method": list(METHODS)},
+        {**repeated, "method": list(METHODS)},
+        *(
+            {**here, "method": [method], "controls": [CONTROLS], "calibrate": calibrate}
+            for method, calibrate in CALIBRATED.items()
+        ),
+    )
+
+
+STUDY = Study(
+    name="aggregation",
+    title="Votes to labels on recorded crowds",
+    source="Li, Rubinstein, Cohn (2019), ICML and The Web Conference",
+    parameters={
+        "data": Parameter(
+            str,
+            "bluebird",
+            "whose labels; the stand-in is named as such",
+            choices=(STAND_IN, *DATASETS),
+        ),
+        "tasks": Parameter(
+            int,
+            None,
+            "tasks drawn from those with gold; none for all tasks",
+            least=2,
+            optional=True,
+        ),
+        "repeated": Parameter(
+            str,
+            "distinct",
+            "which labels of a worker who labels a task twice count: each "
+            "distinct one, or the first",
+            choices=("distinct", "first"),
+        ),
+        "method": Parameter(
+            str, "majority", "how votes become labels", choices=tuple(METHODS), paired=True
+        ),
+        "controls": Parameter(
+            int, 0, "gold tasks known to the model, and not scored", least=0, paired=True
+        ),
+        "calibrate": Parameter(
+            str,
+            "none",
+            "what a temperature of the confidences is fitted to",
+            choices=("none", "gold", "labels"),
+            paired=True,
+        ),
+    },
+    sizes={
+        "smoke": Size(
+            (
+                {"data": [STAND_IN], "tasks": [None, 20], "method": list(METHODS)},
+                {
+                    "data": [STAND_IN],
+                    "method": ["BWA", "Dawid–Skene, smoothed"],
+                    "controls": [10],
+                    "calibrate": ["none", "gold", "labels"],
+                },
+            ),
+            2,
+        ),
+        "small": Size(
+            (
+                {
+                    "data": ["bluebird", "rte", "sp_amt", "weather_amt", "sat12"],
+                    "tasks": [None, 20],
+                    "method": list(METHODS),
+                },
+            ),
+            2,
+        ),
+        "paper": Size(_paper(), 3),
+    },
+    trial=trial,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Accuracy on all tasks of each crowd",
+            lambda rows: by_crowd(rows, "accuracy"),
+            (_ranked,),
+            where=whole,
+        ),
+        Part(
+            "Seconds of one processor on all tasks of each crowd",
+            lambda rows: by_crowd(rows, "fit_seconds"),
+            where=whole,
+        ),
+        Part(
+            "Accuracy over crowds, and less the majority's, by tasks labelled together",
+            batches,
+            (_said_of_batches,),
+            (_charts,),
+            where=plain,
+        ),
+        Part(
+            "The same where the first of a worker's labels of a task counts",
+            lambda rows: by_crowd(rows, "accuracy"),
+            where=lambda rows: rows["repeated"] == "first",
+        ),
+        Part(
+            "Confidence and accuracy, means over crowds",
+            _calibration,
+            where=lambda rows: rows["tasks"].isna() & (rows["repeated"] == "distinct"),
+        ),
+        orders=ORDERS,
+    ),
+    volatile=("fit_seconds",),
+)

@@ -1,0 +1,290 @@
+"""How far to trust a stated error: predicted, measured and actual, on recorded crowds.
+
+A trial draws control tasks out of a data set's gold. A rule is fitted on them and labels the other
+tasks with gold, where its actual error is seen; what it states beforehand is held against that: the
+error that follows if workers err independently, the error measured on the control tasks, each
+labelled by the rule fitted without it (`workbench.accuracy.measured`), and its 90 % interval.
+
+Rules: the majority and the vote weighted by log-odds, of all labels; `hire`, the vote of at most
+K workers chosen as `hire` does by default; and `plan`, the assignment program (Bhattacharyya's
+cover at ε) as a rule, in which a worker takes no more tasks than she labelled.
+The last two are replayed: they label the tasks that somebody of theirs labelled, and only those
+are measured and scored.
+
+No estimate from c of n tasks with gold can be much better than the floor √(e(1 − e)(1/c +
+1/(n − c))), the standard deviation of a difference of two shares, e being the actual error; for
+rules that are replayed c and n − c are the tasks that they label.
+
+Trials of one data set share its crowd: their spread is over draws of control tasks, not over
+crowds. The simulated stand-ins are drawn anew in each trial, and let the study run without data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.accuracy.measured import measure_error
+from workbench.aggregation.vote_rule import vote_rule
+from workbench.assignment.joint_rule import joint_plan_rule
+from workbench.assignment.plan_rule import PlanTerms, plan_rule
+from workbench.base.arrays import IntArray
+from workbench.base.seeds import Seed, stream
+from workbench.crowd.datasets import DATASETS
+from workbench.crowd.gold_rule import GoldRule
+from workbench.papers.recorded_crowds import SIMULATED, Recording, recorded, simulated
+from workbench.selection.hire_rule import hire_rule, hiring
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, Rows
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.trials import Streams
+
+VOTES = {"majority": "majority", "log-odds": "weighted-log-odds"}
+"""Aggregator of each rule that takes all labels."""
+RULES = (*VOTES, "hire", "plan")
+GOLD = {
+    "bluebird": 108,
+    "face": 584,
+    "music_genre": 700,
+    "product": 8315,
+    "rte": 800,
+    "sat12": 32,
+    "sentence_polarity": 4999,
+    "sentiment": 1000,
+    "sp_amt": 500,
+    "weather_amt": 300,
+    "web": 2653,
+    "zencrowd_us": 2040,
+}
+"""Tasks with gold of the data sets run at full size."""
+CONTROLS = (10, 40, 100)
+CONFIDENCE = 0.9
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Draw control tasks; state the error of a rule fitted on them, and look at the actual one."""
+    seed = streams.instance
+    name = params["data"]
+    crowd = simulated(name, seed=seed) if name in SIMULATED else recorded(name)
+    known = np.flatnonzero(crowd.truth >= 0)
+    if params["controls"] >= len(known):
+        raise TrialEnded("infeasible", f"{params['controls']} control tasks of {len(known)}")
+    drawn = stream(seed, "controls").permutation(known)
+    control, left = drawn[: params["controls"]], np.sort(drawn[params["controls"] :])
+    gold: IntArray = np.full(len(crowd.truth), -1, dtype=np.int64)
+    gold[control] = crowd.truth[control]
+    rule = rule_of(params, crowd, seed)
+    stated = measure_error(
+        rule, gold, left=left, most_folds=params["folds"], confidence=CONFIDENCE, seed=seed
+    )
+    loss = rule(gold).label(left).loss(crowd.truth[left])
+    loss = loss[~np.isnan(loss)]
+    low, high = stated.error_interval
+    there = len(loss) > 0
+    actual = float(loss.mean()) if there else None
+    return {
+        "actual": actual,
+        "measured": stated.error_measured,
+        "independent": stated.error_independent,
+        "low": low,
+        "high": high,
+        "below": actual < low - 1e-12 if actual is not None else None,
+        "above": actual > high + 1e-12 if actual is not None else None,
+        "tasks_measured": stated.tasks_measured,
+        "wrong": stated.wrong,
+        "tasks_left": len(loss),
+        "gold": len(known),
+        "unstable": stated.unstable,
+        "met": stated.met,
+    }
+
+
+def rule_of(params: Params, crowd: Recording, seed: Seed) -> GoldRule:
+    """Make the rule that is measured."""
+    votes = crowd.votes
+    if params["rule"] in VOTES:
+        return vote_rule(votes, VOTES[params["rule"]], seed=seed)
+    if params["rule"] == "hire":
+        return hire_rule(votes, hiring(params["budget"], len(votes.classes)))
+    capacity = np.bincount(votes.worker, minlength=len(votes.workers))
+    level = np.array([params["epsilon"]])
+    terms = PlanTerms(level, capacity, np.array([len(votes.tasks)]))
+    if len(votes.classes) > 2:
+        return joint_plan_rule(votes, terms)
+    return plan_rule(votes, terms, seed=seed)
+
+
+def _root(name: str) -> Any:
+    return lambda rows: np.sqrt(rows[name])
+
+
+def _held(rows: Rows) -> Any:
+    return 1.0 - rows["too_low"] - rows["too_high"]
+
+
+def _floor(controls: str, left: str) -> Any:
+    def floor(rows: Rows) -> Any:
+        e = rows["actual"]
+        return np.sqrt(e * (1.0 - e) * (1.0 / rows[controls] + 1.0 / rows[left]))
+
+    return floor
+
+
+BY_CROWD = Grouped(
+    ("rule", "controls", "data"),
+    {
+        "trials": ("actual", "count"),
+        "actual": ("actual", "mean"),
+        "measured": ("measured", "mean"),
+        "independent": ("independent", "mean"),
+        "too_low": ("below", "mean"),
+        "too_high": ("above", "mean"),
+        "square": ("square", "mean"),
+        "square_independent": ("square_independent", "mean"),
+        "tasks_measured": ("tasks_measured", "mean"),
+        "tasks_left": ("tasks_left", "mean"),
+        "others": ("others", "mean"),
+        "met": ("met", "mean"),
+    },
+    {
+        "held": _held,
+        "rmse": _root("square"),
+        "rmse_independent": _root("square_independent"),
+        "floor": _floor("controls", "others"),
+        "floor_labelled": _floor("tasks_measured", "tasks_left"),
+        "of_floor": lambda rows: rows["rmse"] / rows["floor"],
+        "of_floor_labelled": lambda rows: rows["rmse"] / rows["floor_labelled"],
+    },
+    orders={"rule": RULES, "controls": None, "data": (*SIMULATED, *GOLD)},
+)
+
+
+def _said(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
+    """Coverage and error of the stated figures, a sentence for each rule and number of tasks."""
+    del rows
+    for (rule, controls), crowds in found.groupby(["rule", "controls"], sort=False):
+        worst = crowds.sort_values("held").iloc[0]
+        off = crowds.sort_values("of_floor").iloc[-1]
+        yield (
+            f"{rule}, {controls} control tasks, {len(crowds)} crowds: the 90 % interval holds the "
+            f"actual error in {100 * crowds['held'].mean():.1f} % of the draws in the mean of the "
+            f"crowds, least on {worst['data']}, {100 * worst['held']:.1f} %; the root mean square "
+            f"error of the measured error is {crowds['of_floor'].mean():.2f} of the floor, at most "
+            f"{off['of_floor']:.2f} ({off['data']}); that of the independent one "
+            f"{(crowds['rmse_independent'] / crowds['floor']).mean():.2f}."
+        )
+
+
+def _stated(rows: Rows) -> pd.DataFrame:
+    """Mean actual error of each crowd, beside what was stated of it."""
+    found = BY_CROWD(rows)
+    names = {"measured": "measured on gold", "independent": "if errors were independent"}
+    return pd.concat(
+        [found.assign(stated=found[column], figure=name) for column, name in names.items()],
+        ignore_index=True,
+    )
+
+
+def _blocks(rules: Mapping[str, int]) -> tuple[Block, ...]:
+    """All crowds with every number of control tasks that leaves some; folds by rule."""
+    return tuple(
+        {
+            "data": [data],
+            "rule": [rule],
+            "folds": [folds],
+            "controls": [controls for controls in CONTROLS if controls < gold],
+        }
+        for rule, folds in rules.items()
+        for data, gold in GOLD.items()
+    )
+
+
+STUDY = Study(
+    name="calibration",
+    title="Predicted, measured and actual error on recorded crowds",
+    source="beyond the papers",
+    parameters={
+        "data": Parameter(
+            str,
+            "simulated",
+            "whose labels; stand-ins are named as such",
+            choices=(*SIMULATED, *DATASETS),
+        ),
+        "controls": Parameter(int, 40, "c, control tasks drawn from the gold", least=1),
+        "rule": Parameter(str, "log-odds", "what labels the tasks", choices=RULES, paired=True),
+        "folds": Parameter(
+            int,
+            20,
+            "times that the rule is fitted without a part of the control tasks, at most",
+            least=2,
+            paired=True,
+        ),
+        "budget": Parameter(int, 10, "K, the most workers to hire", least=1, paired=True),
+        "epsilon": Parameter(float, 0.05, "ε of the plan", least=1e-6, most=0.499, paired=True),
+    },
+    sizes={
+        "smoke": Size(({"data": list(SIMULATED), "rule": list(RULES), "controls": [10, 40]},), 2),
+        "small": Size(
+            (
+                {
+                    "data": ["bluebird", "sp_amt"],
+                    "rule": list(RULES),
+                    "controls": [10, 40],
+                    "folds": [10],
+                },
+            ),
+            20,
+        ),
+        "paper": Size(_blocks({"majority": 20, "log-odds": 20, "hire": 20, "plan": 10}), 400),
+    },
+    trial=trial,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Stated and actual error, means over draws of the control tasks",
+            BY_CROWD,
+            (_said,),
+            (
+                Drawn(
+                    "stated",
+                    "Error that was stated before the labels were looked at, against the actual "
+                    "error on the tasks left, a mark for each crowd and number of control tasks",
+                    "actual",
+                    "stated",
+                    ("actual error", "stated error"),
+                    {
+                        "series": "figure",
+                        "panel": "rule",
+                        "kind": "points",
+                        "diagonal": "as stated",
+                    },
+                    of=_stated,
+                ),
+                Drawn(
+                    "held",
+                    "Share of draws in which the 90 % interval holds the actual error",
+                    "controls",
+                    "held",
+                    ("control tasks c", "share held"),
+                    {
+                        "series": "data",
+                        "panel": "rule",
+                        "log_x": True,
+                        "references": ((0.9, "90 %"), (0.8, "80 %")),
+                    },
+                ),
+            ),
+            needs="actual",
+            derived={
+                "below": lambda ok: ok["below"].astype(float),
+                "above": lambda ok: ok["above"].astype(float),
+                "square": lambda ok: (ok["measured"] - ok["actual"]) ** 2,
+                "square_independent": lambda ok: (ok["independent"] - ok["actual"]) ** 2,
+                "others": lambda ok: ok["gold"] - ok["controls"],
+            },
+        ),
+    ),
+    version=2,
+    deadline=120.0,
+)

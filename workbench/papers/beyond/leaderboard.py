@@ -1,0 +1,297 @@
+"""Every way to label, hire, learn and collect, on every recorded crowd at hand: one table.
+
+What a trial is, `leaderboard_trials` says. All methods of a crowd and repetition are scored on the
+same tasks with gold. A method's error on a crowd is the mean over the levels of labels a task that
+the crowd has.
+
+- *less*: error less that of the kind's `BASELINE` at the same level, in pairs; the mean gives each
+  crowd one vote. `se` is over repetitions (draws of tasks, controls and labels), on these crowds;
+  the interval is over crowds, for a crowd like them.
+- *even*: error less that of a majority for as many labels a task, interpolated between levels: it
+  holds methods of different kinds side by side. An exam's labels are not counted in it.
+- A method has a place where it ran on as many crowds as any of its kind; equals share it.
+
+Where a method refuses a crowd, or is over its limit of time or memory, the table says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from workbench.crowd.datasets import DATASETS
+from workbench.papers.beyond.leaderboard_trials import (
+    KINDS,
+    LEVELS,
+    STAND_IN,
+    crowds,
+    methods,
+    plain,
+    trial,
+)
+from workbench.studies.analysis import ended, ended_well
+from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
+from workbench.studies.summary import estimate
+
+BASELINE = {
+    "aggregator": "majority",
+    "rule": "top-skill",
+    "learner": "ls-ol",
+    "policy": "fixed",
+}
+"""What each kind is held against."""
+ONE = ["kind", "method"]
+CELL = [*ONE, "crowd"]
+MEANS = ["labels", "error", "balanced", "less", "even"]
+SAME = 1e-12
+"""Means closer than this are equal."""
+
+
+def curves(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row a trial and level.
+
+    Returns
+    -------
+    DataFrame
+        `kind, method, crowd, repetition, level, labels, error, balanced, less, even`: `balanced` is
+        the mean of the classes' errors.
+    """
+    rows = named(rows)
+    parts = []
+    for level in LEVELS:
+        columns = {f"{what}_{level}": what for what in ("labels", "error", "balanced")}
+        if set(columns) <= set(rows):
+            part = rows[[*CELL, "repetition", *columns]].rename(columns=columns)
+            parts.append(part.dropna().assign(level=level))
+    found = pd.concat(parts, ignore_index=True)
+    pair = ["kind", "crowd", "repetition", "level"]
+    base = found[found["method"] == found["kind"].map(BASELINE)]
+    found = found.merge(
+        base[[*pair, "error"]].rename(columns={"error": "base"}), on=pair, how="left"
+    )
+    found["less"] = found["error"] - found.pop("base")
+    found["even"] = np.nan
+    for _, own in found.groupby(["crowd", "repetition"]):
+        plainly = own[(own["kind"] == "aggregator") & (own["method"] == BASELINE["aggregator"])]
+        if len(plainly):
+            at_par = np.interp(own["labels"], plainly["labels"], plainly["error"])
+            found.loc[own.index, "even"] = own["error"] - at_par
+    return found
+
+
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Trials with `kind, method, crowd` as they are shown, of as many tasks as any were run on."""
+    whole = rows["tasks"].isna()
+    rows = rows[whole if whole.any() else rows["tasks"] == rows["tasks"].max()]
+    split = rows["method"].map(plain).str.partition("/")
+    return rows.assign(kind=split[0], method=split[2], crowd=rows["crowd"].map(plain))
+
+
+def cells(found: pd.DataFrame) -> pd.DataFrame:
+    """A row a method and crowd: means over levels and repetitions, and the `se` of `less`."""
+    each = found.groupby([*CELL, "repetition"], sort=False)[MEANS].mean()
+    table = each.groupby(CELL, sort=False).mean()
+    table["se"] = each["less"].groupby(CELL, sort=False).sem()
+    return table.reset_index()
+
+
+def standings(found: pd.DataFrame) -> pd.DataFrame:
+    """A row a method, by kind and place.
+
+    Returns
+    -------
+    DataFrame
+        `kind, place, method, less, se, low, high, rank, even, even_low, even_high, error, balanced,
+        labels, crowds, apart`: intervals of 95 % over crowds; `rank` is the mean over crowds,
+        equals sharing it; `apart` whether the interval of the difference to the kind's first is
+        without 0.
+    """
+    cell = cells(found).dropna(subset=["less"])
+    each = found.groupby([*CELL, "repetition"])["less"].mean().dropna()
+    seeds = each.groupby([*ONE, "repetition"]).mean()
+    rows = []
+    for kind, own in cell.groupby("kind", sort=False):
+        counts = own.groupby("method")["crowd"].size()
+        full = own[own["method"].map(counts) == counts.max()]
+        places = full["error"].round(12).groupby(full["crowd"]).rank()
+        rank = places.groupby(full["method"]).mean()
+        wide = own.pivot_table(values="less", index="crowd", columns="method")
+        mean = wide.mean()
+        first = mean[rank.index].idxmin()
+        for method, some in own.groupby("method", sort=False):
+            less, even = estimate(some["less"]), estimate(some["even"].dropna())
+            ahead = estimate((wide[method] - wide[first]).dropna())
+            better = (mean[rank.index] < mean[method] - SAME).sum()
+            equal = int((abs(mean[rank.index] - mean[method]) <= SAME).sum() > 1)
+            ranked = method in rank.index
+            rows.append(
+                {
+                    "kind": kind,
+                    "place": f"{better + 1}{'=' * equal}" if ranked else "–",
+                    "method": method,
+                    "less": less.mean,
+                    "se": estimate(seeds[kind, method]).se,
+                    "low": less.low,
+                    "high": less.high,
+                    "rank": rank.get(method, np.nan),
+                    "even": even.mean,
+                    "even_low": even.low,
+                    "even_high": even.high,
+                    **some[["error", "balanced", "labels"]].mean(),
+                    "crowds": less.n,
+                    "apart": bool(ahead.low > 0 or ahead.high < 0),
+                    "_order": (not ranked, less.mean),
+                }
+            )
+    order = {kind: at for at, kind in enumerate(KINDS)}
+    rows.sort(key=lambda row: (order[row["kind"]], row.pop("_order")))
+    return pd.DataFrame(rows)
+
+
+def refusals(table: pd.DataFrame) -> pd.DataFrame:
+    """Why methods have no number on crowds: `kind, methods, crowds, reason`."""
+    bad = named(table)
+    bad = bad[bad["status"].astype(str) != "ok"]
+    reason = bad["message"].where(bad["message"].astype(bool), bad["status"].astype(str))
+    bad = bad.assign(reason=reason)
+    for name, by in (("crowds", [*ONE, "reason"]), ("methods", ["kind", "crowds", "reason"])):
+        groups = bad.groupby(by, sort=False)[name[:-1]]
+        bad = groups.agg(lambda names: ", ".join(dict.fromkeys(names))).rename(name).reset_index()
+    return bad[["kind", "methods", "crowds", "reason"]]
+
+
+def errors(found: pd.DataFrame) -> pd.DataFrame:
+    """Mean error over levels, a row a method and a column a crowd."""
+    wide = cells(found).pivot_table(values="error", index=ONE, columns="crowd", sort=False)
+    return wide.rename_axis(columns=None).reset_index()
+
+
+def shown(table: pd.DataFrame) -> list[str]:
+    """The baseline and the first of each kind, "rule top-skill"."""
+    kept = []
+    for kind, own in table.groupby("kind", sort=False):
+        kept += [
+            f"{kind} {name}" for name in dict.fromkeys((BASELINE[str(kind)], own["method"].iloc[0]))
+        ]
+    return kept
+
+
+def drawn(found: pd.DataFrame, table: pd.DataFrame) -> Chart:
+    """Error against labels a task, a panel a crowd; in colour the baseline and first of kinds."""
+    data = found.assign(series=found["kind"] + " " + found["method"])
+    keys = ["crowd", "series", "level"]
+    data = data.groupby(keys, sort=False)[["labels", "error"]].mean().reset_index()
+    bold = shown(table)
+    data = data.iloc[
+        np.argsort(
+            [bold.index(one) if one in bold else -1 for one in data["series"]], kind="stable"
+        )
+    ]
+    data = data.sort_values("crowd", key=lambda names: names.map(PLACES), kind="stable")
+    seeds = found["repetition"].nunique()
+    return Chart(
+        "curves",
+        f"Error on held-out gold against labels a task, means over {seeds} draws of "
+        "tasks, controls and labels. In colour the baseline and the first of each kind, grey all "
+        "others. An exam's labels are not counted.",
+        data,
+        "labels",
+        "error",
+        "labels a task",
+        "error",
+        series="series",
+        panel="crowd",
+        log_x=True,
+        log_y=True,
+        bold=tuple(bold),
+    )
+
+
+PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
+
+
+def said(table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
+    """Who is first of each kind, who is not told apart from it, and what was not run."""
+    for kind, own in table.groupby("kind", sort=False):
+        ranked = own[own["place"] != "–"]
+        first, rest = ranked.iloc[0], ranked.iloc[1:]
+        near = rest.loc[~rest["apart"], "method"].tolist()
+        over = f" (over crowds {first['low']:+.4f} to {first['high']:+.4f})"
+        yield (
+            f"{kind}, beside {BASELINE[str(kind)]}, crowds: {first['crowds']}: {first['method']} "
+            f"is first, error {first['less']:+.4f} ± {first['se']:.4f}"
+            f"{over if first['crowds'] > 1 else ''}; by crowds not told apart from it: "
+            f"{', '.join(near) or 'none'}."
+        )
+    left = [name for name in DATASETS if name not in set(rows["crowd"])]
+    if left:
+        yield f"Crowds without a trial, not asked for or not at hand: {', '.join(left)}."
+    exam = rows.drop_duplicates(["crowd", "repetition"]).groupby("crowd", sort=False)["exam"].mean()
+    yield (
+        "Labels of the exam, for those who use it (rules, weighted votes), once: "
+        + ", ".join(f"{name} {labels:.0f}" for name, labels in exam.items())
+        + "."
+    )
+    yield "A method or a crowd of one's own is one file: workbench leaderboard --plugin FILE."
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Standings, errors by crowd, refusals, and curves."""
+    rows = ended_well(table)
+    found = curves(rows)
+    ranked = standings(found)
+    tables = {
+        "Standings": ranked,
+        "Error on each crowd, mean over levels": errors(found),
+        "Not run, and why": refusals(table),
+    }
+    return Analysis(
+        (ended(table), *said(ranked, named(rows))),
+        {name: one for name, one in tables.items() if len(one)},
+        (drawn(found, ranked),),
+    )
+
+
+_SMOKE = [
+    "aggregator/majority",
+    "aggregator/weighted-linear",
+    "aggregator/dawid-skene-smoothed",
+    "rule/top-skill",
+    "rule/selected",
+    "learner/ls-ol",
+    "learner/oracle",
+    "policy/fixed",
+    "policy/uncertain-drawn",
+]
+
+STUDY = Study(
+    name="leaderboard",
+    title="Every method on every recorded crowd",
+    source="beyond the papers",
+    parameters={
+        "crowd": Parameter(str, STAND_IN, "whose labels: a data set; the stand-in is named so"),
+        "tasks": Parameter(
+            int,
+            60,
+            "most tasks to label, drawn from gold held out; none for all but controls",
+            least=2,
+            optional=True,
+        ),
+        "method": Parameter(
+            str,
+            "aggregator/majority",
+            "who labels, chooses, learns or collects: KIND/NAME",
+            paired=True,
+        ),
+    },
+    sizes={
+        "smoke": Size(({"tasks": [30], "method": _SMOKE},), 2),
+        "small": Size(({"crowd": crowds(), "method": methods()},), 3),
+        "paper": Size(({"crowd": crowds(), "method": methods(), "tasks": [None]},), 5),
+    },
+    trial=trial,
+    analyse=analyse,
+    volatile=("method_seconds",),
+)

@@ -1,0 +1,3 @@
+"""Liu, Liu (2015), on learning online, without truth, whose labels to use."""
+
+PAPER = "Liu, Liu 2015"

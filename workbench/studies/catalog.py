@@ -1,0 +1,119 @@
+"""Which studies and claims there are: the folder of papers is the registry.
+
+A file `workbench/papers/PAPER/SOME_NAME.py` with a line `STUDY = …` is the study `some-name`, and
+its functions under `@claim` are claims. A user's own file, given by `--plugin FILE`, has the same
+form and may have any name. Nothing is imported before it is looked up: names are those of files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+from workbench.base.errors import InputError
+from workbench.base.registry import Entry, Registry, imported, plugins
+from workbench.studies.claim import Claim
+from workbench.studies.study import Study
+
+SHELF = "workbench.papers"
+"""Package of the papers, a package each, whose docstring and `PAPER` say which it is."""
+
+TITLE = re.compile(r'^STUDY = .*?\btitle="(?P<title>[^"]+)"', re.MULTILINE | re.DOTALL)
+"""What makes a file one of a study, and its title."""
+CLAIMS = re.compile(r"^@claim\(", re.MULTILINE)
+
+
+def studies() -> Registry[Study]:
+    """List the studies by name, those of `--plugin` files among them.
+
+    Raises
+    ------
+    InputError
+        Two studies have one name.
+    """
+    registry: Registry[Study] = Registry("study", *_shipped_studies())
+    for plugin in plugins():
+        study = getattr(plugin.module, "STUDY", None)
+        if isinstance(study, Study):
+            registry.register(Entry(study.name, study, study.title, study.source))
+    return registry
+
+
+def claims() -> tuple[Claim, ...]:
+    """List the claims, paper by paper, those of `--plugin` files last.
+
+    Raises
+    ------
+    InputError
+        Two claims have one id.
+    """
+    modules = [
+        importlib.import_module(name) for name, text in _files().items() if CLAIMS.search(text)
+    ]
+    listed = [claim for module in modules for claim in claims_of(module)]
+    listed += _toml_claims()
+    listed += [claim for plugin in plugins() for claim in claims_of(plugin.module)]
+    for name, times in Counter(claim.id for claim in listed).items():
+        if times > 1:
+            raise InputError(f"claim {name} is registered twice: give each an id of its own")
+    return tuple(listed)
+
+
+def claims_of(module: ModuleType) -> list[Claim]:
+    """List the claims that a file of a study has, the paper and the file's study filled in."""
+    paper = getattr(sys.modules.get(module.__name__.rpartition(".")[0]), "PAPER", None)
+    own = [
+        thing.claim
+        for thing in vars(module).values()
+        if isinstance(thing, FunctionType)
+        and thing.__module__ == module.__name__
+        and hasattr(thing, "claim")
+    ]
+    return [
+        replace(
+            claim,
+            source=f"{paper}, {claim.source}" if paper else claim.source,
+            studies=(module.STUDY.name,) if claim.studies is None else claim.studies,
+        )
+        for claim in own
+    ]
+
+
+def studies_needed() -> tuple[str, ...]:
+    """Name the studies that decide the claims, each once, in the claims' order."""
+    return tuple(dict.fromkeys(study for claim in claims() for study in claim.studies or ()))
+
+
+@cache
+def _files() -> dict[str, str]:
+    """Text of each paper's file, by module."""
+    shelf = importlib.import_module(SHELF)
+    paths = sorted(path for folder in shelf.__path__ for path in Path(folder).glob("*/*.py"))
+    return {f"{SHELF}.{path.parent.name}.{path.stem}": path.read_text("utf-8") for path in paths}
+
+
+@cache
+def _shipped_studies() -> tuple[Entry[Study], ...]:
+    return tuple(
+        Entry(
+            module.rpartition(".")[2].replace("_", "-"),
+            imported(f"{module}:STUDY"),
+            match["title"],
+            module.split(".")[-2],
+        )
+        for module, text in _files().items()
+        if (match := TITLE.search(text))
+    )
+
+
+def _toml_claims() -> list[Claim]:
+    """Claims that are not written as functions yet."""
+    from workbench.studies.toml_claims import register
+
+    return list(register())

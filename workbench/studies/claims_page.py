@@ -1,0 +1,126 @@
+"""The page of verdicts, in Markdown. The same verdicts give the same text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from workbench.base.errors import InputError
+from workbench.studies.claim import Claim, Evidence, Ruling, Verdict, Word
+
+HEAD = """\
+# What the papers claim, and what we measured
+
+Every verdict and every figure below is computed from the trials of a store:
+
+    workbench study run STUDY --size paper --store studies.sqlite
+    workbench claims --store studies.sqlite --out docs/claims.md
+
+With `--keep` a store of some studies renews their claims alone; the others keep their verdict.
+
+- *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
+- *holds as corrected*: it holds in part of the range compared, or under a condition that the
+  statement does not mention, or that it takes for granted and that is not to be had in general.
+- *void at the paper's own settings*: the conditions of the promise fail in the paper's own
+  experiments. The figures say whether it holds where they do not.
+- *refuted*: measured otherwise.
+- *inconclusive*: measured, but chance or the room between bounds leaves it open.
+- *does not transfer*: so it is where the paper measured it, and otherwise on other crowds.
+- *no data*: it rests on data that cannot be had, or on a text that cannot be read.
+- *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
+"""
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """Write the page: a summary, then a section a claim with statement, figures and evidence."""
+    counts = ", ".join(
+        f"{sum(one.word is word for one in verdicts)} {word}"
+        for word in Word
+        if any(one.word is word for one in verdicts)
+    )
+    lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
+    lines += _table(
+        ("claim", "source", "verdict"),
+        [
+            (f"[{one.claim.id}](#{one.claim.id})", one.claim.source, f"*{one.word}*")
+            for one in verdicts
+        ],
+    )
+    for one in verdicts:
+        lines += ["", f"## {one.claim.id}", "", f"{one.claim.source}", ""]
+        lines += [f"**Claim.** {one.claim.statement}", ""]
+        lines += [f"**Verdict: {one.word}.** {one.figures}"]
+        if one.evidence:
+            head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
+            lines += ["", *_table(head, [_cells(each) for each in one.evidence])]
+    return "\n".join(lines) + "\n"
+
+
+SECTION = re.compile(
+    r"^## (?P<id>\S+)\n\n.*?^\*\*Verdict: (?P<word>[^*]+)\.\*\* (?P<figures>[^\n]*)\n"
+    r"(?:\n\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
+    re.MULTILINE | re.DOTALL,
+)
+"""A claim's section of the page."""
+
+
+def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
+    """Read verdicts back from a page: by claim id, of those claims that it has.
+
+    Raises
+    ------
+    InputError
+        There is no such page.
+    """
+    known = {claim.id: claim for claim in claims}
+    try:
+        sections = SECTION.finditer(page.read_text("utf-8"))
+        return {
+            name: Verdict(
+                known[name],
+                Ruling(Word(section["word"]), section["figures"]),
+                tuple(_evidence(line) for line in (section["evidence"] or "").splitlines()),
+            )
+            for section in sections
+            if (name := section["id"]) in known
+        }
+    except (OSError, ValueError) as error:
+        raise InputError(f"{page}: not a page of claims that can be read ({error})") from None
+
+
+def _evidence(line: str) -> Evidence:
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    study, *counts, seeds, version, workbench = cells
+    trials, infeasible, failed = (int(count.replace(",", "")) for count in counts)
+    return Evidence(
+        study,
+        int(version),
+        trials,
+        infeasible,
+        failed,
+        tuple(int(seed) for seed in seeds.split(", ") if seed),
+        () if workbench == "–" else tuple(workbench.split(", ")),
+    )
+
+
+def _cells(one: Evidence) -> tuple[str, ...]:
+    seeds = ", ".join(str(seed) for seed in one.seeds)
+    versions = ", ".join(one.workbench) or "–"
+    return (
+        one.study,
+        f"{one.trials:,}",
+        f"{one.infeasible:,}",
+        f"{one.failed:,}",
+        seeds,
+        str(one.version),
+        versions,
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in rows),
+    ]

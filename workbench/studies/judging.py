@@ -1,0 +1,114 @@
+"""From a store to verdicts.
+
+A trial that ended `infeasible` has answered: there was nothing to assign. Any other trial without
+a record is a failure; where they are more than one in twenty, what is left may be a selection,
+and there is no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import pandas as pd
+
+from workbench.studies.analysis import ended_well
+from workbench.studies.catalog import claims as all_claims
+from workbench.studies.claim import Claim, Evidence, NotMeasured, Ruling, Verdict, Word
+
+MOST_FAILED = 0.05
+"""Share of failed trials above which no verdict is given."""
+
+VERSION = "environment.crowd-workbench"
+"""Column of a table with the workbench's version."""
+
+ANSWERED = ("ok", "infeasible")
+"""Statuses of trials that ended as they should."""
+
+
+class Tabled(Protocol):
+    """The one thing asked of a store."""
+
+    def table(self, study: str, version: int | None = None) -> pd.DataFrame:
+        """Give a study's trials, one row each."""
+        ...
+
+
+def judge(
+    store: Tabled,
+    claims: Sequence[Claim] | None = None,
+    *,
+    keep: Mapping[str, Verdict] | None = None,
+) -> list[Verdict]:
+    """Hold claims against the trials in a store.
+
+    Only trials of a study's present version count. A claim whose trials are missing, too few, or
+    failed too often is `UNMEASURED`, and its figures say what is missing.
+
+    Parameters
+    ----------
+    store
+        Gives each study's trials.
+    claims
+        Which; None for all of `catalog.claims`.
+    keep
+        Earlier verdicts by claim id (`read_page`): they stand where a study has no trial at all.
+    """
+    chosen = all_claims() if claims is None else claims
+    studies = dict.fromkeys(study for claim in chosen for study in claim.studies or ())
+    tables = {study: _current(store, study) for study in studies}
+    verdicts = []
+    for claim in chosen:
+        own = {study: tables[study] for study in claim.studies or ()}
+        kept = keep.get(claim.id) if keep else None
+        stands = kept is not None and any(table.empty for table, _ in own.values())
+        verdicts.append(kept if kept is not None and stands else _verdict(claim, own))
+    return verdicts
+
+
+def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
+    """Trials of the study's present version, and that version."""
+    from workbench.studies.source import Source
+
+    version = Source.of(study).load().version
+    return store.table(study, version), version
+
+
+def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdict:
+    evidence: list[Evidence] = []
+
+    def unmeasured(why: str) -> Verdict:
+        return Verdict(claim, Ruling(Word.UNMEASURED, why), tuple(evidence))
+
+    for study, (table, _) in tables.items():
+        if not len(table):
+            return unmeasured(f"no trials of {study}: workbench study run {study}")
+    evidence += [_evidence(study, version, table) for study, (table, version) in tables.items()]
+    for part in evidence:
+        total, measured = part.trials + part.failed, part.trials - part.infeasible
+        if part.failed > MOST_FAILED * total:
+            return unmeasured(f"{part.failed:,} of {total:,} trials of {part.study} failed")
+        if measured < claim.least:
+            return unmeasured(f"{measured} trials of {part.study}, {claim.least} needed")
+    try:
+        ruling = claim(*(ended_well(table).infer_objects() for table, _ in tables.values()))
+    except NotMeasured as missing:
+        return unmeasured(str(missing))
+    failed = sum(part.failed for part in evidence)
+    if failed:
+        figures = f"{ruling.figures} {failed:,} trials failed and are not counted."
+        ruling = Ruling(ruling.word, figures)
+    return Verdict(claim, ruling, tuple(evidence))
+
+
+def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:
+    answered = int(table["status"].isin(ANSWERED).sum())
+    return Evidence(
+        study,
+        version,
+        answered,
+        int((table["status"] == "infeasible").sum()),
+        len(table) - answered,
+        tuple(sorted({int(seed) for seed in table["seed"]})) if "seed" in table else (),
+        tuple(sorted({str(one) for one in table[VERSION].dropna()})) if VERSION in table else (),
+    )
