@@ -20,7 +20,7 @@ from workbench.crowd.reading import as_text, is_missing, open_table
 from workbench.crowd.tables import column
 
 if TYPE_CHECKING:
-    from workbench.audit.record import AuditRecord
+    from workbench.auditing.record import AuditRecord
 
 QUANTILES = (0.1, 0.5, 0.9)
 SCENES = {"as believed": 1.0, "half as many again": 1.5, "half as many": 0.5}
@@ -69,13 +69,17 @@ class Auditor:
         InputError
             There is none, or it is damaged.
         """
-        from workbench.audit.record import AuditRecord
+        from workbench.auditing.record import AuditRecord
 
         return cls(AuditRecord.open(path, origin))
 
+    def close(self) -> None:
+        """Close the file that keeps it; nothing more can be asked or told."""
+        self._record.close()
+
     @property
     def certified(self) -> bool:
-        """Whether at most ε of the answers are wrong, corrected as they are, at confidence 1 − α."""
+        """Whether at most ε of the answers, as corrected, are wrong, at confidence 1 − α."""
         return self._record.state.certified
 
     @property
@@ -141,7 +145,7 @@ class Auditor:
         self._record.hear(words)
 
     def bound(self) -> float:
-        """Largest share of the answers that may be wrong still, at confidence 1 − α, at any time."""
+        """Largest share of the answers that may still be wrong, at confidence 1 − α."""
         return self._record.state.bound() / self._record.state.tasks
 
     def certificate(self) -> dict[str, Any]:
@@ -192,8 +196,8 @@ class Auditor:
         waits = len(self._record.waiting)
         nothing = "nothing is asked: all tasks are checked" if state.left == 0 else "go on checking"
         return (
-            f"Not certified: up to {share} of the {state.tasks:,} answers may be wrong, with {sure} "
-            f"confidence; at most {percent(state.error, 6)} is asked.\n"
+            f"Not certified: up to {share} of the {state.tasks:,} answers may be wrong, with "
+            f"{sure} confidence; at most {percent(state.error, 6)} is asked.\n"
             f"{work}{f' {waits:,} drawn tasks wait for their label.' if waits else ''}\n"
             f"Next: {nothing}."
         )
@@ -269,9 +273,21 @@ def audit(
     InputError
         A task comes twice or has no id, a confidence is no number from 0 to 1, or the file cannot
         be made.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> answers = pd.DataFrame({"task": range(200), "label": ["cat"] * 200})
+    >>> audit = wb.audit(answers, error=0.1, seed=1)
+    >>> audit.next(most=20) == audit.next(most=20)  # they wait for their labels
+    True
+    >>> audit.tell_all({task: "cat" for task in audit.next(most=20)})
+    >>> audit.checks, audit.errors, audit.certified
+    (20, 0, False)
     """
-    from workbench.audit.record import AuditRecord
-    from workbench.audit.strata import stratify
+    from workbench.auditing.record import AuditRecord
+    from workbench.auditing.strata import stratify
 
     error, risk = checks.inside("error", error), checks.inside("risk", risk)
     came = _read(answers, error)
@@ -352,10 +368,19 @@ def plan_audit(
         Audits in each row of the table, 2 or more.
     seed
         Of the rehearsal.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> answers = pd.DataFrame({"task": range(200), "label": ["cat"] * 200, "confidence": 0.97})
+    >>> plan = wb.plan_audit(answers, error=0.1, runs=50)
+    >>> plan.to_frame()["errors"].tolist()
+    ['as believed', 'half as many again', 'half as many']
     """
-    from workbench.audit.simulation import rehearse
-    from workbench.audit.state import most_wrong
-    from workbench.audit.strata import stratify
+    from workbench.auditing.simulation import rehearse
+    from workbench.auditing.state import most_wrong
+    from workbench.auditing.strata import stratify
     from workbench.base.seeds import stream
 
     error, risk = checks.inside("error", error), checks.inside("risk", risk)
@@ -392,8 +417,6 @@ def _read(answers: Table, error: float) -> _Answers:
     table = open_table(answers, "answers")
     (names,) = table.words("task")
     table.once("an audit has one answer a task: leave one of them out", task=names)
-    if not len(table):
-        raise InputError(f"{table.name}: there is no task in it")
     texts = list(names)
     tasks: list[str | int] = texts
     if isinstance(answers, pd.DataFrame):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.base.checks import show as show_value
+from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import as_csv, as_png, deliver, emit, working, write_files
 from workbench.cli.streams import say, show
@@ -107,12 +109,19 @@ def tell(store: Path, labels: str | None, refused: str | None, as_json: bool) ->
     """
     from workbench.crowd.tables import read_gold, read_task_types
 
+    if labels is None and refused is None:
+        raise InputError("there is nothing to tell: give --labels, --refused or both")
     auditor = _open(store)
     words: dict[str, str | None] = {}
     if refused is not None:
         words |= dict.fromkeys(read_task_types(refused, default="").index)
     if labels is not None:
-        words |= read_gold(labels).to_dict()
+        for task, label in read_gold(labels).items():
+            if task in words:
+                raise InputError(
+                    f"task {show_value(task)} is in --labels and in --refused: leave it out of one"
+                )
+            words[str(task)] = label
     auditor.tell_all(words)
     return _status(auditor, as_json)
 
@@ -129,7 +138,7 @@ def status(
     auditor = _open(store)
     files: dict[Path, str | bytes] = {}
     if certificate is not None:
-        from workbench.audit.certificate import canonical
+        from workbench.auditing.certificate import canonical
 
         files[certificate] = canonical(auditor.certificate()) + "\n"
     if out is not None:

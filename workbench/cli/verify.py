@@ -12,7 +12,7 @@ from workbench.cli import options
 from workbench.cli.output import emit
 from workbench.cli.streams import show
 
-CHECKERS = {"audit": "workbench.audit.check_audit"}
+CHECKERS = {"audit": "workbench.auditing.check_audit"}
 """Module of each kind, with `line_of(content)`: it imports nothing else of the workbench."""
 
 

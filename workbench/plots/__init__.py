@@ -18,8 +18,8 @@ except (ValueError, OSError) as error:
     ) from None
 
 from workbench.plots._style import COLOURS
-from workbench.plots.audit import audit
 from workbench.plots.assign import plan, skills
+from workbench.plots.audit import audit
 from workbench.plots.check import checked
 from workbench.plots.collect import collected
 from workbench.plots.compare import comparison

@@ -27,16 +27,17 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from workbench.aggregation.ebcc import ebcc
-from workbench.audit.plan import fluid_plan
-from workbench.audit.simulation import rehearse
-from workbench.audit.state import most_wrong
-from workbench.audit.strata import stratify
-from workbench.audit.uniform import SCHEMES, uniform_checks
+from workbench.auditing.plan import fluid_plan
+from workbench.auditing.simulation import rehearse
+from workbench.auditing.state import most_wrong
+from workbench.auditing.strata import stratify
+from workbench.auditing.uniform import SCHEMES, uniform_checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.crowd.datasets import load
 from workbench.crowd.votes import Votes
+from workbench.studies.analysis import ended, ended_well
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -78,7 +79,7 @@ def _promise(params: Params, streams: Streams) -> Record:
     strata = stratify(belief, np.zeros(n, dtype=bool))
     counts = np.zeros((runs, len(strata.log_odds)))
     np.add.at(counts, (np.arange(runs)[:, None], strata.bin[errors]), 1.0)
-    found = rehearse(
+    audits = rehearse(
         strata.log_odds,
         strata.sure,
         strata.size,
@@ -93,8 +94,8 @@ def _promise(params: Params, streams: Streams) -> Record:
         "wrong": wrong,
         "allowed": k,
         "audits": runs,
-        "false": int(found.false.sum()),
-        "checks": float(found.checks.mean()),
+        "false": int(audits.false.sum()),
+        "checks": float(audits.checks.mean()),
     }
 
 
@@ -125,15 +126,15 @@ def answered(name: str, labels: int | None, seed: int) -> tuple[FloatArray, Bool
         Of the draw and of EBCC.
     """
     try:
-        known = load(name)
+        crowd = load(name)
     except InputError as error:
         raise TrialEnded("infeasible", str(error)) from None
-    table = known.labels.drop_duplicates(["task", "worker", "label"])
+    table = crowd.labels.drop_duplicates(["task", "worker", "label"])
     if labels is not None:
         order = stream(seed, "labels").permutation(len(table))
         table = table.iloc[order].groupby("task", sort=False).head(labels)
-    votes = Votes.of(table, classes=sorted({*known.labels["label"], *known.gold}))
-    gold = pd.Index(votes.classes).get_indexer(pd.Index(known.gold.reindex(votes.tasks)))
+    votes = Votes.of(table, classes=sorted({*crowd.labels["label"], *crowd.gold}))
+    gold = pd.Index(votes.classes).get_indexer(pd.Index(crowd.gold.reindex(votes.tasks)))
     result = ebcc(votes, restarts=2, seed=seed)
     scored = gold >= 0
     confidence: FloatArray = np.asarray(result.info["confidence"], dtype=np.float64)
@@ -149,7 +150,7 @@ def _cost(params: Params, streams: Streams) -> Record:
     counts = np.bincount(strata.bin, wrong, len(size))
     rng = stream(streams.method(), "draws")
     common: dict[str, Any] = {"error": error, "risk": risk, "most": k}
-    found = rehearse(
+    audits = rehearse(
         strata.log_odds, strata.sure, size, np.tile(counts, (runs, 1)), rng=rng, **common
     )
     orders = [rng.permutation(wrong) for _ in range(runs)]
@@ -165,8 +166,8 @@ def _cost(params: Params, streams: Streams) -> Record:
         "wrong": int(wrong.sum()),
         "allowed": k,
         "audits": runs,
-        "checks": float(found.checks.mean()),
-        "checks_se": float(found.checks.std(ddof=1) / math.sqrt(runs)),
+        "checks": float(audits.checks.mean()),
+        "checks_se": float(audits.checks.std(ddof=1) / math.sqrt(runs)),
         **evenly,
         "fixed": fixed_sample(n, int(wrong.sum()), k, risk),
         "limit": float(fluid_plan(size, rates, k, math.log(1.0 / risk), 40).checks),
@@ -192,29 +193,39 @@ def fixed_sample(tasks: int, wrong: int, most: int, risk: float) -> int:
 
 def analyse(trials: pd.DataFrame) -> Analysis:
     """False certificates by setting, and checks beside those of even draws."""
-    trials = trials[trials["status"] == "ok"]
-    findings: list[str] = []
+    findings = [ended(trials)]
+    trials = ended_well(trials)
     tables: dict[str, pd.DataFrame] = {}
     promise = trials[trials["question"] == "promise"]
     if len(promise):
-        keys = ["tasks", "error", "excess", "belief", "risk"]
-        table = promise.groupby(keys, as_index=False)[["audits", "false"]].sum()
-        table["share"] = table["false"] / table["audits"]
-        reach = np.sqrt(table["risk"] * (1 - table["risk"]) / table["audits"])
-        over = int((table["share"] > table["risk"] + 2 * reach).sum())
-        worst = table.loc[table["share"].idxmax()]
-        findings.append(
-            f"Of {len(table)} settings {over} have more false certificates than α and two standard "
-            f"errors; most have {100 * worst['share']:.2f} % ({worst['belief']}, "
-            f"{worst['tasks']} tasks, ε = {worst['error']:g}, {worst['audits']} audits)."
-        )
+        table = false_certificates(promise)
         tables["False certificates"] = table
+        findings.append(_promise_finding(table))
     cost = trials[trials["question"] == "cost"]
     if len(cost):
         table = costs(cost)
         tables["Checks until the certificate"] = table
         findings += _cost_findings(table)
     return Analysis(tuple(findings), tables)
+
+
+def false_certificates(trials: pd.DataFrame) -> pd.DataFrame:
+    """One row a setting: audits, false certificates, and whether these are too many."""
+    keys = ["tasks", "error", "excess", "belief", "risk"]
+    table = trials.groupby(keys, as_index=False)[["audits", "false"]].sum()
+    table["share"] = table["false"] / table["audits"]
+    reach = np.sqrt(table["risk"] * (1 - table["risk"]) / table["audits"])
+    table["too_many"] = table["share"] > table["risk"] + 2 * reach
+    return table
+
+
+def _promise_finding(table: pd.DataFrame) -> str:
+    worst = table.loc[table["share"].idxmax()]
+    return (
+        f"Of {len(table)} settings {table['too_many'].sum()} have more false certificates than α "
+        f"and two standard errors; most have {100 * worst['share']:.2f} % ({worst['belief']}, "
+        f"{worst['tasks']} tasks, ε = {worst['error']:g}, {worst['audits']} audits)."
+    )
 
 
 def costs(trials: pd.DataFrame) -> pd.DataFrame:
@@ -264,7 +275,17 @@ STUDY = Study(
         "runs": Parameter(int, 3000, "audits of a trial", least=2),
     },
     sizes={
-        "smoke": Size(({"tasks": [50], "belief": ["flat", "adversarial"], "runs": [50]},), 1),
+        "smoke": Size(
+            (
+                {
+                    "tasks": [50],
+                    "excess": ["one", "quarter"],
+                    "belief": ["flat", "adversarial"],
+                    "runs": [50],
+                },
+            ),
+            1,
+        ),
         "small": Size(
             (
                 {"tasks": [50, 200], "error": [0.05, 0.1], "belief": list(BELIEFS), "runs": [500]},

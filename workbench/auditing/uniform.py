@@ -72,7 +72,7 @@ def _alpha(
     total = len(wrong)
     before = np.arange(total)
     guess = (WEIGHT * (1.0 - error / 2) + before - found[:-1]) / (WEIGHT + before)
-    start, sum_ = 0, 0.0
+    start = 0
     for s in range(int(found[-1]) + 1):
         # Draws up to the next error; the product anew, for another T is tested from here on.
         tested = most + 1 + s

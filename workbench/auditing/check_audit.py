@@ -43,14 +43,14 @@ MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.
 HALVINGS, NEWTON_WORLD, PRICE, WORTH = 10, 4, (1e-6, 30.0), (1e-8, 30.0)
 
 
-class Wrong(Exception):
+class WrongError(Exception):
     """Why a certificate does not hold."""
 
 
 def require(holds: object, words: str) -> None:
     """Refuse unless something holds."""
     if not holds:
-        raise Wrong(words)
+        raise WrongError(words)
 
 
 # ---- reading ----
@@ -65,7 +65,7 @@ def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def no_constant(text: str) -> None:
     """Refuse NaN and infinity."""
-    raise Wrong(f"{text} is no number")
+    raise WrongError(f"{text} is no number")
 
 
 def canonical(value: Any) -> str:
@@ -118,10 +118,10 @@ def read(content: bytes) -> dict[str, Any]:
         text = content.decode("utf-8")
         raw = json.loads(text, object_pairs_hook=distinct, parse_constant=no_constant)
         same = canonical(raw) == text.removesuffix("\n")
-    except Wrong:
+    except WrongError:
         raise
     except (ValueError, RecursionError) as error:
-        raise Wrong(f"is no JSON ({str(error)[:60]})") from None
+        raise WrongError(f"is no JSON ({str(error)[:60]})") from None
     require(type(raw) is dict and raw.get("kind") == KIND, f"its kind is not {KIND!r}")
     require(type(raw.get("format")) is int and raw["format"] == FORMAT, "another format")
     require(same, "is not written canonically")
@@ -488,7 +488,7 @@ def check(content: bytes) -> str:
 
     Raises
     ------
-    Wrong
+    WrongError
         Why it does not.
     """
     raw = read(content)
@@ -527,7 +527,7 @@ def line_of(content: bytes) -> tuple[bool, str]:
     """Whether a certificate holds, and the line that is printed of it."""
     try:
         return True, f"holds: {check(content)}"
-    except Wrong as error:
+    except WrongError as error:
         words = str(error)
     except (ArithmeticError, ValueError, TypeError, LookupError, RecursionError) as error:
         words = f"cannot be recomputed ({type(error).__name__})"

@@ -30,14 +30,14 @@ FLAT_CHECKS = 8.0
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LogitLine:
     """A logistic line: log-odds of a wrong answer are level + slope × the belief's log-odds."""
 
     level: FloatArray
     slope: FloatArray
 
 
-def fit_line(log_odds: FloatArray, checked: FloatArray, wrong: FloatArray) -> Line:
+def fit_line(log_odds: FloatArray, checked: FloatArray, wrong: FloatArray) -> LogitLine:
     """Draw the line through the checks, drawn to level 0 and slope 1, by Newton's method.
 
     Parameters
@@ -62,11 +62,11 @@ def fit_line(log_odds: FloatArray, checked: FloatArray, wrong: FloatArray) -> Li
         # Steps are kept short: far from its top the curve's second order may lead anywhere.
         level = level + np.clip((bb * a - ab * b) / whole, -1.0, 1.0)
         slope = slope + np.clip((aa * b - ab * a) / whole, -0.5, 0.5)
-    return Line(level, slope)
+    return LogitLine(level, slope)
 
 
 def recalibrated(
-    line: Line, log_odds: FloatArray, checked: FloatArray, wrong: FloatArray
+    line: LogitLine, log_odds: FloatArray, checked: FloatArray, wrong: FloatArray
 ) -> FloatArray:
     """Forecast the rate of wrong answers of each bin: the line, and the bin's own checks."""
     by_line = _rate(line.level[..., None] + line.slope[..., None] * log_odds)

@@ -1,4 +1,4 @@
-"""The next draw, from the checks so far: which bin is corrected, with what chance, or where to look.
+"""The next draw, from the checks so far: which bin is corrected, how likely, or where to look.
 
 Everything here is a function of what has been heard before the draw. Bins come last in all arrays.
 """
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.audit import bets
-from workbench.audit.forecast import Line, fit_line, flat, recalibrated
-from workbench.audit.plan import fluid_plan
+from workbench.auditing import bets
+from workbench.auditing.forecast import LogitLine, fit_line, flat, recalibrated
+from workbench.auditing.plan import fluid_plan
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 MOST_SURE = 0.9
@@ -41,7 +41,7 @@ class Outlook:
         Share of the checks that these take, shape (…).
     """
 
-    line: Line
+    line: LogitLine
     whole: BoolArray
     correction: FloatArray
 

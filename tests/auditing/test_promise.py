@@ -13,11 +13,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from workbench.audit import bets, design, state
-from workbench.audit.draws import Point
-from workbench.audit.forecast import FLOOR
-from workbench.audit.state import AuditState, most_wrong
-from workbench.audit.strata import Strata
+from workbench.auditing import bets, design, state
+from workbench.auditing.draws import DrawPoint
+from workbench.auditing.forecast import FLOOR
+from workbench.auditing.state import AuditState, most_wrong
+from workbench.auditing.strata import Strata
 
 
 def made_state(sizes, sure=0, error=0.3, risk=0.3, odds=None):
@@ -38,11 +38,11 @@ def children(audit):
         for place in range(count):
             at = (2 * place + 1 << 127) // count
             if bin_ == int(now.target) and correct > 0:
-                yield correct / count, Point(0.0, 0.0, at)
+                yield correct / count, DrawPoint(0.0, 0.0, at)
             if correct < 1 and now.q[bin_] > 0:
                 middle = (mass[:bin_].sum() + mass[bin_] / 2) / mass.sum()
                 # The chance that is stated, not the one that it comes to after division.
-                yield (1 - correct) * float(now.q[bin_]), Point(1.0 - 2.0**-53, middle, at)
+                yield (1 - correct) * float(now.q[bin_]), DrawPoint(1.0 - 2.0**-53, middle, at)
 
 
 def walk(audit, errors, chance=1.0):
@@ -219,7 +219,7 @@ def test_tilts_are_at_least_one_and_have_mean_one(seed):
     for errors in (np.zeros(len(left)), np.floor(left / 2), np.minimum(left, 1)):
         remaining = errors.sum()
         for v, V in zip(value, whole, strict=True):
-            if V > remaining:
+            if remaining < V:
                 mean = (errors * (v - 1) + (left - errors) * v).sum() / (V - remaining)
                 assert mean == pytest.approx(1.0, rel=1e-9)
 
@@ -247,7 +247,7 @@ def test_the_order_of_words_has_no_bearing_on_the_evidence():
     def run(order):
         audit = made_state((5, 4, 3), error=0.2)
         for number in range(6):
-            audit.draw(Point(0.9, 0.1 + 0.14 * number, number << 120))
+            audit.draw(DrawPoint(0.9, 0.1 + 0.14 * number, number << 120))
         for number in order:
             audit.hear(number, number in (1, 4))
         return audit.evidence, audit.bound(), audit.certified
@@ -258,7 +258,7 @@ def test_the_order_of_words_has_no_bearing_on_the_evidence():
 def test_what_waits_does_not_count():
     audit = made_state((5, 4, 3), error=0.2)
     for number in range(3):
-        audit.draw(Point(0.9, 0.3, number << 126))
+        audit.draw(DrawPoint(0.9, 0.3, number << 126))
     audit.hear(1, False)
     audit.hear(2, False)
     assert audit.counted == 0
@@ -271,13 +271,13 @@ def test_what_waits_does_not_count():
 def test_a_refusal_is_wrong_and_stays_so():
     audit = made_state((4,), error=0.26, risk=0.4)  # one of four may be wrong
     for number in range(4):
-        audit.draw(Point(0.9, 0.5, 0))
+        audit.draw(DrawPoint(0.9, 0.5, 0))
         audit.hear(number, True, refused=True)
         assert audit.bound() >= number + 1
     assert not audit.certified
     audit = made_state((4,), error=0.26, risk=0.4)
     for number in range(3):
-        audit.draw(Point(0.9, 0.5, 0))
+        audit.draw(DrawPoint(0.9, 0.5, 0))
         audit.hear(number, True)
     assert audit.certified
     assert audit.bound() <= 1
@@ -287,7 +287,7 @@ def test_evidence_is_kept_as_it_is_computed_anew():
     rng = np.random.default_rng(5)
     audit = made_state((30, 20, 10), error=0.1, risk=0.05)
     for number in range(50):
-        audit.draw(Point(*rng.random(2), int(rng.integers(2**62)) << 66))
+        audit.draw(DrawPoint(*rng.random(2), int(rng.integers(2**62)) << 66))
         audit.hear(number, bool(rng.random() < 0.2), refused=bool(rng.random() < 0.02))
         anew = bets.log_evidence(*audit._counted(), audit.tested)
         assert audit.evidence == pytest.approx(float(anew), abs=1e-9)

@@ -19,7 +19,7 @@ from workbench.base.arrays import FloatArray, IntArray
 _UNIT = 2.0**-53
 
 
-class Point(NamedTuple):
+class DrawPoint(NamedTuple):
     """Three even draws: from 0 to 1, from 0 to 1, and a whole number below 2¹²⁸."""
 
     coin: float
@@ -39,11 +39,11 @@ def seed_digest(seed: bytes) -> str:
     return hashlib.sha256(seed).hexdigest()
 
 
-def point(seed: bytes, number: int) -> Point:
+def point(seed: bytes, number: int) -> DrawPoint:
     """Give the draws of one number, 0 or more."""
     digest = hashlib.sha256(seed + number.to_bytes(8, "big")).digest()
     coin, bin_ = (int.from_bytes(digest[at : at + 8], "big") >> 11 for at in (0, 8))
-    return Point(coin * _UNIT, bin_ * _UNIT, int.from_bytes(digest[16:], "big"))
+    return DrawPoint(coin * _UNIT, bin_ * _UNIT, int.from_bytes(digest[16:], "big"))
 
 
 class Urns:

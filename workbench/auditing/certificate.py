@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from workbench.audit.draws import seed_digest
-from workbench.audit.state import AuditState
+from workbench.auditing.draws import seed_digest
+from workbench.auditing.state import AuditState
 
 KIND, FORMAT = "audit", 1
 
@@ -49,7 +49,7 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Word:
+class ExpertWord:
     """What an expert said of a draw; None where she refused."""
 
     of: int
@@ -67,7 +67,7 @@ def digest(value: Any) -> str:
 
 
 def certificate(
-    opening: Opening, state: AuditState, events: Sequence[int | Word], seed: bytes | None
+    opening: Opening, state: AuditState, events: Sequence[int | ExpertWord], seed: bytes | None
 ) -> dict[str, Any]:
     """Write down an audit.
 
@@ -84,7 +84,7 @@ def certificate(
         raise ValueError("the seed is another's")
     rows = []
     for event in events:
-        if isinstance(event, Word):
+        if isinstance(event, ExpertWord):
             rows.append(asdict(event))
             continue
         drawn = asdict(state.draws[event])

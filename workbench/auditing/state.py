@@ -13,10 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from workbench.audit import bets
-from workbench.audit.design import Look, Outlook, due, foretold, look, outlook
-from workbench.audit.draws import Point, Urns
-from workbench.audit.strata import Strata
+from workbench.auditing import bets
+from workbench.auditing.design import Look, Outlook, due, foretold, look, outlook
+from workbench.auditing.draws import DrawPoint, Urns
+from workbench.auditing.strata import Strata
 from workbench.base.arrays import FloatArray
 
 ROUNDING = 1e-9
@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Draw:
+class TaskDraw:
     """One task that was drawn, and how.
 
     Attributes
@@ -86,7 +86,7 @@ class AuditState:
         self.tasks = len(strata.bin)
         self.most = most_wrong(error, self.tasks)
         self.need = math.log(1.0 / risk)
-        self.draws: list[Draw] = []
+        self.draws: list[TaskDraw] = []
         self.heard: list[bool | None] = []
         self.refused: set[int] = set()
         self._looks: dict[int, Look] = {}
@@ -148,7 +148,7 @@ class AuditState:
             advantage=self._advantage,
         )
 
-    def draw(self, point: Point) -> Draw:
+    def draw(self, point: DrawPoint) -> TaskDraw:
         """Draw the next task; there is one left."""
         now = self.prepare()
         correction = point.coin < float(now.correct)
@@ -159,7 +159,7 @@ class AuditState:
             most = int(np.flatnonzero((self._urns.left > 0) & (now.q > 0))[-1])
             bin_ = min(int((edges <= point.bin * edges[-1]).sum()), most)
         task = self._urns.take(bin_, point.place)
-        drawn = Draw(
+        drawn = TaskDraw(
             task,
             bin_,
             correction,

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from workbench.audit.certificate import Opening, Word, certificate
-from workbench.audit.draws import new_seed, point, seed_digest
-from workbench.audit.state import AuditState
-from workbench.audit.strata import Strata
+from workbench.auditing.certificate import ExpertWord, Opening, certificate
+from workbench.auditing.draws import new_seed, point, seed_digest
+from workbench.auditing.state import AuditState
+from workbench.auditing.strata import Strata
 from workbench.base.checks import show
 from workbench.base.errors import InputError
 from workbench.base.journal import Journal
@@ -74,7 +74,14 @@ class AuditRecord:
         Label by number of the draw; None where it was refused.
     """
 
-    def __init__(self, begun: AuditBegun, journal: Journal[Events] | None, origin: str) -> None:
+    def __init__(
+        self,
+        begun: AuditBegun,
+        journal: Journal[Events] | None = None,
+        start: Position | None = None,
+        *,
+        origin: str,
+    ) -> None:
         self._seed = bytes.fromhex(begun.seed)
         self.opening = Opening(
             begun.error,
@@ -85,17 +92,21 @@ class AuditRecord:
             begun.log_odds,
             seed_digest(self._seed),
         )
-        bins = np.array(begun.bins, dtype=np.int64)
-        unanswered = np.array([answer is None for answer in begun.answers])
-        sure = np.bincount(bins, unanswered, len(begun.log_odds)) > 0
-        strata = Strata(bins, np.array(begun.log_odds, dtype=np.float64), sure)
-        self.state = AuditState(strata, begun.error, begun.risk)
-        self.words: dict[int, str | None] = {}
-        self._events: list[int | Word] = []
-        self._number = {}  # type: dict[str, int]
         self._place: dict[str, int] | None = None
-        self._journal, self._origin = journal, origin
-        self._position: Position | None = None
+        self._journal, self._start, self._origin = journal, start, origin
+        self._rewind()
+
+    def _rewind(self) -> None:
+        """Stand at the beginning: nothing is drawn."""
+        bins = np.array(self.opening.bins, dtype=np.int64)
+        unanswered = np.array([answer is None for answer in self.opening.answers])
+        sure = np.bincount(bins, unanswered, len(self.opening.log_odds)) > 0
+        strata = Strata(bins, np.array(self.opening.log_odds, dtype=np.float64), sure)
+        self.state = AuditState(strata, self.opening.error, self.opening.risk)
+        self.words: dict[int, str | None] = {}
+        self._events: list[int | ExpertWord] = []
+        self._number: dict[str, int] = {}
+        self._position = self._start
 
     @classmethod
     def begin(
@@ -127,7 +138,7 @@ class AuditRecord:
             new_seed(seed).hex(),
         )
         if path is None:
-            return cls(begun, None, origin)
+            return cls(begun, origin=origin)
         journal = Journal.create(path, AUDITS, [begun], who=WHO, origin=origin)
         return cls._of(journal, origin)
 
@@ -144,14 +155,21 @@ class AuditRecord:
 
     @classmethod
     def _of(cls, journal: Journal[Events], origin: str) -> AuditRecord:
-        with journal.view() as view:
-            first = next(iter(view.since()), None)
-            if first is None or not isinstance(first.event, AuditBegun):
-                raise InputError(f"{journal.path}: is the journal of no audit")
-            record = cls(first.event, journal, origin)
-            record._position = first.position
-            record._read(view.since(first.position))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(journal)
+            with journal.view() as view:
+                first = next(iter(view.since()), None)
+                if first is None or not isinstance(first.event, AuditBegun):
+                    raise InputError(f"{journal.path}: is the journal of no audit")
+                record = cls(first.event, journal, first.position, origin=origin)
+                record._read(view.since(first.position))
+            stack.pop_all()
         return record
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self._journal is not None:
+            self._journal.close()
 
     @property
     def waiting(self) -> list[int]:
@@ -232,17 +250,27 @@ class AuditRecord:
         answer = self.opening.answers[self.state.draws[event.of].task]
         wrong = event.word is None or event.word != answer
         self.words[event.of] = event.word
-        self._events.append(Word(event.of, event.word))
+        self._events.append(ExpertWord(event.of, event.word))
         self.state.hear(event.of, wrong, refused=event.word is None)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[JournalTransaction[Events] | None]:
+        """Hold the journal alone, be as far as it is; on an error, forget what it did not take."""
         if self._journal is None:
             yield None
             return
-        with self._journal.transaction() as transaction:
-            self._read(transaction.since(self._position))
-            yield transaction
+        reached = None
+        try:
+            with self._journal.transaction() as transaction:
+                self._read(transaction.since(self._position))
+                reached = len(self._events), self._position
+                yield transaction
+        except BaseException:
+            if reached != (len(self._events), self._position):
+                self._rewind()
+                with contextlib.suppress(InputError):
+                    self.refresh()
+            raise
 
     def _keep(
         self, transaction: JournalTransaction[Events] | None, fresh: Sequence[Events]

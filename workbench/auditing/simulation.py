@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.audit import bets
-from workbench.audit.design import Look, Outlook, due, foretold, look, outlook
-from workbench.audit.forecast import Line
+from workbench.auditing import bets
+from workbench.auditing.design import Look, Outlook, due, foretold, look, outlook
+from workbench.auditing.forecast import LogitLine
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -64,7 +64,7 @@ class _Runs:
         if self.planned is not None:
             line = self.planned.line
             self.planned = Outlook(
-                Line(line.level[rows], line.slope[rows]),
+                LogitLine(line.level[rows], line.slope[rows]),
                 self.planned.whole[rows],
                 self.planned.correction[rows],
             )
