@@ -418,7 +418,7 @@ def _read(answers: Table, error: float) -> _Answers:
     (names,) = table.words("task")
     table.once("an audit has one answer a task: leave one of them out", task=names)
     texts = list(names)
-    tasks: list[str | int] = texts
+    tasks: list[str | int] = [*texts]
     if isinstance(answers, pd.DataFrame):
         cells = column(answers, "task", "answers").tolist()
         whole = [int(cell) if _is_whole(cell) else None for cell in cells]

@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 
 from workbench.base.arrays import BoolArray, FloatArray
 
-FRACTIONS: FloatArray = 0.98 * 0.85 ** np.arange(12)
+FRACTIONS: FloatArray = 0.98 * 0.85 ** np.arange(12.0)
 """f of the twelve bets."""
-_NEAR = np.exp(-0.5 * (np.log(FRACTIONS / 0.45) / 0.6) ** 2)
+_NEAR: FloatArray = np.exp(-0.5 * (np.log(FRACTIONS / 0.45) / 0.6) ** 2)
 WEIGHTS: FloatArray = _NEAR / _NEAR.sum()
 """Weights of the twelve, largest about .45."""
 EVEN = 0.03
@@ -92,7 +92,7 @@ def log_evidence(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> Flo
 
 def log_products(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> FloatArray:
     """Give the logarithm of the product of each fraction, shape (fractions, …)."""
-    step = bet * (wrong - estimate)
+    step = bet * (np.asarray(wrong, dtype=np.float64) - estimate)
     return np.array([np.log1p(fraction * step).sum(axis=0) for fraction in FRACTIONS])
 
 

@@ -85,7 +85,7 @@ def fluid_plan(
     for _ in range(halvings):
         middle = (low + high) / 2
         _, _, reached = _at(left, rate, spare, np.exp(middle), halvings)
-        enough = reached >= evidence
+        enough = reached >= np.asarray(evidence)
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     share, whole, _ = _at(left, rate, spare, np.exp(high), halvings)
     nothing = left.sum(axis=-1) <= spare
@@ -146,4 +146,5 @@ def _far(rate: FloatArray, divergence: FloatArray) -> FloatArray:
 
 def _entropy(p: FloatArray) -> FloatArray:
     inner = np.clip(p, 1e-300, 1.0 - 1e-16)
-    return -inner * np.log(inner) - (1.0 - inner) * np.log1p(-inner)
+    result: FloatArray = -inner * np.log(inner) - (1.0 - inner) * np.log1p(-inner)
+    return result

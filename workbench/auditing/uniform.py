@@ -41,7 +41,7 @@ def uniform_checks(wrong: BoolArray, *, error: float, risk: float, most: int, sc
     """
     total = len(wrong)
     found = np.concatenate([[0], np.cumsum(wrong)])
-    drawn = np.arange(total + 1)
+    drawn = np.arange(total + 1.0)
     need = math.log(1.0 / risk)
     exhausted = max(total - most, 0)
     if scheme == "prior-posterior":

@@ -220,7 +220,7 @@ def false_certificates(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _promise_finding(table: pd.DataFrame) -> str:
-    worst = table.loc[table["share"].idxmax()]
+    worst = table.iloc[int(table["share"].argmax())]
     return (
         f"Of {len(table)} settings {table['too_many'].sum()} have more false certificates than α "
         f"and two standard errors; most have {100 * worst['share']:.2f} % ({worst['belief']}, "
@@ -248,7 +248,7 @@ def _cost_findings(table: pd.DataFrame) -> list[str]:
         if rows.empty:
             continue
         even, limit = (np.exp(np.log(rows[x]).mean()) for x in ("over_even", "over_limit"))
-        worst = rows.loc[rows["over_even"].idxmax()]
+        worst = rows.iloc[int(rows["over_even"].argmax())]
         lines.append(
             f"{words}, {len(rows)} rows of crowds not used in tuning: {even:.3f} of the better "
             f"even scheme in the geometric mean, at most {worst['over_even']:.2f} "
