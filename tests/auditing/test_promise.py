@@ -197,14 +197,36 @@ def test_chances_sum_to_one_and_every_factor_is_positive_and_grows(seed):
         least = 1 + bets.FRACTIONS[:, None] * bet * (0.0 - estimate)
         assert (least > 0.019).all()  # at T = S, the least there can be
     estimate = base + (1 - rate[left > 0][:1]) / q[left > 0][:1] if not sure[0] else np.zeros(1)
-    values = [float(bets.log_evidence(estimate, np.array([bet]), T)) for T in range(20)]
+    values = [
+        float(bets.log_evidence(estimate, np.array([bet]), np.array([0.7]), T)) for T in range(20)
+    ]
     assert values == sorted(values)
 
 
 def test_bets_weigh_one_in_all():
     assert bets.WEIGHTS.sum() == pytest.approx(1.0, abs=1e-15)
-    assert len(bets.WEIGHTS) == len(bets.FRACTIONS) == 12
+    assert len(bets.WEIGHTS) - 1 == len(bets.FRACTIONS) == 12
     assert 0 < bets.FRACTIONS.min() < bets.FRACTIONS.max() < 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bet_of_a_draw_grows_fastest(seed):
+    rng = np.random.default_rng(seed)
+    rate, left, _ = random_bins(rng)
+    sure = np.zeros(len(left), dtype=bool)
+    q = bets.chances(rate, left, sure)
+    bet = bets.largest_bet(rate, q, left, sure)
+    spare = np.asarray(rng.uniform(-1, 2) * (left * rate).sum())
+    low, high = bets.OWN_RANGE
+
+    def growth(fraction):
+        bins = left > 0
+        x = bet * np.array([spare + rate / q, spare - (1 - rate) / q])[:, bins]
+        chance = (left * q * np.array([1 - rate, rate]))[:, bins]
+        return (chance * np.log1p(fraction * x)).sum()
+
+    best = growth(float(bets.own_fraction(rate, q, left, bet, spare)))
+    assert best >= max(growth(f) for f in np.linspace(low, high, 400)) - 1e-5
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -229,12 +251,15 @@ def test_the_least_number_refuted(seed):
     rng = np.random.default_rng(seed)
     t, found, left = int(rng.integers(0, 40)), int(rng.integers(0, 9)), int(rng.integers(0, 60))
     estimate, bet = rng.normal(8, 6, t), rng.random(t) * 0.02
+    own = rng.random(t)
     need, near = float(rng.random() * 3), int(rng.integers(0, 90))
     refuted = [
-        T for T in range(found + 1, found + left + 1) if bets.log_evidence(estimate, bet, T) >= need
+        T
+        for T in range(found + 1, found + left + 1)
+        if bets.log_evidence(estimate, bet, own, T) >= need
     ]
     expected = min(refuted, default=found + left + 1)
-    assert bets.refuted_from(estimate, bet, found, left, need, near) == expected
+    assert bets.refuted_from((estimate, bet, own), found, left, need, near) == expected
 
 
 def test_how_many_may_be_wrong_is_read_as_a_decimal():

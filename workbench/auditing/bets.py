@@ -9,9 +9,11 @@ has mean T, whatever q, r and the errors: Σ_j q_j (e_j − r_j)/q_j = (T − S)
 λ ≥ 0 that is a function of the past, the factor 1 + λ (T − A) has mean 1. It is positive for every
 T ≥ S where λ < 1/(Σ_j r_j + max_j (1 − r_j)/q_j), and it grows with T. The product of factors,
 
-    K(T) = weighted mean over twelve fractions f of Π_t [1 + f λ_t (T − A_t)],
+    K(T) = weighted mean over thirteen bets of Π_t [1 + f_t λ_t (T − A_t)],
 
-is a martingale that starts at 1, under the true T; by Ville's inequality it ever reaches 1/α with
+is a martingale that starts at 1, under the true T: twelve bets have a fraction f of their own for
+all draws, and the thirteenth, with most of the weight, that of the draw which grows fastest if the
+forecasts are right; by Ville's inequality it ever reaches 1/α with
 chance α at most. It grows with T: where K(T) ≥ 1/α, T and all larger numbers are refuted. No factor
 is clipped. A task that is drawn for certain says A = T (a factor of 1) and is only corrected.
 
@@ -29,10 +31,15 @@ from numpy.typing import ArrayLike
 from workbench.base.arrays import BoolArray, FloatArray
 
 FRACTIONS: FloatArray = 0.98 * 0.85 ** np.arange(12.0)
-"""f of the twelve bets."""
+"""f of the twelve bets that keep theirs."""
+OWN = 0.6
+"""Weight of the bet whose fraction is that of the draw."""
+OWN_RANGE = (0.05, 0.98)
+OWN_STEPS = 6
+"""Newton's, of that fraction."""
 _NEAR: FloatArray = np.exp(-0.5 * (np.log(FRACTIONS / 0.45) / 0.6) ** 2)
-WEIGHTS: FloatArray = _NEAR / _NEAR.sum()
-"""Weights of the twelve, largest about .45."""
+WEIGHTS: FloatArray = np.append((1.0 - OWN) * _NEAR / _NEAR.sum(), OWN)
+"""Weights of the bets; of the twelve the largest is about f = .45."""
 EVEN = 0.03
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 TILTS = (1.0, 0.55, 0.25)
@@ -75,7 +82,36 @@ def largest_bet(rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArr
     return np.asarray(1.0 / (expected(rate, left, sure) + farthest))
 
 
-def log_evidence(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> FloatArray:
+def own_fraction(
+    rate: FloatArray, q: FloatArray, left: FloatArray, bet: FloatArray, spare: FloatArray
+) -> FloatArray:
+    """Give the f at which log [1 + f λ (T − A)] grows most, if the forecasts are right.
+
+    Parameters
+    ----------
+    bet
+        λ, shape (…).
+    spare
+        T − S − Σ r: errors left in the world to refute, beyond those that are expected, shape (…).
+    """
+    drawn = (left > 0) & (q > 0)
+    reach = np.where(drawn, bet[..., None] / np.where(drawn, q, 1.0), 0.0)
+    still = (bet * spare)[..., None]
+    right, wrong = still + reach * rate, still - reach * (1.0 - rate)
+    chance_right, chance_wrong = left * q * (1.0 - rate), left * q * rate
+    fraction = np.full(bet.shape, 0.5)
+    for _ in range(OWN_STEPS):
+        gain = right / (1.0 + fraction[..., None] * right)
+        loss = wrong / (1.0 + fraction[..., None] * wrong)
+        slope = (chance_right * gain + chance_wrong * loss).sum(axis=-1)
+        curve = (chance_right * gain**2 + chance_wrong * loss**2).sum(axis=-1)
+        fraction = np.clip(fraction + slope / np.maximum(curve, 1e-300), *OWN_RANGE)
+    return np.asarray(fraction)
+
+
+def log_evidence(
+    estimate: FloatArray, bet: FloatArray, own: FloatArray, wrong: ArrayLike
+) -> FloatArray:
     """Give log K(T).
 
     Parameters
@@ -84,33 +120,41 @@ def log_evidence(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> Flo
         A of each check, shape (checks, …).
     bet
         λ of each check, shape (checks, …).
+    own
+        Its own fraction, shape (checks, …).
     wrong
         T, at least the errors found, shape (…).
     """
-    return mixed(log_products(estimate, bet, wrong))
+    return mixed(log_products(estimate, bet, own, wrong))
 
 
-def log_products(estimate: FloatArray, bet: FloatArray, wrong: ArrayLike) -> FloatArray:
-    """Give the logarithm of the product of each fraction, shape (fractions, …)."""
+def log_products(
+    estimate: FloatArray, bet: FloatArray, own: FloatArray, wrong: ArrayLike
+) -> FloatArray:
+    """Give the logarithm of the product of each bet, shape (bets, …)."""
     step = bet * (np.asarray(wrong, dtype=np.float64) - estimate)
-    return np.array([np.log1p(fraction * step).sum(axis=0) for fraction in FRACTIONS])
+    return np.array([np.log1p(fraction * step).sum(axis=0) for fraction in (*FRACTIONS, own)])
 
 
 def mixed(products: FloatArray) -> FloatArray:
-    """Give the logarithm of the weighted mean of products, one a fraction, of their logarithms."""
+    """Give the logarithm of the weighted mean of products, one a bet, of their logarithms."""
     top = products.max(axis=0)
     return np.asarray(top + np.log(np.tensordot(WEIGHTS, np.exp(products - top), axes=1)))
 
 
 def refuted_from(
-    estimate: FloatArray, bet: FloatArray, found: int, left: int, evidence: float, near: int = 0
+    series: tuple[FloatArray, FloatArray, FloatArray],
+    found: int,
+    left: int,
+    evidence: float,
+    near: int = 0,
 ) -> int:
     """Give the least T above S that is refuted; S + left + 1, more than can be, where none is.
 
     Parameters
     ----------
-    estimate, bet
-        As of `log_evidence`, shape (checks,).
+    series
+        A, λ and own fraction, as of `log_evidence`, each of shape (checks,).
     found, left
         S now, and the tasks left.
     evidence
@@ -121,7 +165,7 @@ def refuted_from(
     low, high = found, found + left + 1
     middle, step = min(max(near, low + 1), high - 1), 1
     while high - low > 1:
-        if log_evidence(estimate, bet, middle) >= evidence:
+        if log_evidence(*series, middle) >= evidence:
             high = middle
             middle = max(high - step, (low + high) // 2)
         else:

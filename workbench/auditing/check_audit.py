@@ -31,12 +31,13 @@ CLOSE = 1e-9
 HEADS = {"kind", "format", "start", "answers_sha256", "start_sha256", "seed", "events", "claim"}
 STARTS = {"error", "risk", "tasks", "answers", "bins", "log_odds", "seed_sha256"}
 CLAIMS = {"certified", "checks", "corrected", "errors", "evidence", "most_wrong", "tasks"}
-DRAWS = {"draw", "correction", "chance", "rate", "expected", "bet"}
+DRAWS = {"draw", "correction", "chance", "rate", "expected", "bet", "fraction"}
 WORDS = {"of", "word"}
 # The scheme: what follows is its definition, once more.
 FRACTIONS = [0.98 * 0.85**i for i in range(12)]
 NEAR = [math.exp(-0.5 * (math.log(f / 0.45) / 0.6) ** 2) for f in FRACTIONS]
-WEIGHTS = [w / sum(NEAR) for w in NEAR]
+OWN, OWN_RANGE, OWN_STEPS = 0.6, (0.05, 0.98), 6
+WEIGHTS = [*((1.0 - OWN) * w / sum(NEAR) for w in NEAR), OWN]
 EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.03, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 3.0
@@ -246,6 +247,28 @@ def planned(
     return [all_ for _, all_, _ in shares], min(corrected / max(checks, 1e-12), 1.0)
 
 
+# ---- the bet of a draw ----
+
+
+def own_fraction(
+    rates: list[float], chances: list[float], left: list[float], bet: float, spare: float
+) -> float:
+    """The fraction at which evidence is expected to grow most."""
+    outcomes = []
+    for r, q, n in zip(rates, chances, left, strict=True):
+        if n and q:
+            outcomes.append((n * q * (1.0 - r), bet * (spare + r / q)))
+            outcomes.append((n * q * r, bet * (spare - (1.0 - r) / q)))
+    fraction = 0.5
+    for _ in range(OWN_STEPS):
+        gains = [(chance, x / (1.0 + fraction * x)) for chance, x in outcomes]
+        slope = math.fsum(chance * gain for chance, gain in gains)
+        curve = math.fsum(chance * gain * gain for chance, gain in gains)
+        low, high = OWN_RANGE
+        fraction = min(max(fraction + slope / max(curve, 1e-300), low), high)
+    return fraction
+
+
 # ---- the audit ----
 
 
@@ -277,8 +300,8 @@ class Audit:
         self.refused: set[int] = set()
         self.advantage, self.last, self.plan = 0.0, -1, (0.0, 1.0, [False] * bins, 0.0)
         self.counted = self.found = self.corrected = 0
-        self.series: list[tuple[float, float]] = []
-        self.products = [0.0] * len(FRACTIONS)
+        self.series: list[tuple[float, float, float]] = []
+        self.products = [0.0] * len(WEIGHTS)
         self.shown = self.tasks <= self.most
 
     def evidence(self, products: list[float]) -> float:
@@ -289,8 +312,9 @@ class Audit:
 
     def product(self, tested: int) -> list[float]:
         """Logarithm of each product at a number of wrong answers."""
-        steps = [bet * (tested - said) for said, bet in self.series if bet]
-        return [math.fsum(math.log1p(f * x) for x in steps) for f in FRACTIONS]
+        steps = [(bet * (tested - said), own) for said, bet, own in self.series if bet]
+        fixed = [math.fsum(math.log1p(f * x) for x, _ in steps) for f in FRACTIONS]
+        return [*fixed, math.fsum(math.log1p(own * x) for x, own in steps)]
 
     def look(self) -> dict[str, Any]:
         """How the next task is drawn."""
@@ -325,7 +349,7 @@ class Audit:
         correct = min(MOST_SURE, correction) * weight if targets else 0.0
         open_ = [0.0 if sure else n for sure, n in zip(self.sure, left, strict=True)]
         chance = [0.0] * len(left)
-        bet = 0.0
+        bet = fraction = 0.0
         expected = sum(
             n * (1.0 if sure else r) for n, sure, r in zip(left, self.sure, rate, strict=True)
         )
@@ -339,6 +363,8 @@ class Audit:
                     chance[b] = (1.0 - EVEN) * spread[b] / all_spread + EVEN / sum(open_)
             far = max((1.0 - rate[b]) / chance[b] for b, n in enumerate(open_) if n)
             bet = 1.0 / (expected + far)
+            spare_then = max(self.most + 1.0 - len(self.refused), 0.0) - expected
+            fraction = own_fraction(rate, chance, left, bet, spare_then)
         return {
             "left": left,
             "forecast": forecast,
@@ -350,6 +376,7 @@ class Audit:
             "chance": chance,
             "expected": expected,
             "bet": bet,
+            "fraction": fraction,
         }
 
     def draw(self, event: dict[str, Any], seed: bytes | None) -> None:
@@ -369,8 +396,8 @@ class Audit:
         else:
             require(now["correct"] < 1 and not self.sure[bin_], f"{what}: it could not be tested")
         chance = 0.0 if correction else now["chance"][bin_]
-        bet = 0.0 if correction else now["bet"]
-        values = {"rate": now["rate"][bin_], "expected": now["expected"]}
+        bet, fraction = (0.0, 0.0) if correction else (now["bet"], now["fraction"])
+        values = {"fraction": fraction, "rate": now["rate"][bin_], "expected": now["expected"]}
         for name, value in {**values, "chance": chance, "bet": bet}.items():
             stated = number(event[name], f"{what}: {name}", 0, math.inf)
             near = abs(stated - value) <= CLOSE * max(1.0, abs(value))
@@ -443,7 +470,7 @@ class Audit:
         said = 0.0
         if not drawn["correction"]:
             said = self.found + drawn["expected"] + (wrong - drawn["rate"]) / drawn["chance"]
-        self.series.append((said, drawn["bet"]))
+        self.series.append((said, drawn["bet"], drawn["fraction"]))
         before = self.tested()
         self.found += wrong
         self.corrected += wrong and self.counted not in self.refused
@@ -451,8 +478,9 @@ class Audit:
             self.products = self.product(self.tested())
         elif drawn["bet"]:
             step = drawn["bet"] * (before - said)
+            fractions = [*FRACTIONS, drawn["fraction"]]
             self.products = [
-                p + math.log1p(f * step) for p, f in zip(self.products, FRACTIONS, strict=True)
+                p + math.log1p(f * step) for p, f in zip(self.products, fractions, strict=True)
             ]
         self.counted += 1
         uncorrected = self.found - self.corrected

@@ -62,6 +62,8 @@ class Look:
         Σ r over the tasks left, shape (…).
     bet
         λ, shape (…).
+    fraction
+        f of the thirteenth bet, shape (…).
     correct
         Chance that a task of the bin `target` is taken only to be corrected, shape (…).
     target
@@ -74,6 +76,7 @@ class Look:
     q: FloatArray
     expected: FloatArray
     bet: FloatArray
+    fraction: FloatArray
     correct: FloatArray
     target: IntArray
 
@@ -123,6 +126,7 @@ def look(
     wrong: FloatArray,
     *,
     error: float,
+    spare: ArrayLike,
     advantage: ArrayLike,
 ) -> Look:
     """Say how the next task is drawn.
@@ -131,6 +135,8 @@ def look(
     ----------
     error
         ε.
+    spare
+        T − S: errors left in the world to refute, shape (…).
     advantage
         Log-likelihood of the checks by the recalibrated forecasts less that by the flat ones,
         shape (…).
@@ -148,7 +154,9 @@ def look(
     correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
     q = bets.chances(rate, left, sure)
     bet = bets.largest_bet(rate, q, left, sure)
-    return Look(forecast, level, rate, q, bets.expected(rate, left, sure), bet, correct, target)
+    foreseen = bets.expected(rate, left, sure)
+    fraction = bets.own_fraction(rate, q, left, bet, np.asarray(spare) - foreseen)
+    return Look(forecast, level, rate, q, foreseen, bet, fraction, correct, target)
 
 
 def foretold(planned: Look, bin_: ArrayLike, wrong: ArrayLike) -> FloatArray:

@@ -50,16 +50,17 @@ class _Runs:
         self.errors_left = wrong.astype(np.float64)
         self.checked, self.wrong = np.zeros_like(self.left), np.zeros_like(self.left)
         self.advantage = np.zeros(runs)
-        self.products = np.zeros((len(bets.FRACTIONS), runs))
+        self.products = np.zeros((len(bets.WEIGHTS), runs))
         self.estimate = np.zeros((16, runs))
         self.bet = np.zeros((16, runs))
+        self.fraction = np.zeros((16, runs))
         self.planned: Outlook | None = None
 
     def keep(self, rows: BoolArray) -> None:
         """Take the other rows out."""
         for name in ("row", "left", "errors_left", "checked", "wrong", "advantage"):
             setattr(self, name, getattr(self, name)[rows])
-        for name in ("products", "estimate", "bet"):
+        for name in ("products", "estimate", "bet", "fraction"):
             setattr(self, name, getattr(self, name)[:, rows])
         if self.planned is not None:
             line = self.planned.line
@@ -147,7 +148,15 @@ def _step(
     """One check of every audit."""
     assert state.planned is not None
     seen = (state.left, state.checked, state.wrong)
-    now = look(state.planned, log_odds, sure, *seen, error=error, advantage=state.advantage)
+    now = look(
+        state.planned,
+        log_odds,
+        sure,
+        *seen,
+        error=error,
+        spare=most + 1.0,
+        advantage=state.advantage,
+    )
     rows = np.arange(len(state.row))
     correct = rng.random(len(rows)) < now.correct
     with np.errstate(invalid="ignore"):
@@ -158,10 +167,10 @@ def _step(
     wrong = rng.random(len(rows)) * state.left[rows, bin_] < state.errors_left[rows, bin_]
     estimate, bet = _said(now, rows, bin_, wrong, state.found)
     if t >= len(state.estimate):
-        for name in ("estimate", "bet"):
+        for name in ("estimate", "bet", "fraction"):
             grown = getattr(state, name)
             setattr(state, name, np.concatenate([grown, np.zeros_like(grown)]))
-    state.estimate[t], state.bet[t] = estimate, np.where(correct, 0.0, bet)
+    state.bet[t], state.fraction[t] = np.where(correct, 0.0, bet), now.fraction
     state.estimate[t] = np.where(correct, 0.0, estimate)
     state.advantage = state.advantage + np.where(sure[bin_], 0.0, foretold(now, bin_, wrong))
     state.left[rows, bin_] -= 1
@@ -170,10 +179,11 @@ def _step(
     state.wrong[rows, bin_] += wrong
     tested = most + 1 + state.found
     step = state.bet[t] * (tested - state.estimate[t])
-    state.products += np.log1p(bets.FRACTIONS[:, None] * step)
+    state.products[:-1] += np.log1p(bets.FRACTIONS[:, None] * step)
+    state.products[-1] += np.log1p(state.fraction[t] * step)
     anew = np.flatnonzero(wrong)
     if len(anew):
-        past = (state.estimate[: t + 1, anew], state.bet[: t + 1, anew])
+        past = (series[: t + 1, anew] for series in (state.estimate, state.bet, state.fraction))
         state.products[:, anew] = bets.log_products(*past, tested[anew])
 
 

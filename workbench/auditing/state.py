@@ -43,6 +43,8 @@ class TaskDraw:
         Σ r over the tasks left before it.
     bet
         λ.
+    fraction
+        f of the thirteenth bet.
     """
 
     task: int
@@ -52,6 +54,7 @@ class TaskDraw:
     rate: float
     expected: float
     bet: float
+    fraction: float
 
 
 def most_wrong(error: float, tasks: int) -> int:
@@ -96,14 +99,14 @@ class AuditState:
         self._advantage = 0.0
         self._planned: Outlook | None = None
         self._last = 0
-        self._series = np.zeros((2, 64))  # A and λ of the draws that count
+        self._series = np.zeros((3, 64))  # A, λ and f of the draws that count
         self.counted = 0
         """Draws before the first that waits."""
         self.found = 0
         """Wrong answers among them."""
         self.corrected = 0
         """Those of them that got a label."""
-        self._products = np.zeros(len(bets.FRACTIONS))
+        self._products = np.zeros(len(bets.WEIGHTS))
         self.certified = self.tasks <= self.most
         self._near = 0
 
@@ -145,6 +148,7 @@ class AuditState:
             strata.sure,
             *seen,
             error=self.error,
+            spare=float(max(self.most + 1 - len(self.refused), 0)),
             advantage=self._advantage,
         )
 
@@ -167,6 +171,7 @@ class AuditState:
             float(now.rate[bin_]),
             float(now.expected),
             0.0 if correction else float(now.bet),
+            0.0 if correction else float(now.fraction),
         )
         self._looks[len(self.draws)] = now
         self.draws.append(drawn)
@@ -193,7 +198,7 @@ class AuditState:
             self._series = np.concatenate([self._series, np.zeros_like(self._series)], axis=1)
         if not drawn.correction:
             said = self.found + drawn.expected + (wrong - drawn.rate) / drawn.chance
-            self._series[:, number] = said, drawn.bet
+            self._series[:, number] = said, drawn.bet, drawn.fraction
         self.counted = number + 1
         before = self.tested
         self.found += wrong
@@ -201,8 +206,7 @@ class AuditState:
         if self.tested != before:
             self._products = bets.log_products(*self._counted(), self.tested)
         else:
-            said, bet = self._series[:, number]
-            self._products = self._products + np.log1p(bets.FRACTIONS * (bet * (before - said)))
+            self._products = self._products + self._factors(self._series[:, number], before)
         self.certified = self.certified or self._shown()
 
     @property
@@ -221,14 +225,19 @@ class AuditState:
             return True
         return self.evidence >= self.need + ROUNDING
 
-    def _counted(self) -> tuple[FloatArray, FloatArray]:
-        return self._series[0, : self.counted], self._series[1, : self.counted]
+    def _factors(self, check: FloatArray, wrong: int) -> FloatArray:
+        said, bet, fraction = check
+        return np.log1p(np.append(bets.FRACTIONS, fraction) * (bet * (wrong - said)))
+
+    def _counted(self, count: int | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
+        said, bet, fraction = self._series[:, : self.counted if count is None else count]
+        return said, bet, fraction
 
     def bound(self) -> int:
         """Give how many answers may be wrong still: more are refuted."""
         left = self.tasks - self.counted
         series, need = self._counted(), self.need + ROUNDING
-        above = bets.refuted_from(*series, self.found, left, need, self._near)
+        above = bets.refuted_from(series, self.found, left, need, self._near)
         self._near = above
         wrong = above - 1 - self.corrected
         return min(wrong, self.most) if self.certified else wrong
@@ -241,8 +250,7 @@ class AuditState:
             refusals[number + 1 :] += 1
         rows = []
         for t in np.unique(np.linspace(0, self.counted, points).astype(int)).tolist():
-            series = self._series[0, :t], self._series[1, :t]
             count = int(found[t])
-            above = bets.refuted_from(*series, count, self.tasks - t, self.need + ROUNDING)
+            above = bets.refuted_from(self._counted(t), count, self.tasks - t, self.need + ROUNDING)
             rows.append((t, above - 1 - count + int(refusals[t])))
         return rows
