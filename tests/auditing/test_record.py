@@ -158,6 +158,7 @@ def test_a_kill_loses_nothing_that_was_shown(wait, tmp_path):
     process.kill()
     lines += process.stdout.read().splitlines()
     process.wait()
+    process.stdout.close()
     with AuditRecord.open(path, "python")._journal as journal:
         assert isinstance(journal, Journal)
         journal.verify()

@@ -59,6 +59,8 @@ class Auditor:
 
     def __init__(self, record: AuditRecord) -> None:
         self._record = record
+        self._answers = {label for label in record.opening.answers if label}
+        self._classes = {label.casefold(): label for label in self._answers}
 
     @classmethod
     def open(cls, path: str | Path, origin: str = "python") -> Auditor:
@@ -129,17 +131,16 @@ class Auditor:
         InputError
             As `tell`.
         """
-        classes = {label.casefold(): label for label in self._record.opening.answers if label}
         words: dict[str, str | None] = {}
         for task, label in labels.items():
             word = None if label is None else as_text(label).strip()
             if word == "" or (isinstance(label, float) and np.isnan(label)):
                 raise InputError(f"task {checks.show(task)} has no label: give one, or None")
-            known = classes.get((word or "").casefold(), word)
-            if known != word and word not in classes.values():
+            spelling = self._classes.get((word or "").casefold(), word)
+            if spelling != word and word not in self._answers:
                 raise InputError(
                     f"task {checks.show(task)} is labelled {checks.show(word)}, and answers say "
-                    f"{checks.show(known)}: write both alike"
+                    f"{checks.show(spelling)}: write both alike"
                 )
             words[as_text(task)] = word
         self._record.hear(words)
@@ -416,21 +417,22 @@ def _read(answers: Table, error: float) -> _Answers:
     """Read a table task, label, confidence."""
     table = open_table(answers, "answers")
     (names,) = table.words("task")
-    table.once("an audit has one answer a task: leave one of them out", task=names)
-    texts = list(names)
-    tasks: list[str | int] = [*texts]
+    if len(set(names)) < len(names):
+        table.once("an audit has one answer a task: leave one of them out", task=names)
+    tasks: list[str | int] = [*names]
     if isinstance(answers, pd.DataFrame):
         cells = column(answers, "task", "answers").tolist()
-        whole = [int(cell) if _is_whole(cell) else None for cell in cells]
-        tasks = [text if w is None else w for text, w in zip(texts, whole, strict=True)]
-    said = table.columns[table.place("label")]
-    labels = [None if is_missing(text) else text for text in said]
+        tasks = [
+            int(cell) if _is_whole(cell) else text for cell, text in zip(cells, tasks, strict=True)
+        ]
+    labels = [None if is_missing(text) else text for text in table.columns[table.place("label")]]
     answered = np.array([label is not None for label in labels])
-    wrong = np.full(len(texts), error)
+    wrong = np.full(len(tasks), error)
     place = table.find("confidence")
     if place is not None:
-        rows = np.flatnonzero(answered).tolist()
-        wrong[answered] = 1.0 - np.array(table.keep(rows).numbers(place, "confidence"))
+        if not answered.all():
+            table = table.keep(np.flatnonzero(answered).tolist())
+        wrong[answered] = 1.0 - np.array(table.numbers(place, "confidence"))
     return _Answers(tasks, labels, wrong, place is not None)
 
 
