@@ -139,6 +139,47 @@ def test_a_picture_of_the_bound_falling():
     assert wb.audit(table, seed=1).plot().axes
 
 
+class TestShare:
+    def test_a_share_is_certified_and_the_rest_listed(self):
+        rng = np.random.default_rng(1)
+        truth = rng.choice(["cat", "dog"], 400)
+        confidence = np.where(np.arange(400) < 250, 0.99, 0.55)
+        label = np.where(rng.random(400) < confidence, truth, "bird")
+        table = pd.DataFrame({"task": np.arange(400), "label": label, "confidence": confidence})
+        audit = checked(wb.audit(table, share=0.6, seed=2), dict(enumerate(truth.tolist())), 2)
+        assert (audit.certified, audit.share) == (True, 0.625)
+        assert audit.rest() == list(range(250, 400))
+        frame = audit.to_frame()
+        assert frame["certified"].tolist() == [True] * 250 + [False] * 150
+        assert audit.summary().startswith("Of 62.5 % of the 400 answers at most ")
+        assert "150 answers are the rest" in audit.summary()
+        known = audit.to_dict()
+        assert (known["certified_tasks"], known["share"]) == (250, 0.625)
+        assert known["certified_wrong"] <= 25
+        assert 0.375 - audit.checks / 400 < known["bound"] <= 0.375 + 0.1
+        holds, line = check_audit.line_of(canonical(audit.certificate()).encode())
+        assert holds, line
+        assert "of 250 of 400 answers" in line
+
+    def test_a_whole_audit_certifies_all_or_none(self):
+        table, truth = answers()
+        audit = wb.audit(table, seed=1)
+        assert (audit.share, len(audit.rest())) == (0.0, 200)
+        checked(audit, truth)
+        assert (audit.share, audit.rest()) == (1.0, [])
+
+    def test_it_says_where_it_stands(self):
+        table, truth = answers()
+        audit = wb.audit(table, share=0.9, seed=1)
+        assert audit.summary().startswith("No share of the 200 answers is certified yet")
+        assert "90 % is asked" in audit.summary()
+        wrong = dict.fromkeys(truth, "mouse")
+        checked(audit, wrong)
+        assert not audit.certified
+        assert "no more can be certified" in audit.summary()
+        assert audit.plot().axes
+
+
 TABLE = answers(6)[0]
 BAD = {
     "a task twice": (lambda: wb.audit(pd.concat([TABLE, TABLE])), "leave one of them out"),
@@ -149,6 +190,8 @@ BAD = {
     "error a word": (lambda: wb.audit(TABLE, error="x"), "error"),
     "risk 0": (lambda: wb.audit(TABLE, risk=0.0), "risk"),
     "risk nan": (lambda: wb.audit(TABLE, risk=float("nan")), "risk"),
+    "share 0": (lambda: wb.audit(TABLE, share=0), "share"),
+    "share 2": (lambda: wb.audit(TABLE, share=2.0), "share"),
     "a seed below 0": (lambda: wb.audit(TABLE, seed=-1), "seed"),
     "confidence 2": (lambda: wb.audit(TABLE.assign(confidence=2.0)), "confidence"),
     "confidence a word": (lambda: wb.audit(TABLE.assign(confidence="x")), "confidence"),

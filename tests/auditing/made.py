@@ -22,7 +22,7 @@ def answers(tasks=40, wrong=0.1, seed=0, unanswered=0):
     return table, dict(zip(names, truth.tolist(), strict=True))
 
 
-def record(table, error=0.1, risk=0.05, seed=1, path=None):
+def record(table, error=0.1, risk=0.05, seed=1, path=None, share=None):
     """Begin an audit of such a table."""
     labels = [None if pd.isna(label) else str(label) for label in table["label"]]
     unanswered = np.array([label is None for label in labels])
@@ -33,6 +33,7 @@ def record(table, error=0.1, risk=0.05, seed=1, path=None):
         stratify(wrong, unanswered),
         error=error,
         risk=risk,
+        share=share,
         seed=seed,
         path=path,
         origin="python",

@@ -24,6 +24,7 @@ from tests.auditing.made import answers, record, run
 from workbench.auditing import check_audit
 from workbench.auditing.certificate import canonical, digest
 from workbench.auditing.draws import DrawPoint, point
+from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import AuditState
 from workbench.auditing.strata import Strata
 
@@ -31,15 +32,15 @@ MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "500"))
 FILE = Path(workbench.__file__).parent / "auditing" / "check_audit.py"
 
 
-def made(tasks, wrong, error, *, seed=1, checks=10**6, most=1, risk=0.05, unanswered=0, refuse=()):
+def made(tasks, wrong, error, *, seed=1, checks=10**6, most=1, unanswered=0, refuse=(), **asked):
     table, truth = answers(tasks, wrong, seed, unanswered)
-    audit = record(table, error, risk, seed)
+    audit = record(table, error, seed=seed, **asked)
     return run(audit, truth, checks, most, refuse).certificate()
 
 
 @cache
 def certificates():
-    """Certified, stopped before, with refusals, answers that are missing, and words that wait."""
+    """Certified, stopped before, with refusals, missing answers, words that wait, and shares."""
     table, truth = answers(14, 0.2, 3)
     waiting = record(table, 0.3, 0.2)
     tasks = waiting.draw(6)
@@ -52,6 +53,8 @@ def certificates():
         made(12, 0.3, 0.2, risk=0.4, refuse=("t1", "t2", "t7"), most=3),
         made(9, 0.3, 0.05, seed=5),
         waiting.certificate(),
+        made(24, 0.1, 0.3, risk=0.3, share=0.6, most=2),
+        made(24, 0.1, 0.2, risk=0.2, share=1.0, checks=12, unanswered=2, refuse=("t4", "t9")),
     )
 
 
@@ -205,7 +208,9 @@ def state_of(certificate):
     start = certificate["start"]
     bins = np.array(start["bins"])
     sure = np.bincount(bins, [a is None for a in start["answers"]], len(start["log_odds"])) > 0
-    state = AuditState(Strata(bins, np.array(start["log_odds"], float), sure), **two(start))
+    asked = Strata(bins, np.array(start["log_odds"], float), sure), start["error"], start["risk"]
+    share = start["share"]
+    state = AuditState(*asked) if share is None else SelectiveState(*asked, share)
     seed = certificate["seed"] and bytes.fromhex(certificate["seed"])
     for event in certificate["events"]:
         if "of" in event:
@@ -220,10 +225,6 @@ def state_of(certificate):
         for name in ("chance", "rate", "expected", "bet"):
             assert event[name] == pytest.approx(getattr(drawn, name), rel=1e-6, abs=1e-9)
     return state
-
-
-def two(start):
-    return {"error": start["error"], "risk": start["risk"]}
 
 
 def leading_to(state, event):
@@ -249,6 +250,9 @@ def supported(certificate):
     if claim["certified"] and not state.certified:
         # Only where the evidence is what is needed to the last of its digits.
         return math.isclose(state.evidence, state.need, abs_tol=1e-8)
+    if claim["certified_tasks"]:
+        assert claim["certified_tasks"] == state.certified_tasks
+        assert claim["certified_wrong"] >= state.most_in_share()
     return claim["most_wrong"] >= state.bound()
 
 

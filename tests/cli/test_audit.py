@@ -97,6 +97,19 @@ def test_a_certificate_before_the_end_says_so(expert, run):
     assert "not certified" in run("verify", "c.json").stdout
 
 
+def test_a_share_and_its_rest(expert, run):
+    begin(run, "--share", 0.3, "--error", 0.3, "--risk", 0.2, "--seed", 1)
+    status = {"certified": False}
+    while not status["certified"]:
+        _, status = step(run, expert)
+    page = run("audit", "status", "a.sqlite", "--rest", "rest.csv", "--certificate", "c.json")
+    assert page.stdout.startswith("Of ")
+    rest = pd.read_csv("rest.csv", dtype=str)["task"]
+    assert len(rest) == 120 - status["certified_tasks"]
+    assert status["share"] >= 0.3
+    assert run("verify", "c.json").exit_code == 0
+
+
 def test_plan_says_how_many_checks(expert, run):
     result = run(
         "audit", "plan", "--answers", "answers.csv", "--error", 0.2, "--runs", 20, "--json"

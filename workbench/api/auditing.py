@@ -81,8 +81,24 @@ class Auditor:
 
     @property
     def certified(self) -> bool:
-        """Whether at most ε of the answers, as corrected, are wrong, at confidence 1 − α."""
+        """Whether what was asked for is shown, at confidence 1 − α.
+
+        That is: of all answers, as corrected, at most ε are wrong; or, where a `share` was asked
+        for, of so many of them.
+        """
         return self._record.state.certified
+
+    @property
+    def share(self) -> float:
+        """Share of the answers that is certified: those of `to_frame()` where `certified`."""
+        state = self._record.state
+        return state.certified_tasks / state.tasks
+
+    def rest(self) -> list[Any]:
+        """Give the tasks whose answers are not certified, for an expert to label."""
+        inside = self._record.state.in_share().tolist()
+        tasks = zip(self._record.opening.tasks, inside, strict=True)
+        return [task for task, certified in tasks if not certified]
 
     @property
     def checks(self) -> int:
@@ -158,7 +174,7 @@ class Auditor:
         return self._record.certificate()
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the answers as corrected: `task, label, checked, corrected`."""
+        """Give the answers as corrected: `task, label, checked, corrected, certified`."""
         record = self._record
         labels: list[str | None] = list(record.opening.answers)
         checked = np.zeros(len(labels), dtype=bool)
@@ -174,6 +190,7 @@ class Auditor:
                 "label": labels,
                 "checked": checked,
                 "corrected": corrected,
+                "certified": record.state.in_share(),
             }
         )
 
@@ -187,6 +204,8 @@ class Auditor:
             f"{state.checks:,} tasks were checked, {state.errors:,} of their answers were wrong, "
             f"{fixed:,} are corrected."
         )
+        if self._record.opening.share is not None:
+            return self._summary_of_share(work)
         if state.certified:
             return (
                 f"At most {share} of the {state.tasks:,} answers are wrong, with {sure} "
@@ -202,6 +221,28 @@ class Auditor:
             f"{work}{f' {waits:,} drawn tasks wait for their label.' if waits else ''}\n"
             f"Next: {nothing}."
         )
+
+    def _summary_of_share(self, work: str) -> str:
+        state, asked = self._record.state, self._record.opening.share or 0.0
+        sure, rest = percent(1.0 - state.risk, 6), state.tasks - state.certified_tasks
+        if state.certified_tasks:
+            wrong = percent(state.most_in_share() / state.certified_tasks, 3)
+            head = (
+                f"Of {percent(self.share, 3)} of the {state.tasks:,} answers at most {wrong} are "
+                f"wrong, with {sure} confidence, after {state.checks:,} checks."
+            )
+        else:
+            head = (
+                f"No share of the {state.tasks:,} answers is certified yet, with {sure} confidence."
+            )
+        if state.certified:
+            head += "\nThis is audited: it holds whatever the crowd, if the expert is right."
+            last = f"Next: {rest:,} answers are the rest, for an expert to label."
+        else:
+            last = f"Next: go on checking; {percent(asked, 3)} is asked."
+            if state.ended:
+                last = f"Next: no more can be certified; {rest:,} answers are the rest."
+        return f"{head}\n{work}\n{last}"
 
     def plot(self) -> Figure:
         """Draw the bound falling with the checks."""
@@ -222,6 +263,9 @@ class Auditor:
             "schema": SCHEMA,
             "certified": state.certified,
             "bound": self.bound(),
+            "share": self.share,
+            "certified_tasks": state.certified_tasks,
+            "certified_wrong": state.most_in_share(),
             "checks": state.checks,
             "errors": state.errors,
             "corrected": state.errors - len(state.refused),
@@ -247,6 +291,7 @@ def audit(
     risk: float = 0.05,
     seed: int | None = None,
     *,
+    share: float | None = None,
     path: str | Path | None = None,
     origin: str = "python",
 ) -> Auditor:
@@ -264,6 +309,10 @@ def audit(
     seed
         Of the draws, for studies: by default they are drawn from the operating system's source,
         and secret.
+    share
+        Of the answers that is to be certified, those of highest confidence first; the others are
+        listed. What is certified then is that at most ε of *these* are wrong. All of them, with
+        the wrong ones that are found corrected, where it is None.
     path
         Of a file that keeps every step; in memory alone without.
     origin
@@ -291,6 +340,8 @@ def audit(
     from workbench.auditing.strata import stratify
 
     error, risk = checks.inside("error", error), checks.inside("risk", risk)
+    if share is not None and share != 1:
+        share = checks.inside("share", share)
     came = _read(answers, error)
     record = AuditRecord.begin(
         came.tasks,
@@ -298,6 +349,7 @@ def audit(
         stratify(came.wrong, came.unanswered),
         error=error,
         risk=risk,
+        share=None if share is None else float(share),
         seed=seed,
         path=path,
         origin=origin,

@@ -24,8 +24,8 @@ class Opening:
 
     Attributes
     ----------
-    error, risk
-        ε and α.
+    error, risk, share
+        ε, α, and the share of the answers that is to be certified; None where it is all of them.
     tasks, answers
         Ids and labels; None where there is no answer.
     bins, log_odds
@@ -36,6 +36,7 @@ class Opening:
 
     error: float
     risk: float
+    share: float | None
     tasks: Sequence[str | int]
     answers: Sequence[str | None]
     bins: Sequence[int]
@@ -99,6 +100,8 @@ def certificate(
         "events": rows,
         "claim": {
             "certified": state.certified,
+            "certified_tasks": state.certified_tasks,
+            "certified_wrong": state.most_in_share(),
             "most_wrong": state.bound(),
             "tasks": state.tasks,
             "checks": state.checks,

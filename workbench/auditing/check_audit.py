@@ -29,8 +29,18 @@ from typing import Any
 KIND, FORMAT = "audit", 1
 CLOSE = 1e-9
 HEADS = {"kind", "format", "start", "answers_sha256", "start_sha256", "seed", "events", "claim"}
-STARTS = {"error", "risk", "tasks", "answers", "bins", "log_odds", "seed_sha256"}
-CLAIMS = {"certified", "checks", "corrected", "errors", "evidence", "most_wrong", "tasks"}
+STARTS = {"error", "risk", "share", "tasks", "answers", "bins", "log_odds", "seed_sha256"}
+CLAIMS = {
+    "certified",
+    "certified_tasks",
+    "certified_wrong",
+    "checks",
+    "corrected",
+    "errors",
+    "evidence",
+    "most_wrong",
+    "tasks",
+}
 DRAWS = {"draw", "correction", "chance", "rate", "expected", "bet", "fraction"}
 WORDS = {"of", "word"}
 # The scheme: what follows is its definition, once more.
@@ -41,6 +51,7 @@ WEIGHTS = [*((1.0 - OWN) * w / sum(NEAR) for w in NEAR), OWN]
 EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.03, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 3.0
+FIRST, NEAREST, REACH = 0.3, 0.4, 100.0
 HALVINGS, NEWTON_WORLD, PRICE, WORTH = 10, 4, (1e-6, 30.0), (1e-8, 30.0)
 
 
@@ -143,8 +154,19 @@ def read(content: bytes) -> dict[str, Any]:
     number(start["risk"], "risk", 0, 1)
     require(0 < start["error"] < 1, "error is to lie between 0 and 1")
     require(0 < start["risk"] < 1, "risk is to lie between 0 and 1")
+    if start["share"] is not None:
+        number(start["share"], "share", 0, 1)
+        require(start["share"] > 0, "share is to lie above 0")
     require(type(claim["certified"]) is bool, "certified is to be true or false")
-    for name in ("checks", "corrected", "errors", "most_wrong", "tasks"):
+    for name in (
+        "certified_tasks",
+        "certified_wrong",
+        "checks",
+        "corrected",
+        "errors",
+        "most_wrong",
+        "tasks",
+    ):
         whole(claim[name], name, 0, count)
     number(claim["evidence"], "evidence", -1e9, 1e9)
     if raw["seed"] is not None:
@@ -335,11 +357,7 @@ class Audit:
             for x, n, w in zip(self.odds, checked, wrong, strict=True)
         ]
         if anew:
-            rates = [0.98 if sure else r for sure, r in zip(self.sure, forecast, strict=True)]
-            spare = float(max(self.most - len(self.refused), 0))
-            need = self.need - max(self.evidence(self.products), 0.0) + MIXTURE
-            whole_, correction = planned(left, rates, spare, max(need, LEAST_EVIDENCE))
-            whole_ = [all_ or sure for all_, sure in zip(whole_, self.sure, strict=True)]
+            whole_, correction = self.corrections(left, forecast)
             self.plan = (level, slope, whole_, correction)
         flat = within((4.0 * self.error + sum(wrong)) / (FLAT_CHECKS + sum(checked)))
         weight = logistic(TRUST + self.advantage)
@@ -379,6 +397,14 @@ class Audit:
             "fraction": fraction,
         }
 
+    def corrections(self, left: list[float], rates: list[float]) -> tuple[list[bool], float]:
+        """Bins to correct whole, and their share of the checks."""
+        rates = [0.98 if sure else r for sure, r in zip(self.sure, rates, strict=True)]
+        spare = float(max(self.most - len(self.refused), 0))
+        need = self.need - max(self.evidence(self.products), 0.0) + MIXTURE
+        whole_, correction = planned(left, rates, spare, max(need, LEAST_EVIDENCE))
+        return [all_ or sure for all_, sure in zip(whole_, self.sure, strict=True)], correction
+
     def draw(self, event: dict[str, Any], seed: bytes | None) -> None:
         """Take a draw: as it must have been, and by the seed where that is shown."""
         place = len(self.draws)
@@ -394,7 +420,8 @@ class Audit:
             of = bin_ in now["targets"] and now["value"][bin_] >= top - CLOSE
             require(of, f"{what}: another bin was to be corrected")
         else:
-            require(now["correct"] < 1 and not self.sure[bin_], f"{what}: it could not be tested")
+            testable = now["correct"] < 1 and not self.sure[bin_] and now["chance"][bin_] > 0
+            require(testable, f"{what}: it could not be tested")
         chance = 0.0 if correction else now["chance"][bin_]
         bet, fraction = (0.0, 0.0) if correction else (now["bet"], now["fraction"])
         values = {"fraction": fraction, "rate": now["rate"][bin_], "expected": now["expected"]}
@@ -503,6 +530,159 @@ class Audit:
             return True
         return self.evidence(self.product(wrong + 1 + self.corrected)) >= self.need
 
+    def certified_share(self) -> tuple[int, int]:
+        """Answers of which something is certified, and how many of them may be wrong."""
+        if not self.shown:
+            return 0, 0
+        low, high = -1, self.tasks
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.supports(middle) else (middle, high)
+        return self.tasks, high
+
+
+class Parts(Audit):
+    """An audit of parts, the answers believed right first; its draws correct nothing unseen."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        super().__init__(start)
+        self.share = start["share"]
+        sizes = [float(len(urn)) for urn in self.urns]
+        whole_ = [sum(sizes[: b + 1]) for b in range(len(sizes))]
+        least = min(FIRST, self.share) * self.tasks
+        self.ends = [b for b, size in enumerate(whole_) if size >= least]
+        self.size = [whole_[b] for b in self.ends]
+        self.allowed = [
+            float(math.floor(Fraction(repr(self.error)) * int(size))) for size in self.size
+        ]
+        self.part_products = [[0.0] * len(WEIGHTS) for _ in self.ends]
+        self.found_in, self.drawn_in = [0.0] * len(self.ends), [0.0] * len(self.ends)
+        self.corrected_in = [0.0] * len(self.ends)
+        self.refuted = [n <= k for n, k in zip(self.size, self.allowed, strict=True)]
+        self.looks: list[dict[str, Any]] = []
+        self.parts = 0
+        self.advance()
+
+    def corrections(self, left: list[float], _: list[float]) -> tuple[list[bool], float]:
+        """None: a part is of answers as they were."""
+        return [False] * len(left), 0.0
+
+    def aims(self, left: list[float], total: list[float]) -> tuple[int, int]:
+        """The first part to look at, and the farthest."""
+        first = farthest = -1
+        for d, end in enumerate(self.ends):
+            open_ = any(n and not s for n, s in zip(left[: end + 1], self.sure, strict=False))
+            if first < 0 and d >= self.parts and open_:
+                first = d
+            rate = max(total[d] / self.size[d], 1e-9)
+            asked = min((self.allowed[d] + 1) / self.size[d], 1 - 1e-9)
+            gap = 0.0
+            if rate < asked:
+                gap = rate * math.log(rate / asked)
+                gap += (1.0 - rate) * math.log((1.0 - rate) / (1.0 - asked))
+            if self.need <= gap * (REACH + sum(self.checked)):
+                farthest = d
+        require(first >= 0, "a draw when nothing was left to test")
+        return first, max(first, farthest)
+
+    def look(self) -> dict[str, Any]:
+        """How the next task is drawn, and what it says of each part."""
+        now = super().look()
+        left, rate, bins = now["left"], now["rate"], range(len(self.sure))
+        heard = [sum(self.wrong[: end + 1]) for end in self.ends]
+        expected = [
+            sum(left[b] * (1.0 if self.sure[b] else rate[b]) for b in bins[: end + 1])
+            for end in self.ends
+        ]
+        total = [h + e for h, e in zip(heard, expected, strict=True)]
+        first, farthest = self.aims(left, total)
+        chance = [0.0] * len(left)
+        for part, weight in ((first, NEAREST), (farthest, 1.0 - NEAREST)):
+            open_ = [b for b in bins[: self.ends[part] + 1] if not self.sure[b]]
+            spread = {b: math.sqrt(rate[b] * (1.0 - rate[b])) for b in open_}
+            spreads = sum(left[b] * spread[b] for b in open_)
+            tasks = sum(left[b] for b in open_)
+            for b in open_:
+                chance[b] += weight * ((1.0 - EVEN) * spread[b] / spreads + EVEN / tasks)
+        terms = []
+        for d, end in enumerate(self.ends):
+            open_ = [b for b in bins[: end + 1] if left[b] and not self.sure[b]]
+            mass = sum(left[b] * chance[b] for b in open_)
+            bet, fraction = 0.0, 0.5
+            if open_ and all(chance[b] for b in open_):
+                far = max((1.0 - rate[b]) * mass / chance[b] for b in open_)
+                bet = 1.0 / (expected[d] + far)
+                spare = max(self.allowed[d] + 1.0 - heard[d], 0.0) - expected[d]
+                own = ([x[b] for b in open_] for x in (rate, chance, left))
+                rates, chances, counts = own
+                inner = [q / mass for q in chances]
+                fraction = own_fraction(rates, inner, counts, bet, spare)
+            terms.append({"expected": expected[d], "mass": mass, "bet": bet, "fraction": fraction})
+        part = terms[min(self.parts, len(terms) - 1)]
+        more = {name: part[name] for name in ("expected", "bet", "fraction")}
+        return {**now, **more, "chance": chance, "correct": 0.0, "targets": [], "terms": terms}
+
+    def draw(self, event: dict[str, Any], seed: bytes | None) -> None:
+        """Take a draw, none once all was shown that can be."""
+        over = self.parts == len(self.ends) or self.certified_share()[0] >= self.share * self.tasks
+        require(not over, "a draw after the end")
+        self.looks.append(self.look())
+        super().draw(event, seed)
+
+    def count(self) -> None:
+        """Let the next draw count for the parts that it is in."""
+        drawn, wrong = self.draws[self.counted], bool(self.heard[self.counted])
+        bin_, terms = self.bin[drawn["task"]], self.looks[self.counted]["terms"]
+        for d, end in enumerate(self.ends):
+            if bin_ > end:
+                continue
+            term = terms[d]
+            if term["bet"] and self.found_in[d] <= self.allowed[d]:
+                said = self.found_in[d] + term["expected"]
+                said += (wrong - drawn["rate"]) * term["mass"] / drawn["chance"]
+                step = term["bet"] * (self.allowed[d] + 1.0 - said)
+                fractions = [*FRACTIONS, term["fraction"]]
+                self.part_products[d] = [
+                    p + math.log1p(f * step)
+                    for p, f in zip(self.part_products[d], fractions, strict=True)
+                ]
+            self.drawn_in[d] += 1
+            self.found_in[d] += wrong
+            self.corrected_in[d] += wrong and self.counted not in self.refused
+        self.found += wrong
+        self.corrected += wrong and self.counted not in self.refused
+        self.counted += 1
+        self.advance()
+
+    def advance(self) -> None:
+        """See which parts are shown by now."""
+        for d in range(len(self.ends)):
+            if self.found_in[d] <= self.allowed[d]:
+                few = self.found_in[d] + self.size[d] - self.drawn_in[d] <= self.allowed[d]
+                enough = self.evidence(self.part_products[d]) >= self.need
+                self.refuted[d] = self.refuted[d] or few or enough
+        while self.parts < len(self.ends) and self.refuted[self.parts]:
+            self.parts += 1
+        self.shown = self.certified_share()[0] >= self.share * self.tasks
+        self.products = self.part_products[min(self.parts, len(self.ends) - 1)]
+
+    def certified_share(self) -> tuple[int, int]:
+        """Answers that are certified, and how many of them may be wrong."""
+        if not self.parts:
+            return 0, 0
+        part = self.parts - 1
+        return int(self.size[part]), int(self.allowed[part] - self.corrected_in[part])
+
+    def supports(self, wrong: int) -> bool:
+        """Whether more wrong answers in all are refuted: the rest may be, where unchecked."""
+        tasks, most = self.certified_share()
+        part = self.parts - 1
+        inside = self.drawn_in[part] if self.parts else 0.0
+        refused = self.found - self.corrected
+        if self.parts:
+            refused -= int(self.found_in[part] - self.corrected_in[part])
+        return wrong >= most + (self.tasks - tasks) - (self.counted - inside) + refused
+
 
 def events(raw: dict[str, Any]) -> Iterator[tuple[bool, dict[str, Any]]]:
     """Draws (True) and words (False), in their order."""
@@ -521,7 +701,7 @@ def check(content: bytes) -> str:
     """
     raw = read(content)
     start, claim = raw["start"], raw["claim"]
-    audit = Audit(start)
+    audit = Audit(start) if start["share"] is None else Parts(start)
     seed = None if raw["seed"] is None else bytes.fromhex(raw["seed"])
     for is_draw, event in events(raw):
         if is_draw:
@@ -541,9 +721,21 @@ def check(content: bytes) -> str:
     require(
         audit.supports(claim["most_wrong"]), "claim: the draws do not refute more wrong answers"
     )
-    if claim["certified"]:
+    if claim["certified"] and start["share"] is None:
         require(claim["most_wrong"] <= audit.most, "claim: certified, and more may be wrong")
+    tasks, most = audit.certified_share()
+    require(claim["certified_tasks"] <= tasks, "claim: the draws certify fewer answers")
+    whole_ = claim["certified_tasks"] == tasks and claim["certified_wrong"] >= most
+    whole_ = whole_ or claim["certified_tasks"] == claim["certified_wrong"] == 0
+    require(whole_, "claim: more of the certified answers may be wrong")
     how = "each draw is the seed's" if seed else "the seed is not shown: draws are taken as stated"
+    if start["share"] is not None:
+        return (
+            f"of {claim['certified_tasks']} of {audit.tasks} answers, those believed right first, "
+            f"at most {claim['certified_wrong']} are wrong, with {100 * (1 - audit.risk):g} % "
+            f"confidence, after {len(heard)} checks; "
+            f"{'certified' if claim['certified'] else 'not certified'}; {how}"
+        )
     return (
         f"at most {claim['most_wrong']} of {audit.tasks} answers are wrong, with "
         f"{100 * (1 - audit.risk):g} % confidence, after {len(heard)} checks, of which {corrected} "

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.auditing.certificate import ExpertWord, Opening, certificate
 from workbench.auditing.draws import new_seed, point, seed_digest
+from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import AuditState
 from workbench.auditing.strata import Strata
 from workbench.base.checks import show
@@ -33,6 +34,7 @@ class AuditBegun(Event, frozen=True):
     kind: ClassVar[str] = "begun"
     error: float
     risk: float
+    share: float | None
     tasks: list[str | int]
     answers: list[str | None]
     bins: list[int]
@@ -86,6 +88,7 @@ class AuditRecord:
         self.opening = Opening(
             begun.error,
             begun.risk,
+            begun.share,
             begun.tasks,
             begun.answers,
             begun.bins,
@@ -102,7 +105,9 @@ class AuditRecord:
         unanswered = np.array([answer is None for answer in self.opening.answers])
         sure = np.bincount(bins, unanswered, len(self.opening.log_odds)) > 0
         strata = Strata(bins, np.array(self.opening.log_odds, dtype=np.float64), sure)
-        self.state = AuditState(strata, self.opening.error, self.opening.risk)
+        asked = strata, self.opening.error, self.opening.risk
+        share = self.opening.share
+        self.state = AuditState(*asked) if share is None else SelectiveState(*asked, share)
         self.words: dict[int, str | None] = {}
         self._events: list[int | ExpertWord] = []
         self._number: dict[str, int] = {}
@@ -117,6 +122,7 @@ class AuditRecord:
         *,
         error: float,
         risk: float,
+        share: float | None,
         seed: int | None,
         path: str | Path | None,
         origin: str,
@@ -131,6 +137,7 @@ class AuditRecord:
         begun = AuditBegun(
             error,
             risk,
+            share,
             list(tasks),
             list(answers),
             strata.bin.tolist(),
@@ -179,7 +186,7 @@ class AuditRecord:
     @property
     def over(self) -> bool:
         """Whether no draw is to come."""
-        return self.state.certified or self.state.left == 0
+        return self.state.ended
 
     def refresh(self) -> None:
         """Read what others did."""

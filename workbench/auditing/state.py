@@ -17,7 +17,7 @@ from workbench.auditing import bets
 from workbench.auditing.design import Look, Outlook, due, foretold, look, outlook
 from workbench.auditing.draws import DrawPoint, Urns
 from workbench.auditing.strata import Strata
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import BoolArray, FloatArray
 
 ROUNDING = 1e-9
 """Evidence beyond what is needed, so that no rounding makes a certificate."""
@@ -114,6 +114,24 @@ class AuditState:
     def left(self) -> int:
         """Tasks that have not been drawn."""
         return self.tasks - len(self.draws)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no draw is to come."""
+        return self.certified or self.left == 0
+
+    @property
+    def certified_tasks(self) -> int:
+        """Answers of which something is certified: all of them, or none."""
+        return self.tasks if self.certified else 0
+
+    def most_in_share(self) -> int:
+        """Give how many of the certified answers may be wrong still."""
+        return self.bound() if self.certified else 0
+
+    def in_share(self) -> BoolArray:
+        """Which answers are certified, shape (tasks,)."""
+        return np.full(self.tasks, self.certified)
 
     @property
     def checks(self) -> int:

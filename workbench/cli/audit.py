@@ -52,9 +52,18 @@ RISK = options.number("--risk", "Chance at most that the proof is false.", 0.05)
 @ANSWERS
 @ERROR
 @RISK
+@options.number(
+    "--share", "Certify so many of the answers, the most confident first; the others are listed."
+)
 @options.whole("--seed", "Of the draws, for studies. [default: secret, from the operating system]")
 def start(
-    store: Path, answers: str, error: float, risk: float, seed: int | None, as_json: bool
+    store: Path,
+    answers: str,
+    error: float,
+    risk: float,
+    share: float | None,
+    seed: int | None,
+    as_json: bool,
 ) -> int:
     """Fix the answers and begin an audit, kept in the file STORE.
 
@@ -63,7 +72,7 @@ def start(
     """
     from workbench.api import audit
 
-    begun = audit(answers, error, risk, seed, path=store, origin="command")
+    begun = audit(answers, error, risk, seed, share=share, path=store, origin="command")
     return _status(begun, as_json, f"digest of the beginning: {begun.commitment}")
 
 
@@ -130,11 +139,19 @@ def tell(store: Path, labels: str | None, refused: str | None, as_json: bool) ->
 @STORE
 @options.path("--certificate", "What `workbench verify` recomputes, a .json.", ".json")
 @options.path("--out", "The answers, as corrected so far, a .csv.", ".csv")
+@options.path("--rest", "The tasks whose answers are not certified, a .csv: task.", ".csv")
 @options.path("--plot", "Picture of the bound falling with the checks, a .png.", ".png")
 def status(
-    store: Path, certificate: Path | None, out: Path | None, plot: Path | None, as_json: bool
+    store: Path,
+    certificate: Path | None,
+    out: Path | None,
+    rest: Path | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> int:
     """Say what is proven so far."""
+    import pandas as pd
+
     auditor = _open(store)
     files: dict[Path, str | bytes] = {}
     if certificate is not None:
@@ -143,6 +160,8 @@ def status(
         files[certificate] = canonical(auditor.certificate()) + "\n"
     if out is not None:
         files[out] = as_csv(auditor.to_frame(), out)
+    if rest is not None:
+        files[rest] = as_csv(pd.DataFrame({"task": auditor.rest()}), rest)
     if plot is not None:
         files[plot] = as_png(auditor)
     write_files(files)
