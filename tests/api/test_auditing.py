@@ -259,5 +259,7 @@ class TestPlan:
     def test_without_confidences_it_takes_half_of_the_error(self):
         table, _ = answers(200)
         plan = wb.plan_audit(table.drop(columns="confidence"), error=0.1, runs=20)
-        assert plan.to_frame()["wrong"].tolist() == pytest.approx([0.05, 0.075, 0.025], abs=0.015)
+        assert plan.to_frame()["wrong"].tolist() == pytest.approx(
+            [0.05, 0.075, 0.025, 0.1], abs=0.015
+        )
         assert "if half of that is wrong now" in plan.summary()

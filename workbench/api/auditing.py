@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from workbench.auditing.record import AuditRecord
 
 QUANTILES = (0.1, 0.5, 0.9)
-SCENES = {"as believed": 1.0, "half as many again": 1.5, "half as many": 0.5}
-"""Errors of a plan, as multiples of what is believed."""
+SCENES: dict[str, float | None] = {
+    "as believed": 1.0,
+    "half as many again": 1.5,
+    "half as many": 0.5,
+    "as many as may be": None,
+}
+"""Errors of a plan, as multiples of what is believed; of the last the share is ε."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +257,7 @@ class Auditor:
         return audit(
             state.bounds(),
             tasks=state.tasks,
-            error=state.error,
+            error=state.error if self._record.opening.share is None else None,
             title=repr(self).partition(": ")[2],
         )
 
@@ -385,14 +390,16 @@ class AuditPlan(Result):
 
     def summary(self) -> str:
         """Say how many checks it takes, if beliefs are right and if they are not."""
-        first, more = self.table.iloc[0], self.table.iloc[1]
+        first, more, _, most = (row for _, row in self.table.iterrows())
         basis = "if the confidences are right" if self.believed else "if half of that is wrong now"
         head = (
             f"To prove that at most {percent(self.error, 6)} of {self.tasks:,} answers are wrong "
             f"takes about {first['q50']:,.0f} checks {basis} ({first['q10']:,.0f} to "
             f"{first['q90']:,.0f} in 8 of 10 audits).\n"
-            f"With half as many errors again it takes about {more['q50']:,.0f}. "
-            "The proof holds in any case: beliefs only decide how long it takes.\n"
+            f"With half as many errors again it takes about {more['q50']:,.0f}, and about "
+            f"{most['q50']:,.0f} where {percent(self.error, 6)} are wrong: recorded crowds are "
+            "often less sure than they seem.\n"
+            "The proof holds in any case: confidences only decide how long it takes.\n"
             "Next: 'workbench audit start' fixes the answers and begins."
         )
         columns: Columns = {
@@ -429,7 +436,7 @@ def plan_audit(
     >>> answers = pd.DataFrame({"task": range(200), "label": ["cat"] * 200, "confidence": 0.97})
     >>> plan = wb.plan_audit(answers, error=0.1, runs=50)
     >>> plan.to_frame()["errors"].tolist()
-    ['as believed', 'half as many again', 'half as many']
+    ['as believed', 'half as many again', 'half as many', 'as many as may be']
     """
     from workbench.auditing.simulation import rehearse
     from workbench.auditing.state import most_wrong
@@ -447,7 +454,9 @@ def plan_audit(
     rows = []
     for name, times in SCENES.items():
         rng = stream(seed, f"audit, {name}")
-        rate = np.where(strata.sure, 1.0, np.minimum(times * mean, 1.0))
+        most_times = error * size.sum() / max(float((size * mean).sum()), 1e-12)
+        scaled = mean * (most_times if times is None else times)
+        rate = np.where(strata.sure, 1.0, np.minimum(scaled, 1.0))
         wrong = rng.binomial(size.astype(np.int64), rate, (runs, len(size))).astype(np.float64)
         found = rehearse(
             strata.log_odds,

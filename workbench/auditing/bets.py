@@ -17,10 +17,7 @@ forecasts are right; by Ville's inequality it ever reaches 1/α with
 chance α at most. It grows with T: where K(T) ≥ 1/α, T and all larger numbers are refuted. No factor
 is clipped. A task that is drawn for certain says A = T (a factor of 1) and is only corrected.
 
-The tilt beside it has the factors (v_J − e_J)/(q_J (V − (T − S))), v_j ≥ 1 functions of the past
-and V their sum over the tasks left, with mean 1 as well: Σ_j (v_j − e_j) = V − (T − S).
-
-All arrays have bins last; q, r and v are of one task of the bin.
+All arrays have bins last; q and r are of one task of the bin.
 """
 
 from __future__ import annotations
@@ -42,10 +39,6 @@ WEIGHTS: FloatArray = np.append((1.0 - OWN) * _NEAR / _NEAR.sum(), OWN)
 """Weights of the bets; of the twelve the largest is about f = .45."""
 EVEN = 0.03
 """Share of the draws that is even over the tasks left, whatever the forecast."""
-TILTS = (1.0, 0.55, 0.25)
-"""λ of the tilts, as shares of λ*."""
-HALVINGS = 60
-"""Of the interval of log λ*."""
 
 
 def chances(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
@@ -173,36 +166,3 @@ def refuted_from(
             middle = min(low + step, (low + high) // 2)
         step *= 2
     return high
-
-
-def tilted(
-    rate: FloatArray, q: FloatArray, left: FloatArray, aim: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Give v of each tilt, shape (3, …, bins), and V, shape (3, …).
-
-    The world to refute has rates r′ with q (r′ − r) = λ r′ (1 − r′), λ such that Σ r′ is the aim;
-    against it v = (1 − r) r′/(r′ − r) is best.
-
-    Parameters
-    ----------
-    aim
-        Errors left that are to be refuted, above Σ r and below the tasks left, shape (…).
-    """
-    shape = np.broadcast_shapes(rate.shape, left.shape)[:-1]
-    low, high = np.full(shape, -40.0), np.full(shape, 40.0)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        enough = (left * _world(rate, q, np.exp(middle))).sum(axis=-1) >= aim
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    values = []
-    for share in TILTS:
-        world = _world(rate, q, share * np.exp(high))
-        values.append(np.maximum(1.0, (1.0 - rate) * world / np.maximum(world - rate, 1e-300)))
-    value = np.array(values)
-    return value, np.asarray((left * value).sum(axis=-1))
-
-
-def _world(rate: FloatArray, q: FloatArray, force: FloatArray) -> FloatArray:
-    force = force[..., None]
-    half = force - q
-    return (half + np.sqrt(half**2 + 4.0 * force * q * rate)) / (2.0 * force)

@@ -618,8 +618,8 @@ class Parts(Audit):
                 inner = [q / mass for q in chances]
                 fraction = own_fraction(rates, inner, counts, bet, spare)
             terms.append({"expected": expected[d], "mass": mass, "bet": bet, "fraction": fraction})
-        part = terms[min(self.parts, len(terms) - 1)]
-        more = {name: part[name] for name in ("expected", "bet", "fraction")}
+        now_at = terms[min(self.parts, len(terms) - 1)]
+        more = {name: now_at[name] for name in ("expected", "bet", "fraction")}
         return {**now, **more, "chance": chance, "correct": 0.0, "targets": [], "terms": terms}
 
     def draw(self, event: dict[str, Any], seed: bytes | None) -> None:

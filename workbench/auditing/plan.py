@@ -136,15 +136,15 @@ def _far(rate: FloatArray, divergence: FloatArray) -> FloatArray:
     entropy = _entropy(rate)
     tangent = (divergence + entropy) / (1.0 - rate)
     curved = np.log(rate / (1.0 - rate)) + np.sqrt(2.0 * divergence / (rate * (1.0 - rate)))
-    logit = np.minimum(tangent, curved)
+    logit: FloatArray = np.minimum(tangent, curved)
     for _ in range(NEWTON):
         small = np.exp(-logit)
         value = np.log1p(small) + (1.0 - rate) * logit - entropy - divergence
-        logit = logit - value / (1.0 / (1.0 + small) - rate)
+        logit = np.asarray(logit - value / (1.0 / (1.0 + small) - rate))
     return logit
 
 
 def _entropy(p: FloatArray) -> FloatArray:
     inner = np.clip(p, 1e-300, 1.0 - 1e-16)
-    result: FloatArray = -inner * np.log(inner) - (1.0 - inner) * np.log1p(-inner)
-    return result
+    other = 1.0 - inner
+    return np.asarray(-inner * np.log(inner) - other * np.log1p(-inner), dtype=np.float64)

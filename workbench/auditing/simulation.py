@@ -183,8 +183,10 @@ def _step(
     state.products[-1] += np.log1p(state.fraction[t] * step)
     anew = np.flatnonzero(wrong)
     if len(anew):
-        past = (series[: t + 1, anew] for series in (state.estimate, state.bet, state.fraction))
-        state.products[:, anew] = bets.log_products(*past, tested[anew])
+        estimates, stakes, own = (
+            series[: t + 1, anew] for series in (state.estimate, state.bet, state.fraction)
+        )
+        state.products[:, anew] = bets.log_products(estimates, stakes, own, tested[anew])
 
 
 def _said(

@@ -245,7 +245,8 @@ class AuditState:
 
     def _factors(self, check: FloatArray, wrong: int) -> FloatArray:
         said, bet, fraction = check
-        return np.log1p(np.append(bets.FRACTIONS, fraction) * (bet * (wrong - said)))
+        step = np.append(bets.FRACTIONS, fraction) * (bet * (wrong - said))
+        return np.asarray(np.log1p(step))
 
     def _counted(self, count: int | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
         said, bet, fraction = self._series[:, : self.counted if count is None else count]

@@ -11,7 +11,9 @@ from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, key_above, whole_ticks
 
 
-def audit(bounds: Sequence[tuple[int, int]], *, tasks: int, error: float, title: str) -> Figure:
+def audit(
+    bounds: Sequence[tuple[int, int]], *, tasks: int, error: float | None, title: str
+) -> Figure:
     """Share of the answers that may be wrong against the checks, and the share that is asked.
 
     Parameters
@@ -21,14 +23,15 @@ def audit(bounds: Sequence[tuple[int, int]], *, tasks: int, error: float, title:
     tasks
         N.
     error
-        ε, drawn as a line.
+        ε, drawn as a line; none where a share of the answers is to be certified.
     """
     checks = [check for check, _ in bounds]
     shares = [wrong / tasks for _, wrong in bounds]
     with panels(title, (5.6, 3.9), wrap=60) as (figure, (axes,)):
         axes.step(checks, shares, where="post", color=COLOURS[0], lw=1.6, label="may be wrong")
-        asked = f"at most {100 * error:g} % is asked"
-        axes.axhline(error, ls="-.", color="0.35", lw=1.2, label=asked)
+        if error is not None:
+            asked = f"at most {100 * error:g} % is asked"
+            axes.axhline(error, ls="-.", color="0.35", lw=1.2, label=asked)
         axes.set_ylim(0, 1.02)
         axes.set_xlim(left=0)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
