@@ -256,6 +256,28 @@ class TestPlan:
             took.append(checked(wb.audit(table, seed=seed), truth).checks)
         assert plan["q10"] * 0.8 < np.median(took) < plan["q90"] * 1.2
 
+    def test_gold_says_what_it_would_have_cost(self):
+        table, truth = answers(400, 0.08)
+        plan = wb.plan_audit(table, error=0.1, runs=40, gold=truth)
+        row = plan.to_frame().iloc[-1]
+        wrong = (table["label"] != table["task"].map(truth)).mean()
+        assert row["errors"] == "as gold has them"
+        assert row["wrong"] == pytest.approx(wrong, abs=0.01)
+        assert "as gold has it" in plan.summary()
+        some = dict(list(truth.items())[:200])
+        assert wb.plan_audit(table, error=0.1, runs=40, gold=some).to_frame().shape == (5, 5)
+        with pytest.raises(wb.InputError, match="gold"):
+            wb.plan_audit(table, gold={"elsewhere": "cat"})
+
+    def test_a_collection_goes_in_as_it_is(self):
+        crowd = wb.simulate(tasks=60, workers=12, skill=0.9, seed=1)
+        collected = wb.collect(crowd, epsilon=0.2, seed=1)
+        plan = wb.plan_audit(collected.to_frame(), error=0.2, runs=20)
+        assert plan.believed
+        truth = crowd.gold.to_dict()
+        audit = wb.audit(collected.to_frame(), error=0.2, seed=1)
+        assert checked(audit, truth).certified
+
     def test_without_confidences_it_takes_half_of_the_error(self):
         table, _ = answers(200)
         plan = wb.plan_audit(table.drop(columns="confidence"), error=0.1, runs=20)

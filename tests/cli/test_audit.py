@@ -159,10 +159,10 @@ class TestRefused:
             assert "answers.csv" in refused("audit", command, "answers.csv")
 
     def test_a_task_twice_or_empty(self, expert, refused):
-        with open("twice.csv", "w") as file:  # noqa: PTH123
+        with open("twice.csv", "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write("task,label\na,cat\na,dog\n")
         refused("audit", "start", "t.sqlite", "--answers", "twice.csv")
-        with open("empty.csv", "w") as file:  # noqa: PTH123
+        with open("empty.csv", "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write("task,label\n,cat\n")
         refused("audit", "start", "t.sqlite", "--answers", "empty.csv")
 

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.api.inputs import Table
+from workbench.api.inputs import Table, Truth
 from workbench.api.result import SCHEMA, Figure, Result, listed, percent
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd.reading import as_text, is_missing, open_table
-from workbench.crowd.tables import column
+from workbench.crowd.tables import column, read_gold
 
 if TYPE_CHECKING:
     from workbench.auditing.record import AuditRecord
+    from workbench.auditing.strata import Strata
 
 QUANTILES = (0.1, 0.5, 0.9)
 SCENES: dict[str, float | None] = {
@@ -30,6 +31,7 @@ SCENES: dict[str, float | None] = {
     "as many as may be": None,
 }
 """Errors of a plan, as multiples of what is believed; of the last the share is ε."""
+AS_GOLD = "as gold has them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,11 +349,11 @@ def audit(
     error, risk = checks.inside("error", error), checks.inside("risk", risk)
     if share is not None and share != 1:
         share = checks.inside("share", share)
-    came = _read(answers, error)
+    table = _read(answers, error)
     record = AuditRecord.begin(
-        came.tasks,
-        came.labels,
-        stratify(came.wrong, came.unanswered),
+        table.tasks,
+        table.labels,
+        stratify(table.wrong, table.unanswered),
         error=error,
         risk=risk,
         share=None if share is None else float(share),
@@ -390,7 +392,7 @@ class AuditPlan(Result):
 
     def summary(self) -> str:
         """Say how many checks it takes, if beliefs are right and if they are not."""
-        first, more, _, most = (row for _, row in self.table.iterrows())
+        first, more, most = (self.table.iloc[place] for place in (0, 1, 3))
         basis = "if the confidences are right" if self.believed else "if half of that is wrong now"
         head = (
             f"To prove that at most {percent(self.error, 6)} of {self.tasks:,} answers are wrong "
@@ -399,6 +401,7 @@ class AuditPlan(Result):
             f"With half as many errors again it takes about {more['q50']:,.0f}, and about "
             f"{most['q50']:,.0f} where {percent(self.error, 6)} are wrong: recorded crowds are "
             "often less sure than they seem.\n"
+            f"{self._by_gold()}"
             "The proof holds in any case: confidences only decide how long it takes.\n"
             "Next: 'workbench audit start' fixes the answers and begins."
         )
@@ -411,12 +414,25 @@ class AuditPlan(Result):
         }
         return f"{head}\n\n{listed(self.table, columns, len(self.table))}"
 
+    def _by_gold(self) -> str:
+        rows = self.table[self.table["errors"] == AS_GOLD]
+        if rows.empty:
+            return ""
+        row = rows.iloc[0]
+        return f"With {percent(row['wrong'], 3)} wrong, as gold has it: {row['q50']:,.0f} checks.\n"
+
     def _payload(self) -> dict[str, Any]:
         return {**super()._payload(), "table": self.table.to_dict("records")}
 
 
 def plan_audit(
-    answers: Table, error: float = 0.1, risk: float = 0.05, runs: int = 100, seed: int = 0
+    answers: Table,
+    error: float = 0.1,
+    risk: float = 0.05,
+    runs: int = 100,
+    seed: int = 0,
+    *,
+    gold: Truth | None = None,
 ) -> AuditPlan:
     """Say how many checks an audit will take, by rehearsing it on errors drawn from the beliefs.
 
@@ -428,6 +444,9 @@ def plan_audit(
         Audits in each row of the table, 2 or more.
     seed
         Of the rehearsal.
+    gold
+        True labels of some tasks: what the audit would have cost had an expert said so, as a row of
+        its own. Gold is of no use in the audit itself: nobody drew it.
 
     Examples
     --------
@@ -445,33 +464,53 @@ def plan_audit(
 
     error, risk = checks.inside("error", error), checks.inside("risk", risk)
     checks.count("runs", runs, 2)
-    came = _read(answers, error)
-    belief = came.wrong if came.believed else np.full(len(came.tasks), error / 2)
-    strata = stratify(came.wrong, came.unanswered)
+    table = _read(answers, error)
+    strata = stratify(table.wrong, table.unanswered)
     size = strata.size
-    mean = np.bincount(strata.bin, belief, len(size)) / size
-    most = most_wrong(error, len(came.tasks))
     rows = []
-    for name, times in SCENES.items():
+    for name, rate in _scenes(table, strata, error, gold).items():
         rng = stream(seed, f"audit, {name}")
-        most_times = error * size.sum() / max(float((size * mean).sum()), 1e-12)
-        scaled = mean * (most_times if times is None else times)
-        rate = np.where(strata.sure, 1.0, np.minimum(scaled, 1.0))
         wrong = rng.binomial(size.astype(np.int64), rate, (runs, len(size))).astype(np.float64)
-        found = rehearse(
+        audits = rehearse(
             strata.log_odds,
             strata.sure,
             size,
             wrong,
             error=error,
             risk=risk,
-            most=most,
+            most=most_wrong(error, len(table.tasks)),
             rng=rng,
         )
-        q10, q50, q90 = np.quantile(found.checks, QUANTILES).tolist()
+        q10, q50, q90 = np.quantile(audits.checks, QUANTILES).tolist()
         share = float(wrong.sum(axis=1).mean() / size.sum())
         rows.append({"errors": name, "wrong": share, "q10": q10, "q50": q50, "q90": q90})
-    return AuditPlan(len(came.tasks), error, risk, runs, seed, came.believed, pd.DataFrame(rows))
+    return AuditPlan(len(table.tasks), error, risk, runs, seed, table.believed, pd.DataFrame(rows))
+
+
+def _scenes(
+    table: _Answers, strata: Strata, error: float, gold: Truth | None
+) -> dict[str, FloatArray]:
+    """Share of wrong answers in each bin: as believed, and if that is wrong; as gold has it."""
+    size, bins = strata.size, len(strata.size)
+    belief = table.wrong if table.believed else np.full(len(table.tasks), error / 2)
+    mean = np.bincount(strata.bin, belief, bins) / size
+    as_asked = error * size.sum() / max(float((size * mean).sum()), 1e-12)
+    rates = {
+        name: np.minimum(mean * (as_asked if times is None else times), 1.0)
+        for name, times in SCENES.items()
+    }
+    if gold is not None:
+        true = read_gold(pd.Series(gold) if isinstance(gold, Mapping) else gold)
+        truth = true.reindex([str(task) for task in table.tasks])
+        judged = truth.notna().to_numpy() & ~table.unanswered
+        if not judged.any():
+            raise InputError("gold: names no task that has an answer; mend its ids")
+        wrong = judged & (truth.to_numpy() != np.array(table.labels, dtype=object))
+        among = np.bincount(strata.bin, judged, bins)
+        overall = wrong.sum() / judged.sum()
+        # Bins with little gold are as wrong as all: one answer's worth.
+        rates[AS_GOLD] = (np.bincount(strata.bin, wrong, bins) + overall) / (among + 1.0)
+    return {name: np.where(strata.sure, 1.0, rate) for name, rate in rates.items()}
 
 
 def _read(answers: Table, error: float) -> _Answers:

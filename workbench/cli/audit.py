@@ -174,13 +174,22 @@ def status(
 @ANSWERS
 @ERROR
 @RISK
+@options.csv("--gold", "True labels of some tasks, to see what it would have cost: task, gold.")
 @options.whole("--runs", "Audits that are rehearsed for each row.", 100, least=2)
-def plan(answers: str, error: float, risk: float, runs: int, seed: int, as_json: bool) -> int:
+def plan(
+    answers: str,
+    error: float,
+    risk: float,
+    gold: str | None,
+    runs: int,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Say how many checks an audit will take, by the confidences and if they are wrong."""
     from workbench.api.auditing import plan_audit
 
     with working("rehearsing", after=3.0):
-        deliver(plan_audit(answers, error, risk, runs, seed), as_json)
+        deliver(plan_audit(answers, error, risk, runs, seed, gold=gold), as_json)
     return 0
 
 
