@@ -400,7 +400,7 @@ class AuditPlan(Result):
             f"{first['q90']:,.0f} in 8 of 10 audits).\n"
             f"With half as many errors again it takes about {more['q50']:,.0f}, and about "
             f"{most['q50']:,.0f} where {percent(self.error, 6)} are wrong: recorded crowds are "
-            "often less sure than they seem.\n"
+            "often surer than they should be.\n"
             f"{self._by_gold()}"
             "The proof holds in any case: confidences only decide how long it takes.\n"
             "Next: 'workbench audit start' fixes the answers and begins."
