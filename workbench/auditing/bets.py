@@ -137,7 +137,7 @@ def mixed(products: FloatArray) -> FloatArray:
 
 def refuted_from(
     series: tuple[FloatArray, FloatArray, FloatArray],
-    found: int,
+    finds: int,
     left: int,
     evidence: float,
     near: int = 0,
@@ -148,14 +148,14 @@ def refuted_from(
     ----------
     series
         A, λ and own fraction, as of `log_evidence`, each of shape (checks,).
-    found, left
+    finds, left
         S now, and the tasks left.
     evidence
         What log K(T) is to reach.
     near
         Where to look first.
     """
-    low, high = found, found + left + 1
+    low, high = finds, finds + left + 1
     middle, step = min(max(near, low + 1), high - 1), 1
     while high - low > 1:
         if log_evidence(*series, middle) >= evidence:

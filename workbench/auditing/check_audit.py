@@ -321,7 +321,7 @@ class Audit:
         self.heard: list[bool | None] = []
         self.refused: set[int] = set()
         self.advantage, self.last, self.plan = 0.0, -1, (0.0, 1.0, [False] * bins, 0.0)
-        self.counted = self.found = self.corrected = 0
+        self.counted = self.finds = self.corrected = 0
         self.series: list[tuple[float, float, float]] = []
         self.products = [0.0] * len(WEIGHTS)
         self.shown = self.tasks <= self.most
@@ -334,22 +334,22 @@ class Audit:
 
     def product(self, tested: int) -> list[float]:
         """Logarithm of each product at a number of wrong answers."""
-        steps = [(bet * (tested - said), own) for said, bet, own in self.series if bet]
+        steps = [(bet * (tested - estimate), own) for estimate, bet, own in self.series if bet]
         fixed = [math.fsum(math.log1p(f * x) for x, _ in steps) for f in FRACTIONS]
         return [*fixed, math.fsum(math.log1p(own * x) for x, own in steps)]
 
     def look(self) -> dict[str, Any]:
         """How the next task is drawn."""
         left = [float(len(urn)) for urn in self.urns]
-        told = int(sum(self.checked))
+        checks = int(sum(self.checked))
         counts = [
             (0.0, 0.0) if sure else (n, w)
             for sure, n, w in zip(self.sure, self.checked, self.wrong, strict=True)
         ]
         checked, wrong = [n for n, _ in counts], [w for _, w in counts]
-        anew = self.last < 0 or told >= GROWTH * self.last + EVERY
+        anew = self.last < 0 or checks >= GROWTH * self.last + EVERY
         if anew:
-            self.last = told
+            self.last = checks
             self.plan = (*line(self.odds, checked, wrong), [], 0.0)
         level, slope, whole_, correction = self.plan
         forecast = [
@@ -494,34 +494,34 @@ class Audit:
     def count(self) -> None:
         """Let the next draw count for the evidence."""
         drawn, wrong = self.draws[self.counted], bool(self.heard[self.counted])
-        said = 0.0
+        estimate = 0.0
         if not drawn["correction"]:
-            said = self.found + drawn["expected"] + (wrong - drawn["rate"]) / drawn["chance"]
-        self.series.append((said, drawn["bet"], drawn["fraction"]))
+            estimate = self.finds + drawn["expected"] + (wrong - drawn["rate"]) / drawn["chance"]
+        self.series.append((estimate, drawn["bet"], drawn["fraction"]))
         before = self.tested()
-        self.found += wrong
+        self.finds += wrong
         self.corrected += wrong and self.counted not in self.refused
         if self.tested() != before:
             self.products = self.product(self.tested())
         elif drawn["bet"]:
-            step = drawn["bet"] * (before - said)
+            step = drawn["bet"] * (before - estimate)
             fractions = [*FRACTIONS, drawn["fraction"]]
             self.products = [
                 p + math.log1p(f * step) for p, f in zip(self.products, fractions, strict=True)
             ]
         self.counted += 1
-        uncorrected = self.found - self.corrected
+        uncorrected = self.finds - self.corrected
         if uncorrected <= self.most:
             few = uncorrected + self.tasks - self.counted <= self.most
             self.shown = self.shown or few or self.evidence(self.products) >= self.need
 
     def tested(self) -> int:
         """The least number of errors that means more than k wrong answers."""
-        return max(self.most + 1 + self.corrected, self.found)
+        return max(self.most + 1 + self.corrected, self.finds)
 
     def supports(self, wrong: int) -> bool:
         """Whether more than some number of wrong answers is refuted by the draws that count."""
-        uncorrected = self.found - self.corrected
+        uncorrected = self.finds - self.corrected
         if wrong < uncorrected:
             return False
         if wrong >= uncorrected + self.tasks - self.counted:
@@ -556,7 +556,7 @@ class Parts(Audit):
             float(math.floor(Fraction(repr(self.error)) * int(size))) for size in self.size
         ]
         self.part_products = [[0.0] * len(WEIGHTS) for _ in self.ends]
-        self.found_in, self.drawn_in = [0.0] * len(self.ends), [0.0] * len(self.ends)
+        self.finds_in, self.drawn_in = [0.0] * len(self.ends), [0.0] * len(self.ends)
         self.corrected_in = [0.0] * len(self.ends)
         self.refuted = [n <= k for n, k in zip(self.size, self.allowed, strict=True)]
         self.looks: list[dict[str, Any]] = []
@@ -637,19 +637,19 @@ class Parts(Audit):
             if bin_ > end:
                 continue
             term = terms[d]
-            if term["bet"] and self.found_in[d] <= self.allowed[d]:
-                said = self.found_in[d] + term["expected"]
-                said += (wrong - drawn["rate"]) * term["mass"] / drawn["chance"]
-                step = term["bet"] * (self.allowed[d] + 1.0 - said)
+            if term["bet"] and self.finds_in[d] <= self.allowed[d]:
+                estimate = self.finds_in[d] + term["expected"]
+                estimate += (wrong - drawn["rate"]) * term["mass"] / drawn["chance"]
+                step = term["bet"] * (self.allowed[d] + 1.0 - estimate)
                 fractions = [*FRACTIONS, term["fraction"]]
                 self.part_products[d] = [
                     p + math.log1p(f * step)
                     for p, f in zip(self.part_products[d], fractions, strict=True)
                 ]
             self.drawn_in[d] += 1
-            self.found_in[d] += wrong
+            self.finds_in[d] += wrong
             self.corrected_in[d] += wrong and self.counted not in self.refused
-        self.found += wrong
+        self.finds += wrong
         self.corrected += wrong and self.counted not in self.refused
         self.counted += 1
         self.advance()
@@ -657,8 +657,8 @@ class Parts(Audit):
     def advance(self) -> None:
         """See which parts are shown by now."""
         for d in range(len(self.ends)):
-            if self.found_in[d] <= self.allowed[d]:
-                few = self.found_in[d] + self.size[d] - self.drawn_in[d] <= self.allowed[d]
+            if self.finds_in[d] <= self.allowed[d]:
+                few = self.finds_in[d] + self.size[d] - self.drawn_in[d] <= self.allowed[d]
                 enough = self.evidence(self.part_products[d]) >= self.need
                 self.refuted[d] = self.refuted[d] or few or enough
         while self.parts < len(self.ends) and self.refuted[self.parts]:
@@ -678,9 +678,9 @@ class Parts(Audit):
         tasks, most = self.certified_share()
         part = self.parts - 1
         inside = self.drawn_in[part] if self.parts else 0.0
-        refused = self.found - self.corrected
+        refused = self.finds - self.corrected
         if self.parts:
-            refused -= int(self.found_in[part] - self.corrected_in[part])
+            refused -= int(self.finds_in[part] - self.corrected_in[part])
         return wrong >= most + (self.tasks - tasks) - (self.counted - inside) + refused
 
 

@@ -72,7 +72,7 @@ class SelectiveState(AuditState):
         self._most = np.array([most_wrong(error, int(size)) for size in self._size], dtype=float)
         self._inside: BoolArray = np.arange(len(whole)) <= self._last_bin[:, None]
         self._part_products = np.zeros((len(bets.WEIGHTS), len(self._size)))
-        self._found_in, self._drawn_in = np.zeros((2, len(self._size)))
+        self._finds_in, self._drawn_in = np.zeros((2, len(self._size)))
         self._corrected_in = np.zeros(len(self._size))
         self._refuted = self._size <= self._most
         self._terms: list[_Terms] = []
@@ -96,7 +96,7 @@ class SelectiveState(AuditState):
         """Whether no draw is to come."""
         if self.certified or self.shown == len(self._size):
             return True
-        lost = self._found_in[self.shown] > self._most[self.shown]
+        lost = self._finds_in[self.shown] > self._most[self.shown]
         return bool(lost) or not (self._urns.left[~self.strata.sure] > 0).any()
 
     @property
@@ -179,15 +179,15 @@ class SelectiveState(AuditState):
         """Let the next draw count."""
         drawn, wrong, terms = self.draws[number], bool(self.heard[number]), self._terms[number]
         inside = self._inside[:, drawn.bin]
-        counts = inside & (terms.bet > 0) & (self._found_in <= self._most)
-        said = self._found_in + terms.expected
-        said = said + (wrong - drawn.rate) * terms.mass / drawn.chance
-        step = np.where(counts, terms.bet * (self._most + 1 - said), 0.0)
+        counts = inside & (terms.bet > 0) & (self._finds_in <= self._most)
+        estimate = self._finds_in + terms.expected
+        estimate = estimate + (wrong - drawn.rate) * terms.mass / drawn.chance
+        step = np.where(counts, terms.bet * (self._most + 1 - estimate), 0.0)
         fractions = np.vstack([np.tile(bets.FRACTIONS[:, None], len(step)), terms.fraction])
         self._part_products += np.log1p(fractions * step)
-        self.counted, self.found = number + 1, self.found + wrong
+        self.counted, self.finds = number + 1, self.finds + wrong
         self._drawn_in += inside
-        self._found_in += inside * wrong
+        self._finds_in += inside * wrong
         if number not in self.refused:
             self.corrected += wrong
             self._corrected_in += inside * wrong
@@ -196,8 +196,8 @@ class SelectiveState(AuditState):
 
     def _advance(self) -> None:
         """See which parts are shown by now."""
-        alive = self._found_in <= self._most
-        exhausted = self._found_in + self._size - self._drawn_in <= self._most
+        alive = self._finds_in <= self._most
+        exhausted = self._finds_in + self._size - self._drawn_in <= self._most
         enough = bets.mixed(self._part_products) >= self.need + ROUNDING
         self._refuted |= alive & (exhausted | enough)
         while self.shown < len(self._size) and self._refuted[self.shown]:
@@ -214,8 +214,8 @@ class SelectiveState(AuditState):
         part = self.shown - 1
         size, drawn = (self._size[part], self._drawn_in[part]) if self.shown else (0, 0)
         fixed = self._corrected_in[part] if self.shown else 0
-        found = self._found_in[part] if self.shown else 0
-        refused = (self.found - self.corrected) - (found - fixed)
+        finds = self._finds_in[part] if self.shown else 0
+        refused = (self.finds - self.corrected) - (finds - fixed)
         unchecked = (self.tasks - size) - (self.counted - drawn)
         return self.most_in_share() + int(unchecked + refused)
 

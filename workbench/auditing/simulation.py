@@ -71,7 +71,7 @@ class _Runs:
             )
 
     @property
-    def found(self) -> FloatArray:
+    def finds(self) -> FloatArray:
         """Errors found, shape (rows,)."""
         total: FloatArray = self.wrong.sum(axis=1)
         return total
@@ -107,7 +107,7 @@ def rehearse(
         End a run too where no more than k errors are left: no certificate is false from there on.
     """
     runs, total = len(wrong), int(size.sum())
-    checks, found = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
+    checks, finds = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
     certified, false = np.zeros(runs, dtype=bool), np.zeros(runs, dtype=bool)
     state, last, need = _Runs(size, wrong), 0, math.log(1.0 / risk)
     for t in range(total + 1):
@@ -116,7 +116,7 @@ def rehearse(
         over = done | ~many if until_true else done
         if over.any():
             rows = state.row[over]
-            checks[rows], found[rows] = t, state.found[over]
+            checks[rows], finds[rows] = t, state.finds[over]
             certified[rows], false[rows] = done[over], (done & many)[over]
             state.keep(~over)
         if not len(state.row):
@@ -133,7 +133,7 @@ def rehearse(
                 evidence=need - np.maximum(bets.mixed(state.products), 0.0),
             )
         _step(state, t, log_odds, sure, error, most, rng)
-    return Rehearsal(checks, certified, false, found)
+    return Rehearsal(checks, certified, false, finds)
 
 
 def _step(
@@ -165,7 +165,7 @@ def _step(
         drawn = np.minimum((edges <= point[:, None]).sum(axis=1), len(log_odds) - 1)
     bin_ = np.where(correct, now.target, drawn)
     wrong = rng.random(len(rows)) * state.left[rows, bin_] < state.errors_left[rows, bin_]
-    estimate, bet = _said(now, rows, bin_, wrong, state.found)
+    estimate, bet = _estimates(now, rows, bin_, wrong, state.finds)
     if t >= len(state.estimate):
         for name in ("estimate", "bet", "fraction"):
             grown = getattr(state, name)
@@ -177,7 +177,7 @@ def _step(
     state.errors_left[rows, bin_] -= wrong
     state.checked[rows, bin_] += 1
     state.wrong[rows, bin_] += wrong
-    tested = most + 1 + state.found
+    tested = most + 1 + state.finds
     step = state.bet[t] * (tested - state.estimate[t])
     state.products[:-1] += np.log1p(bets.FRACTIONS[:, None] * step)
     state.products[-1] += np.log1p(state.fraction[t] * step)
@@ -189,10 +189,10 @@ def _step(
         state.products[:, anew] = bets.log_products(estimates, stakes, own, tested[anew])
 
 
-def _said(
-    now: Look, rows: IntArray, bin_: IntArray, wrong: BoolArray, found: FloatArray
+def _estimates(
+    now: Look, rows: IntArray, bin_: IntArray, wrong: BoolArray, finds: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """A and λ of a check in each row."""
     rate, q = now.rate[rows, bin_], now.q[rows, bin_]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return found + now.expected + (wrong - rate) / q, now.bet
+        return finds + now.expected + (wrong - rate) / q, now.bet

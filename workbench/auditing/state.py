@@ -102,7 +102,7 @@ class AuditState:
         self._series = np.zeros((3, 64))  # A, λ and f of the draws that count
         self.counted = 0
         """Draws before the first that waits."""
-        self.found = 0
+        self.finds = 0
         """Wrong answers among them."""
         self.corrected = 0
         """Those of them that got a label."""
@@ -215,11 +215,11 @@ class AuditState:
         if number == self._series.shape[1]:
             self._series = np.concatenate([self._series, np.zeros_like(self._series)], axis=1)
         if not drawn.correction:
-            said = self.found + drawn.expected + (wrong - drawn.rate) / drawn.chance
-            self._series[:, number] = said, drawn.bet, drawn.fraction
+            estimate = self.finds + drawn.expected + (wrong - drawn.rate) / drawn.chance
+            self._series[:, number] = estimate, drawn.bet, drawn.fraction
         self.counted = number + 1
         before = self.tested
-        self.found += wrong
+        self.finds += wrong
         self.corrected += wrong and number not in self.refused
         if self.tested != before:
             self._products = bets.log_products(*self._counted(), self.tested)
@@ -233,10 +233,10 @@ class AuditState:
 
         No less than what was found: where refusals alone are more than k nothing can be shown.
         """
-        return max(self.most + 1 + self.corrected, self.found)
+        return max(self.most + 1 + self.corrected, self.finds)
 
     def _shown(self) -> bool:
-        uncorrected = self.found - self.corrected
+        uncorrected = self.finds - self.corrected
         if uncorrected > self.most:
             return False
         if uncorrected + self.tasks - self.counted <= self.most:
@@ -244,32 +244,32 @@ class AuditState:
         return self.evidence >= self.need + ROUNDING
 
     def _factors(self, check: FloatArray, wrong: int) -> FloatArray:
-        said, bet, fraction = check
-        step = np.append(bets.FRACTIONS, fraction) * (bet * (wrong - said))
+        estimate, bet, fraction = check
+        step = np.append(bets.FRACTIONS, fraction) * (bet * (wrong - estimate))
         return np.asarray(np.log1p(step))
 
     def _counted(self, count: int | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
-        said, bet, fraction = self._series[:, : self.counted if count is None else count]
-        return said, bet, fraction
+        estimate, bet, fraction = self._series[:, : self.counted if count is None else count]
+        return estimate, bet, fraction
 
     def bound(self) -> int:
         """Give how many answers may be wrong still: more are refuted."""
         left = self.tasks - self.counted
         series, need = self._counted(), self.need + ROUNDING
-        above = bets.refuted_from(series, self.found, left, need, self._near)
+        above = bets.refuted_from(series, self.finds, left, need, self._near)
         self._near = above
         wrong = above - 1 - self.corrected
         return min(wrong, self.most) if self.certified else wrong
 
     def bounds(self, points: int = 80) -> list[tuple[int, int]]:
         """Give checks and the bound after them, at some of the draws that count."""
-        found = np.concatenate([[0], np.cumsum([bool(w) for w in self.heard[: self.counted]])])
+        finds = np.concatenate([[0], np.cumsum([bool(w) for w in self.heard[: self.counted]])])
         refusals = np.zeros(self.counted + 1, dtype=np.int64)
         for number in self.refused:
             refusals[number + 1 :] += 1
         rows = []
         for t in np.unique(np.linspace(0, self.counted, points).astype(int)).tolist():
-            count = int(found[t])
+            count = int(finds[t])
             above = bets.refuted_from(self._counted(t), count, self.tasks - t, self.need + ROUNDING)
             rows.append((t, above - 1 - count + int(refusals[t])))
         return rows

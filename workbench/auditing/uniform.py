@@ -40,25 +40,25 @@ def uniform_checks(wrong: BoolArray, *, error: float, risk: float, most: int, sc
         One of `SCHEMES`.
     """
     total = len(wrong)
-    found = np.concatenate([[0], np.cumsum(wrong)])
+    finds = np.concatenate([[0], np.cumsum(wrong)])
     drawn = np.arange(total + 1.0)
     need = math.log(1.0 / risk)
     exhausted = max(total - most, 0)
     if scheme == "prior-posterior":
-        evidence = _prior_posterior(drawn, found, total, most)
+        evidence = _prior_posterior(drawn, finds, total, most)
         reached = np.flatnonzero((evidence >= need) & (drawn < exhausted))
         return int(reached[0]) if len(reached) else exhausted
-    return _alpha(wrong, found, error=error, need=need, most=most, exhausted=exhausted)
+    return _alpha(wrong, finds, error=error, need=need, most=most, exhausted=exhausted)
 
 
-def _prior_posterior(drawn: FloatArray, found: FloatArray, total: int, most: int) -> FloatArray:
-    tested = most + 1 + found
-    possible = total - tested >= drawn - found
+def _prior_posterior(drawn: FloatArray, finds: FloatArray, total: int, most: int) -> FloatArray:
+    tested = most + 1 + finds
+    possible = total - tested >= drawn - finds
     with np.errstate(invalid="ignore"):
-        likelihood = _choose(tested, found) + _choose(total - tested, drawn - found)
+        likelihood = _choose(tested, finds) + _choose(total - tested, drawn - finds)
         evidence = _choose(total + 1, drawn + 1) - math.log(total + 1) - likelihood
     # Evidence against all larger numbers too: T lies beyond what is likeliest.
-    beyond = tested * drawn > found * total
+    beyond = tested * drawn > finds * total
     return np.where(possible, np.where(beyond, evidence, -np.inf), np.inf)
 
 
@@ -67,18 +67,18 @@ def _choose(n: FloatArray | int, k: FloatArray) -> FloatArray:
 
 
 def _alpha(
-    wrong: BoolArray, found: FloatArray, *, error: float, need: float, most: int, exhausted: int
+    wrong: BoolArray, finds: FloatArray, *, error: float, need: float, most: int, exhausted: int
 ) -> int:
     total = len(wrong)
     before = np.arange(total)
-    guess = (WEIGHT * (1.0 - error / 2) + before - found[:-1]) / (WEIGHT + before)
+    guess = (WEIGHT * (1.0 - error / 2) + before - finds[:-1]) / (WEIGHT + before)
     start = 0
-    for s in range(int(found[-1]) + 1):
+    for s in range(int(finds[-1]) + 1):
         # Draws up to the next error; the product anew, for another T is tested from here on.
         tested = most + 1 + s
-        stop = int(np.searchsorted(found, s, side="right")) - 1
+        stop = int(np.searchsorted(finds, s, side="right")) - 1
         stop = min(stop, exhausted)
-        right = 1.0 - (tested - found[:stop]) / (total - before[:stop])
+        right = 1.0 - (tested - finds[:stop]) / (total - before[:stop])
         if (right <= 0).any():
             return min(exhausted, int(np.flatnonzero(right <= 0)[0]))
         eta = np.clip(guess[:stop], np.minimum(right + MARGIN, 1 - MARGIN), 1.0 - MARGIN)

@@ -178,11 +178,11 @@ def fixed_sample(tasks: int, wrong: int, most: int, risk: float) -> int:
     """Give the least number of even draws that certifies with 80 % power, the truth known."""
 
     def power(drawn: int) -> float:
-        found = np.arange(min(drawn, wrong) + 1)
-        tested = np.minimum(most + 1 + found, tasks)
-        refuted = hypergeom.cdf(found, tasks, tested, drawn) <= risk
-        refuted |= most + 1 + found > tasks - drawn + found
-        return float(hypergeom.pmf(found, tasks, wrong, drawn)[refuted].sum())
+        finds = np.arange(min(drawn, wrong) + 1)
+        tested = np.minimum(most + 1 + finds, tasks)
+        refuted = hypergeom.cdf(finds, tasks, tested, drawn) <= risk
+        refuted |= most + 1 + finds > tasks - drawn + finds
+        return float(hypergeom.pmf(finds, tasks, wrong, drawn)[refuted].sum())
 
     low, high = 0, max(tasks - most, 0)
     while high - low > 1:
