@@ -70,7 +70,7 @@ def test_no_part_is_shown_falsely_beyond_the_risk(sizes, sure, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("belief", ["right", "reversed", "adversarial", "flat"])
 def test_false_certificates_are_few(belief):
-    runs, risk, error, false = 400, 0.05, 0.1, 0
+    runs, risk, error, false = 120, 0.05, 0.1, 0
     sizes = (60, 40, 30, 30, 40)
     for seed in range(runs):
         rng = np.random.default_rng(seed)
