@@ -20,6 +20,7 @@ ROOMS = (
     "workbench.assignment",
     "workbench.selection",
     "workbench.learning",
+    "workbench.auditing",
     "workbench.collection",
     "workbench.studies",
 )

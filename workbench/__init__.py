@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         AssignmentSession as AssignmentSession,
     )
     from workbench.api import (
+        Auditor as Auditor,
+    )
+    from workbench.api import (
         Collector as Collector,
     )
     from workbench.api import (
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
     )
     from workbench.api import (
         aggregate as aggregate,
+    )
+    from workbench.api import (
+        audit as audit,
     )
     from workbench.api import (
         check as check,
@@ -69,6 +75,9 @@ if TYPE_CHECKING:
         plan as plan,
     )
     from workbench.api import (
+        plan_audit as plan_audit,
+    )
+    from workbench.api import (
         read_gold as read_gold,
     )
     from workbench.api import (
@@ -95,11 +104,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AssignmentProblem",
+    "Auditor",
     "Collector",
     "InputError",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
+    "audit",
     "check",
     "collect",
     "compare",
@@ -110,6 +121,7 @@ __all__ = [
     "learn",
     "load",
     "plan",
+    "plan_audit",
     "read_gold",
     "read_labels",
     "report",

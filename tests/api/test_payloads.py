@@ -42,6 +42,9 @@ CASES = {
             "labels.csv", truth="gold.csv", method="ebcc", restarts=2, calibrate="labels"
         )
     ),
+    "audit plan --answers answers.csv --error 0.3 --risk 0.2 --gold truth.csv --runs 20 --seed 2": (
+        lambda: wb.plan_audit("answers.csv", 0.3, 0.2, 20, 2, gold="truth.csv")
+    ),
     f"check {LABELS} --seed 2 --out o.csv": lambda: wb.check("labels.csv", "gold.csv", seed=2),
     f"hire {LABELS} --budget 3 --prior 2 1 --seed 4 --out o.csv": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, prior=(2, 1), seed=4)
@@ -124,6 +127,11 @@ ROOMS = {
 }
 """Commands that list what a room knows."""
 ACTIONS = {
+    "audit start",
+    "audit next",
+    "audit tell",
+    "audit status",
+    "verify",
     "convert",
     "collect start",
     "collect next",
@@ -153,6 +161,8 @@ def folder(tmp_path_factory):
         "labels": labels,
         "gold": gold.reset_index(),
         "tasks": pd.DataFrame({"task": ["007", "b"]}),
+        "answers": pd.DataFrame({"task": range(40), "label": "y", "confidence": [0.9, 0.7] * 20}),
+        "truth": pd.DataFrame({"task": range(20), "gold": list("yyyyn") * 4}),
         "costs": pd.DataFrame({"worker": workers, "cost": [1.0, 2.0] * (WORKERS // 2)}),
         "capacity": pd.DataFrame({"worker": workers, "capacity": 2}),
         "skills": pd.DataFrame({"worker": ["u", "v", "w"], "birds": 0.9, "dogs": [0.9, 0.8, 0.7]}),

@@ -55,6 +55,7 @@ def test_every_command_explains_itself_with_an_example(name, run):
     assert "Example" in text
     assert f": workbench {name}" in text
     parts = {
+        "audit": ("plan",),
         "data": ("list", "info", "fetch"),
         "study": ("list", "show", "run", "status", "report", "verify", "export", "merge"),
     }

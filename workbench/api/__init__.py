@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+    from workbench.api.auditing import Auditor, audit, plan_audit
     from workbench.api.checking import check
     from workbench.api.climbing import ladder
     from workbench.api.collecting import collect
@@ -31,12 +32,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
+    "Auditor",
     "Collector",
     "InputError",
     "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
+    "audit",
     "check",
     "collect",
     "compare",
@@ -50,6 +53,7 @@ __all__ = [
     "learn",
     "load",
     "plan",
+    "plan_audit",
     "read_gold",
     "read_labels",
     "report",
@@ -63,12 +67,14 @@ __all__ = [
 _PLACES = {
     "AssignmentProblem": "crowd_models",
     "AssignmentSession": "workbench.api.session",
+    "Auditor": "workbench.api.auditing",
     "Collector": "workbench.collection.collector",
     "InputError": "workbench.base.errors",
     "LsOl": "workbench.learning.ls_ol",
     "SelectionProblem": "crowd_models",
     "TypedProblem": "crowd_models",
     "aggregate": "workbench.api.labelling",
+    "audit": "workbench.api.auditing",
     "check": "workbench.api.checking",
     "collect": "workbench.api.collecting",
     "compare": "workbench.api.comparing",
@@ -82,6 +88,7 @@ _PLACES = {
     "learn": "workbench.api.learning",
     "load": "workbench.api.reading",
     "plan": "workbench.api.planning",
+    "plan_audit": "workbench.api.auditing",
     "read_gold": "workbench.api.reading",
     "read_labels": "workbench.api.reading",
     "report": "workbench.api.studying",

@@ -32,6 +32,8 @@ COMMANDS = {
     "hire": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
     "collect": "Label until sure: whom to ask next, and when to stop.",
+    "audit": "Prove by an expert's checks how many answers are wrong at most.",
+    "verify": "Recompute a certificate, with none of the code that wrote it.",
     "learn": "Learn whom to trust while tasks come in, without gold.",
     "check": "Look at labels: skills, copies, hard tasks, independence.",
     "convert": "Write labels in another form, that of a platform or toolkit.",

@@ -23,6 +23,7 @@ from workbench.cli.streams import put, say, show
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.api.auditing import Auditor
     from workbench.api.result import Result
 
 DETAILS = "workbench.cli.details"
@@ -78,7 +79,7 @@ def as_options(text: str, command: click.Command) -> str:
     return re.sub(r"`(\w+)`", lambda found: spelled.get(found[1], found[0]), text)
 
 
-def as_png(result: Result) -> bytes:
+def as_png(result: Result | Auditor) -> bytes:
     """Draw a result as a .png file."""
     from workbench import plots
 

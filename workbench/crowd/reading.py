@@ -78,6 +78,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "cost": (),
     "weight": (),
     "group": ("family",),
+    "confidence": (),
 }
 """What columns are called beside the field's own name, as `squeezed` writes it."""
 LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}
@@ -92,6 +93,9 @@ LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
         (lambda M: M > checks.MOST, "is too large; the number of tasks is enough"),
     ),
     "weight": (),
+    "confidence": (
+        (lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),
+    ),
 }
 """What a number of each field may not be, and what is said of one that is."""
 

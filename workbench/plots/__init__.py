@@ -2,7 +2,7 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `label`,
-`collect`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
+`collect`, `audit`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
 """
 
 from importlib import import_module
@@ -19,6 +19,7 @@ except (ValueError, OSError) as error:
 
 from workbench.plots._style import COLOURS
 from workbench.plots.assign import plan, skills
+from workbench.plots.audit import audit
 from workbench.plots.check import checked
 from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
@@ -35,6 +36,7 @@ __all__ = [
     "COLOURS",
     "as_png",
     "as_svg",
+    "audit",
     "chart",
     "checked",
     "chosen_gains",

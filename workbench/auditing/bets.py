@@ -1,0 +1,168 @@
+"""Where an audit looks, what a check says, and which numbers of errors all checks refute.
+
+N answers, T of them wrong. Task J is drawn from those left with probability q_J, a function of the
+past; e_J = 1 where its answer is wrong, S errors were found before it, and r_j forecasts e_j. Then
+
+    A = S + Σ_j r_j + (e_J − r_J)/q_J                       (the sum over the tasks left)
+
+has mean T, whatever q, r and the errors: Σ_j q_j (e_j − r_j)/q_j = (T − S) − Σ_j r_j. So for every
+λ ≥ 0 that is a function of the past, the factor 1 + λ (T − A) has mean 1. It is positive for every
+T ≥ S where λ < 1/(Σ_j r_j + max_j (1 − r_j)/q_j), and it grows with T. The product of factors,
+
+    K(T) = weighted mean over thirteen bets of Π_t [1 + f_t λ_t (T − A_t)],
+
+is a martingale that starts at 1, under the true T: twelve bets have a fraction f of their own for
+all draws, and the thirteenth, with most of the weight, that of the draw which grows fastest if the
+forecasts are right; by Ville's inequality it ever reaches 1/α with
+chance α at most. It grows with T: where K(T) ≥ 1/α, T and all larger numbers are refuted. No factor
+is clipped. A task that is drawn for certain says A = T (a factor of 1) and is only corrected.
+
+All arrays have bins last; q and r are of one task of the bin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base.arrays import BoolArray, FloatArray
+
+FRACTIONS: FloatArray = 0.98 * 0.85 ** np.arange(12.0)
+"""f of the twelve bets that keep theirs."""
+OWN = 0.6
+"""Weight of the bet whose fraction is that of the draw."""
+OWN_RANGE = (0.05, 0.98)
+OWN_STEPS = 6
+"""Newton's, of that fraction."""
+_NEAR: FloatArray = np.exp(-0.5 * (np.log(FRACTIONS / 0.45) / 0.6) ** 2)
+WEIGHTS: FloatArray = np.append((1.0 - OWN) * _NEAR / _NEAR.sum(), OWN)
+"""Weights of the bets; of the twelve the largest is about f = .45."""
+EVEN = 0.03
+"""Share of the draws that is even over the tasks left, whatever the forecast."""
+
+
+def chances(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
+    """Give q: mostly by the standard deviation of what a check says; 0 where the error is sure.
+
+    Parameters
+    ----------
+    rate
+        Forecast r, shape (…, bins).
+    left
+        Tasks of the bin that are left, shape (…, bins).
+    sure
+        Bins whose tasks are wrong for certain (no answer), shape (bins,).
+    """
+    testable = np.where(sure, 0.0, left)
+    spread = np.sqrt(rate * (1.0 - rate))
+    spreads = (testable * spread).sum(axis=-1, keepdims=True)
+    tasks = testable.sum(axis=-1, keepdims=True)
+    none = tasks == 0
+    most = (1.0 - EVEN) * spread / np.where(none, 1.0, spreads)
+    return np.where(sure | none, 0.0, most + EVEN / np.where(none, 1.0, tasks))
+
+
+def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
+    """Give Σ r over the tasks left, sure ones counted as what they are."""
+    total: FloatArray = (left * np.where(sure, 1.0, rate)).sum(axis=-1)
+    return total
+
+
+def largest_bet(rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
+    """Give the λ that no bet reaches: 1/(Σ r + max (1 − r)/q)."""
+    drawn = (left > 0) & ~sure
+    farthest = np.where(drawn, (1.0 - rate) / np.where(drawn, q, 1.0), 0.0).max(axis=-1)
+    return np.asarray(1.0 / (expected(rate, left, sure) + farthest))
+
+
+def own_fraction(
+    rate: FloatArray, q: FloatArray, left: FloatArray, bet: FloatArray, spare: FloatArray
+) -> FloatArray:
+    """Give the f at which log [1 + f λ (T − A)] grows most, if the forecasts are right.
+
+    Parameters
+    ----------
+    bet
+        λ, shape (…).
+    spare
+        T − S − Σ r: errors left in the world to refute, beyond those that are expected, shape (…).
+    """
+    drawn = (left > 0) & (q > 0)
+    reach = np.where(drawn, bet[..., None] / np.where(drawn, q, 1.0), 0.0)
+    still = (bet * spare)[..., None]
+    right, wrong = still + reach * rate, still - reach * (1.0 - rate)
+    chance_right, chance_wrong = left * q * (1.0 - rate), left * q * rate
+    fraction = np.full(bet.shape, 0.5)
+    for _ in range(OWN_STEPS):
+        gain = right / (1.0 + fraction[..., None] * right)
+        loss = wrong / (1.0 + fraction[..., None] * wrong)
+        slope = (chance_right * gain + chance_wrong * loss).sum(axis=-1)
+        curve = (chance_right * gain**2 + chance_wrong * loss**2).sum(axis=-1)
+        fraction = np.clip(fraction + slope / np.maximum(curve, 1e-300), *OWN_RANGE)
+    return np.asarray(fraction)
+
+
+def log_evidence(
+    estimate: FloatArray, bet: FloatArray, own: FloatArray, wrong: ArrayLike
+) -> FloatArray:
+    """Give log K(T).
+
+    Parameters
+    ----------
+    estimate
+        A of each check, shape (checks, …).
+    bet
+        λ of each check, shape (checks, …).
+    own
+        Its own fraction, shape (checks, …).
+    wrong
+        T, at least the errors found, shape (…).
+    """
+    return mixed(log_products(estimate, bet, own, wrong))
+
+
+def log_products(
+    estimate: FloatArray, bet: FloatArray, own: FloatArray, wrong: ArrayLike
+) -> FloatArray:
+    """Give the logarithm of the product of each bet, shape (bets, …)."""
+    step = bet * (np.asarray(wrong, dtype=np.float64) - estimate)
+    return np.array([np.log1p(fraction * step).sum(axis=0) for fraction in (*FRACTIONS, own)])
+
+
+def mixed(products: FloatArray) -> FloatArray:
+    """Give the logarithm of the weighted mean of products, one a bet, of their logarithms."""
+    top = products.max(axis=0)
+    return np.asarray(top + np.log(np.tensordot(WEIGHTS, np.exp(products - top), axes=1)))
+
+
+def refuted_from(
+    series: tuple[FloatArray, FloatArray, FloatArray],
+    finds: int,
+    left: int,
+    evidence: float,
+    near: int = 0,
+) -> int:
+    """Give the least T above S that is refuted; S + left + 1, more than can be, where none is.
+
+    Parameters
+    ----------
+    series
+        A, λ and own fraction, as of `log_evidence`, each of shape (checks,).
+    finds, left
+        S now, and the tasks left.
+    evidence
+        What log K(T) is to reach.
+    near
+        Where to look first.
+    """
+    low, high = finds, finds + left + 1
+    middle, step = min(max(near, low + 1), high - 1), 1
+    while high - low > 1:
+        if log_evidence(*series, middle) >= evidence:
+            high = middle
+            middle = max(high - step, (low + high) // 2)
+        else:
+            low = middle
+            middle = min(low + step, (low + high) // 2)
+        step *= 2
+    return high

@@ -1,0 +1,167 @@
+"""The next draw, from the checks so far: which bin is corrected, how likely, or where to look.
+
+Everything here is a function of what has been heard before the draw. Bins come last in all arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.auditing import bets
+from workbench.auditing.forecast import LogitLine, fit_line, flat, recalibrated
+from workbench.auditing.plan import fluid_plan
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+
+MOST_SURE = 0.9
+"""Chance of a planned correction at most."""
+EVERY, GROWTH = 4, 1.25
+"""Checks between two plans: a few, and a share of those so far."""
+MIXTURE = 0.5
+"""Evidence that a plan allows for twelve bets in place of the best."""
+LEAST_EVIDENCE = 0.5
+"""That a plan asks for, however much there is."""
+TRUST = 3.0
+"""Log-odds, before the first check, that the recalibrated forecast is better than the flat one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What was planned some checks ago.
+
+    Attributes
+    ----------
+    line
+        Through the checks of then.
+    whole
+        Bins that are to be corrected whole, shape (…, bins).
+    correction
+        Share of the checks that these take, shape (…).
+    """
+
+    line: LogitLine
+    whole: BoolArray
+    correction: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How the next task is drawn.
+
+    Attributes
+    ----------
+    forecast, level
+        Recalibrated rate of each bin, shape (…, bins), and the flat one, shape (…).
+    rate
+        r, their mixture, shape (…, bins).
+    q
+        Chance of each task left in a bin if it is drawn to be tested, shape (…, bins).
+    expected
+        Σ r over the tasks left, shape (…).
+    bet
+        λ, shape (…).
+    fraction
+        f of the thirteenth bet, shape (…).
+    correct
+        Chance that a task of the bin `target` is taken only to be corrected, shape (…).
+    target
+        Shape (…).
+    """
+
+    forecast: FloatArray
+    level: FloatArray
+    rate: FloatArray
+    q: FloatArray
+    expected: FloatArray
+    bet: FloatArray
+    fraction: FloatArray
+    correct: FloatArray
+    target: IntArray
+
+
+def due(checks: int, last: int) -> bool:
+    """Say whether a new plan is made, the last having been made after `last` checks."""
+    return checks >= GROWTH * last + EVERY
+
+
+def outlook(
+    log_odds: FloatArray,
+    sure: BoolArray,
+    left: FloatArray,
+    checked: FloatArray,
+    wrong: FloatArray,
+    *,
+    spare: ArrayLike,
+    evidence: ArrayLike,
+) -> Outlook:
+    """Plan what to correct.
+
+    Parameters
+    ----------
+    log_odds, sure
+        As of `Strata`.
+    left, checked, wrong
+        Tasks left in each bin, checks of it, and errors they found, shape (…, bins).
+    spare
+        Errors that may be left, shape (…).
+    evidence
+        What is still needed, shape (…).
+    """
+    checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
+    line = fit_line(log_odds, checked, wrong)
+    rate = np.where(sure, 0.98, recalibrated(line, log_odds, checked, wrong))
+    need = np.maximum(np.asarray(evidence) + MIXTURE, LEAST_EVIDENCE)
+    plan = fluid_plan(left, rate, spare, need)
+    return Outlook(line, plan.whole | sure, plan.correction)
+
+
+def look(
+    planned: Outlook,
+    log_odds: FloatArray,
+    sure: BoolArray,
+    left: FloatArray,
+    checked: FloatArray,
+    wrong: FloatArray,
+    *,
+    error: float,
+    spare: ArrayLike,
+    advantage: ArrayLike,
+) -> Look:
+    """Say how the next task is drawn.
+
+    Parameters
+    ----------
+    error
+        ε.
+    spare
+        T − S: errors left in the world to refute, shape (…).
+    advantage
+        Log-likelihood of the checks by the recalibrated forecasts less that by the flat ones,
+        shape (…).
+    """
+    checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
+    forecast = recalibrated(planned.line, log_odds, checked, wrong)
+    level = flat(error, checked.sum(axis=-1), wrong.sum(axis=-1))
+    weight = 1.0 / (1.0 + np.exp(-(TRUST + np.asarray(advantage))))[..., None]
+    rate = weight * forecast + (1.0 - weight) * level[..., None]
+    likeliest = np.where(sure, 2.0, forecast)
+    target = np.where(planned.whole & (left > 0), likeliest, -1.0).argmax(axis=-1)
+    correct = np.minimum(MOST_SURE, planned.correction) * weight[..., 0]
+    correct = np.where((planned.whole & (left > 0)).any(axis=-1), correct, 0.0)
+    # Where only tasks without an answer are left there is nothing to test; their bins are planned.
+    correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
+    q = bets.chances(rate, left, sure)
+    bet = bets.largest_bet(rate, q, left, sure)
+    foreseen = bets.expected(rate, left, sure)
+    fraction = bets.own_fraction(rate, q, left, bet, np.asarray(spare) - foreseen)
+    return Look(forecast, level, rate, q, foreseen, bet, fraction, correct, target)
+
+
+def foretold(planned: Look, bin_: ArrayLike, wrong: ArrayLike) -> FloatArray:
+    """Give the log-likelihood of a check by the recalibrated forecast less that by the flat one."""
+    bin_ = np.asarray(bin_)
+    forecast = np.take_along_axis(planned.forecast, bin_[..., None], axis=-1)[..., 0]
+    right = np.log1p(-forecast) - np.log1p(-planned.level)
+    return np.asarray(np.where(wrong, np.log(forecast) - np.log(planned.level), right))
