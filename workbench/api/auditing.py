@@ -390,7 +390,7 @@ class AuditPlan(Result):
         """Give the table."""
         return self.table
 
-    def summary(self) -> str:
+    def details(self) -> str:
         """Say how many checks it takes, if beliefs are right and if they are not."""
         first, more, most = (self.table.iloc[place] for place in (0, 1, 3))
         basis = "if the confidences are right" if self.believed else "if half of that is wrong now"
