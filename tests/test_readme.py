@@ -117,6 +117,7 @@ def same(one, other):
     return one == other
 
 
+@pytest.mark.slow
 def test_the_tour_is_the_same_in_python(own, monkeypatch):
     told = found_by_commands(own / "commands", monkeypatch)
     known = found_by_python(own / "python", monkeypatch)

@@ -21,7 +21,12 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+DEAR = ("workbench.api.ranking", "workbench.api.studying")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in MODULES]
+)
 def test_examples(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(DATA_VARIABLE, raising=False)  # no example may need data from elsewhere

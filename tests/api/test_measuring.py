@@ -104,6 +104,7 @@ def test_control_tasks_are_neither_judged_nor_left():
     assert (found.tasks_measured, found.tasks_left) == (60, 50)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
@@ -125,6 +126,7 @@ def test_on_bluebird_the_interval_holds_where_the_prediction_does_not():
     assert under >= 9
 
 
+@pytest.mark.slow
 def test_the_same_seed_measures_the_same():
     labels, gold = made(tasks=80)
     one, two = (wb.hire(labels, gold[:40], budget=4, seed=3) for _ in range(2))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.auditing.made import answers, looks, record, run
 from tests.auditing.test_certificates import content
-from tests.auditing.test_promise import error_sets
+from tests.auditing.test_theorem import error_sets
 from workbench.auditing import bets, check_audit, selective
 from workbench.auditing.draws import DrawPoint
 from workbench.auditing.record import AuditRecord
@@ -131,6 +131,7 @@ def test_in_a_journal_it_is_the_same(tmp_path):
     assert looks(memory) == looks(AuditRecord.open(tmp_path / "a.sqlite", "python"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_its_certificate_is_recomputed(seed):
     rng = np.random.default_rng(seed)

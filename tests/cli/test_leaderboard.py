@@ -30,6 +30,7 @@ def here(monkeypatch, tmp_path):
         monkeypatch.setattr(family, "_entries", dict(family._entries))
 
 
+@pytest.mark.slow
 def test_a_crowd_and_a_method_of_ones_own_appear_in_it(here):
     line = ["leaderboard", "--plugin", str(OWN), "--crowd", "seven", "--crowd", "bluebird"]
     line += ["--kind", "aggregator", "--repetitions", "1", "--processes", "1"]

@@ -59,6 +59,7 @@ def same(first: Collector, second: Collector) -> bool:
     return repr(looks(first)) == repr(looks(second))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 999))

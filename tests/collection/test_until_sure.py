@@ -25,6 +25,7 @@ from workbench.solving.information_limit import information_limit
 HALF = np.where(np.arange(60) % 2, 0.8, 0.5)
 
 
+@pytest.mark.slow
 def test_every_task_is_closed_and_belief_is_what_is_measured() -> None:
     """Believed and measured error agree over crowds, and no task is left open."""
     believed, wrong, paid, least = 0.0, 0, 0, 0.0
@@ -235,6 +236,7 @@ def test_a_reversed_crowd_is_turned_and_gold_alone_can_tell() -> None:
         assert not beliefs.doubtful
 
 
+@pytest.mark.slow
 def test_hidden_tasks_make_stopping_honest_where_tasks_differ() -> None:
     """Easy and hard tasks: closed ones err far more than believed, unless hidden ones tell."""
     rng = np.random.default_rng(0)

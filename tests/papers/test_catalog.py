@@ -24,12 +24,22 @@ from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
 
 DEAR = (
+    "aggregation",
     "bad-instances",
     "calibration",
     "collect-simulated",
+    "competitive-ratio",
+    "learn-contexts",
     "learn-crowds",
+    "learn-growth",
+    "learn-theory",
+    "main-algorithm",
     "minimax",
     "robust-policy",
+    "selection-figure-1",
+    "selection-figure-2",
+    "selection-remarks",
+    "selection-sweep",
 )
 
 

@@ -63,6 +63,7 @@ def small(draw):
     return skill.reshape(n, m), capacity, epsilon, cost.reshape(n, m)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(small(), st.booleans())
 def test_optimum_is_that_of_enumeration(instance, listed):
@@ -160,6 +161,7 @@ def decided(seeds):
     return outcomes
 
 
+@pytest.mark.slow
 def test_few_tasks_that_have_no_plan_are_said_to_have_none():
     """Column generation comes to no plan; the list of allowed sets says that there is none."""
     assert decided(NO_PLAN)["infeasible"] == len(NO_PLAN)

@@ -118,6 +118,7 @@ def test_records_are_those_of_one_process(two, tmp_path):
     assert not ours()
 
 
+@pytest.mark.slow
 def test_limits_and_blame_are_as_on_one_machine(two):
     sweep = (
         {"act": ["die"]},

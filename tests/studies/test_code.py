@@ -67,6 +67,7 @@ def test_what_a_trial_does_is(tmp_path, old, new):
     assert digest_of(tmp_path, STUDY) != digest_of(tmp_path, STUDY.replace(old, new))
 
 
+@pytest.mark.slow
 def test_modules_behind_the_front_of_a_room_count(monkeypatch):
     """A policy is imported by name when it is asked for; its module is part of the code."""
     from workbench.studies import code
@@ -103,6 +104,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_trials_of_edited_code_are_named_and_run_anew_when_asked(tmp_path):
     (tmp_path / "mine.py").write_text(STUDY)
     go = ("run", "mine.py", "--size", "smoke", "--processes", "1")

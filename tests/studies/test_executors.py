@@ -93,6 +93,7 @@ def workers_here():
     return found
 
 
+@pytest.mark.slow
 def test_who_dies_or_goes_beyond_limits_is_named_and_the_others_finish():
     trials = toys(
         {"act": "sleep", "seconds_asked": 60.0},

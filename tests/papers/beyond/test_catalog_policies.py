@@ -15,6 +15,7 @@ from workbench.solving import solve
 
 
 class TestAssignmentPolicies:
+    @pytest.mark.slow
     def test_ratios_are_of_a_proven_bound_and_promises_stand_beside_them(self):
         table = smoke("assignment-policies")
         assert (table["bound_reached"] <= table["bound"] + 1e-6).all()

@@ -105,6 +105,7 @@ def test_money(run, files):
     assert "prices for 2 task types; give one a worker" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_default_and_its_curve(run, files):
     arguments = (*FEW, 3, "--costs", "costs.csv", "--money", 6, "--curve")
     told = answer(run(*arguments, "--json"))
