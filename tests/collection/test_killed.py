@@ -64,14 +64,15 @@ def test_a_kill_at_any_moment_loses_no_label_whose_sender_got_an_answer(by, tmp_
             [sys.executable, "-c", TELLER, str(path), by], stdout=subprocess.PIPE, text=True
         )
         assert child.stdout.readline() == "ready\n"
-        time.sleep(rng.random() * (0.3 if by == "object" else 1.0))
+        acknowledged |= {child.stdout.readline().strip()}  # what it imports late takes a while
+        time.sleep(rng.random() * 0.2)
         child.kill()
         acknowledged |= {*child.communicate()[0].split()}
         collector = Collector.open(path)
         there = collector.labels().set_index("task")["label"]
         assert acknowledged <= {*there.index}
         assert all(there[task] == label(task, "ann") for task in there.index)
-    assert len(acknowledged) > KILLS // 4
+    assert len(acknowledged) >= KILLS // 2
 
 
 # Where it cannot be written, each command says so in a line, and nothing is changed.

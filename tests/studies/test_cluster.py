@@ -17,6 +17,7 @@ import pytest
 
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
+from workbench.solving.deadline import end_idle
 from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
@@ -88,7 +89,8 @@ def two(tls):
 
 
 def ours():
-    """Worker processes below this one."""
+    """Worker processes below this one, the solver's that waits for its next call put away."""
+    end_idle()
     found = []
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):

@@ -17,6 +17,7 @@ import pytest
 from tests.studies.processes import assert_gone
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
+from workbench.solving.deadline import end_idle
 from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
@@ -84,7 +85,8 @@ def nobody_left():
 
 
 def workers_here():
-    """Worker processes of this one."""
+    """Worker processes of this one, the solver's that waits for its next call put away."""
+    end_idle()
     found = []
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.Error):
