@@ -320,7 +320,7 @@ def test_who_is_refused_may_be_chosen_where_a_control_task_is_hidden():
             found = hire(labels, gold, 3, options)
             assert found.excluded["worker"].tolist() == ["eve"]
             measured.append(vars(measure_hiring(labels, gold, found, options)[0]))
-        assert measured[-1] == measured[-2]
+        np.testing.assert_equal(measured[-1], measured[-2])
         assert measured[-1]["tasks_measured"] == 11
 
 
