@@ -269,8 +269,16 @@ def given(
     said = [note for note in export.notes if note not in warned]
     for note in filter(None, ["; ".join(said), *warned]):
         file.tell(f"{name}: {note}")
-    about = export.gold, export.notes, file.ignore_unlabelled, file.tell
-    return Given(name, export.labels, *ids, *about, columns=apart)
+    return Given(
+        name,
+        export.labels,
+        *ids,
+        gold=export.gold,
+        notes=export.notes,
+        ignore_unlabelled=file.ignore_unlabelled,
+        tell=file.tell,
+        columns=apart,
+    )
 
 
 def _of_frame(labels: pd.DataFrame, options: ReadOptions) -> tuple[Export, tuple[Ids, Ids, Ids]]:
