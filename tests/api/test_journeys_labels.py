@@ -155,10 +155,6 @@ def test_gold_is_the_same_as_a_frame_a_table_or_a_series(labels, gold, tmp_path)
 # ---- mistakes at the door: one line each, with the mend ----
 
 
-def integers(gold):
-    return pd.Series(gold.to_numpy(), index=[int(task[1:]) for task in gold.index])
-
-
 MISTAKES = {
     "no columns": (lambda x, y: wb.aggregate(x[["task", "label"]]), "no column 'worker'"),
     "labels as a Series": (lambda x, y: wb.aggregate(x["label"]), "labels: a Series; give a data"),
@@ -166,25 +162,11 @@ MISTAKES = {
         lambda x, y: wb.hire(x, y.rename("said").reset_index(), budget=2),
         "gold: no column 'gold' (or truth",
     ),
-    "gold of other ids": (
-        lambda x, y: wb.hire(x.assign(task=x["task"].str[1:]), integers(y), budget=2),
-        "gold: task 0 is a whole number, and elsewhere '0' is text",
-    ),
     "gold of other classes": (
         lambda x, y: wb.hire(
             x.assign(label=(x["label"] == "y").astype(int)), y.map({"n": "0", "y": "1"}), budget=2
         ),
         "is text, and elsewhere",
-    ),
-    "prices of other ids": (
-        lambda x, y: wb.hire(
-            x.assign(worker=x["worker"].str[1:]),
-            y,
-            budget=2,
-            money=3,
-            costs=dict.fromkeys(range(8), 1.0),
-        ),
-        "costs: worker 0 is a whole number",
     ),
     "ids that read alike": (
         lambda x, y: wb.aggregate(

@@ -125,3 +125,23 @@ def test_plans_go_to_platforms(run, refused, tmp_path, monkeypatch):
     assert "give a .csv, or with --to a .json" in refused(
         *given, "--to", "toloka", "--out", "p.csv"
     )
+
+
+def test_the_gold_of_a_file_of_its_own_is_named_as_the_line_says(run, export, tmp_path):
+    true = {
+        "id": range(12),
+        "verdict": ["happy" if k % 3 else "sad" for k in range(12)],
+        "by": "me",
+    }
+    pd.DataFrame(true).to_csv(tmp_path / "true.csv", index=False)
+    ask = ("check", "--labels", export, "--gold", "true.csv")
+    refused = run(*ask)
+    assert refused.exit_code == 2
+    assert "no column 'gold'" in refused.stderr
+    assert "name it by --columns gold=verdict" in refused.stderr
+    named = run(*ask, "--columns", "gold=verdict")
+    assert named.exit_code == 0, named.output
+    assert "12 tasks with gold" in named.stdout
+    wrong = run(*ask, "--columns", "gold=verdit")
+    assert wrong.exit_code == 2
+    assert "no column 'verdit' for --columns gold=verdit" in wrong.stderr

@@ -18,6 +18,7 @@ from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, tabled
 from workbench.crowd import tables
+from workbench.crowd.libraries import to_pandas
 from workbench.crowd.population import from_table
 from workbench.crowd.simulate import task_types
 from workbench.solving import versions
@@ -173,7 +174,7 @@ def ladder(
         tasks, title = crowd.tasks, crowd.title
         known = from_table(crowd.skills, crowd.capacity)
     else:
-        table = tables.read_skills(skills)  # type: ignore[arg-type]
+        table = tables.read_skills(to_pandas(skills))
         ids = inputs.Ids("worker")
         known = from_table(table, 200 if capacity is None else inputs.capacities(capacity, ids))
         title = "crowd of known skills"

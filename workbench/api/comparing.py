@@ -500,7 +500,8 @@ def _recorded(
     elif labels is None:
         raise InputError("`labels` and `gold` go together: give both, or a simulated crowd alone")
     else:
-        name = "" if isinstance(labels, pd.DataFrame) else f" {Path(str(labels)).name}"
+        in_file = isinstance(labels, (str, Path, inputs.LabelFile))
+        name = f" {Path(str(labels)).name}" if in_file else ""
         title = f"recorded crowd{name}"
     given = inputs.given(labels, duplicates=duplicates)
     true, given = inputs.truth(gold, given)

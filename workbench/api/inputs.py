@@ -7,6 +7,7 @@ one is text, and fits ids of any type that are written alike.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,20 +17,24 @@ import pandas as pd
 
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
-from workbench.crowd import formats, tables
-from workbench.crowd.formats import ReadOptions, long
+from workbench.crowd import formats, reading, tables
+from workbench.crowd.formats import Export, ReadOptions, wide
+from workbench.crowd.libraries import Frame, Values, to_pandas
 from workbench.crowd.tables import Duplicates
 
-Table: TypeAlias = "pd.DataFrame | str | Path"
+Table: TypeAlias = "Frame | str | Path"
+"""A frame of any library that narwhals knows, or a file."""
 LabelTable: TypeAlias = "Table | LabelFile"
 """Labels: a frame, or a file or folder of any known form."""
-Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
-PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
+Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Table"
+PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Table"
 """A number for each worker, by name."""
-Tasks: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Sequence[Any] | pd.DataFrame | str | Path"
+Tasks: TypeAlias = "Values | Mapping[Any, Any] | Sequence[Any] | Table"
 """Tasks, or the type of each."""
+LOG = logging.getLogger("workbench")
 
 
+FIELDS = ("task", "worker", "label")
 PAIRS = 20_000_000
 """Pairs of a task and a worker, or of a type and a worker, at most that are compared."""
 
@@ -68,12 +73,15 @@ class LabelFile:
         Leave gold of tasks without a label out.
     tell
         Gets what a user should know of it, a line each.
+    gold_apart
+        Whether the column of the gold that the options name is one of another table.
     """
 
     path: str | Path
     options: ReadOptions = field(default_factory=ReadOptions)
     ignore_unlabelled: bool = False
     tell: Callable[[str], object] = unsaid
+    gold_apart: bool = False
 
     def __str__(self) -> str:
         return str(self.path)
@@ -89,10 +97,13 @@ class Ids:
         What is named: "task", "worker", "label".
     by_text
         The names; None of a file, whose names are text.
+    noted
+        Owners of whose names it has been said that they are of another type.
     """
 
     what: str
     by_text: Mapping[str, Hashable] | None = None
+    noted: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @classmethod
     def of(cls, what: str, owner: str, values: Iterable[Any]) -> Ids:
@@ -106,26 +117,41 @@ class Ids:
         return replace(cls(what, {}).with_more(owner, values), what=what)
 
     def with_more(self, owner: str, values: Iterable[Any]) -> Ids:
-        """Know further names too; those of `owner` must be of the type of those known.
+        """Know further names too; where they are of another type, those that were first stay.
+
+        Tasks and workers that are numbers here and text there are matched, and it is said in a line
+        of the log `workbench`.
 
         Raises
         ------
         InputError
-            A name that reads as one that is known, of another type.
+            Two names of `owner` that read alike, or a class that is of another type elsewhere.
         """
         if self.by_text is None:
             return self
-        known = dict(self.by_text)
+        own: dict[str, Any] = {}
         for value in _distinct(values, self.what, owner):
-            text = tables.as_text(value)
-            other = known.setdefault(text, value)
-            if other != value or isinstance(other, bool) != isinstance(value, bool):
-                raise InputError(
-                    f"{owner}: {self.what} {show(value)} is {_kind(value)}, and elsewhere "
-                    f"{show(other)} is {_kind(other)}; write both alike, .astype(str) makes text "
-                    "of both"
-                )
-        return replace(self, by_text=known)
+            other = own.setdefault(tables.as_text(value), value)
+            if _differ(other, value):
+                raise InputError(self._differing(owner, value, other))
+        others = [text for text, value in own.items() if _differ(self.by_text.get(text), value)]
+        others = [text for text in others if text in self.by_text]
+        if others:
+            text = others[0]
+            line = self._differing(owner, own[text], self.by_text[text])
+            if self.what == "label":
+                raise InputError(line)
+            if owner not in self.noted:
+                more = f", as are {len(others) - 1} more" if len(others) > 1 else ""
+                LOG.warning("%s: they are taken for the same%s", line.partition(";")[0], more)
+            self.noted.add(owner)
+        return replace(self, by_text={**own, **self.by_text})
+
+    def _differing(self, owner: str, value: Any, other: Any) -> str:
+        return (
+            f"{owner}: {self.what} {show(value)} is {_kind(value)}, and elsewhere {show(other)} is "
+            f"{_kind(other)}; write both alike, .astype(str) makes text of both"
+        )
 
     def back(self, text: Any) -> Any:
         """Give a name as its user wrote it."""
@@ -172,6 +198,8 @@ class Given:
         What a user should know of how they were read.
     ignore_unlabelled, tell
         As `LabelFile`.
+    columns
+        What columns of a table of gold are called, by field.
     """
 
     name: str
@@ -183,6 +211,7 @@ class Given:
     notes: tuple[str, ...] = ()
     ignore_unlabelled: bool = False
     tell: Callable[[str], object] = unsaid
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def back(self, table: pd.DataFrame) -> pd.DataFrame:
         """Give a table with columns task, worker or label in the user's names."""
@@ -212,6 +241,7 @@ def given(
     InputError
         It is neither; as `formats.read_export`; or two ids read alike.
     """
+    labels = to_pandas(labels)
     if not isinstance(labels, (pd.DataFrame, str, Path, LabelFile)):
         made = (
             "; labels.reset_index() makes one of a Series" if isinstance(labels, pd.Series) else ""
@@ -223,19 +253,15 @@ def given(
     options = options or ReadOptions()
     file = labels if isinstance(labels, LabelFile) else LabelFile("labels", options)
     options = replace(file.options, duplicates=duplicates) if duplicates else file.options
-    fields = ("task", "worker", "label")
-    tasks, workers, classes = map(Ids, fields)
+    apart: dict[str, str] = {}
+    if file.gold_apart:
+        apart = {key: name for key, name in options.columns.items() if key in ("task", "gold")}
+        own = {key: name for key, name in options.columns.items() if key != "gold"}
+        options = replace(options, columns=own)
+    ids = Ids("task"), Ids("worker"), Ids("label")
     if isinstance(labels, pd.DataFrame):
-        plainly = options.format in ("auto", "labels")
-        if plainly:
-            if options.columns:
-                names = [str(name) for name in labels]
-                labels = labels.set_axis(long.named("labels", names, options.columns), axis=1)
-            options = replace(options, format="labels", columns={}, predictions=True)
-            tasks, workers, classes = (
-                Ids.of(name, "labels", tables.column(labels, name, "labels")) for name in fields
-            )
-        export, name = formats.read_export(labels, options), "labels"
+        export, ids = _of_frame(labels, options)
+        name = "labels"
     else:
         path = labels.path if isinstance(labels, LabelFile) else labels
         export, name = formats.read_export(path, options), Path(path).name
@@ -243,8 +269,55 @@ def given(
     said = [note for note in export.notes if note not in warned]
     for note in filter(None, ["; ".join(said), *warned]):
         file.tell(f"{name}: {note}")
-    about = export.gold, export.notes, file.ignore_unlabelled, file.tell
-    return Given(name, export.labels, tasks, workers, classes, *about)
+    return Given(
+        name,
+        export.labels,
+        *ids,
+        gold=export.gold,
+        notes=export.notes,
+        ignore_unlabelled=file.ignore_unlabelled,
+        tell=file.tell,
+        columns=apart,
+    )
+
+
+def _of_frame(labels: pd.DataFrame, options: ReadOptions) -> tuple[Export, tuple[Ids, Ids, Ids]]:
+    """Labels of a frame, and the names in it."""
+    if options.format == "auto" and formats.is_wide(labels, options.columns):
+        export = formats.read_export(labels, replace(options, format="wide"))
+        return export, _wide_ids(labels, export, options)
+    if options.format not in ("auto", "labels"):
+        return formats.read_export(labels, options), (Ids("task"), Ids("worker"), Ids("label"))
+    if options.columns:
+        names = [str(name) for name in labels]
+        labels = labels.set_axis(reading.named("labels", names, options.columns), axis=1)
+    options = replace(options, format="labels", columns={}, predictions=True)
+    tasks, workers, classes = (
+        Ids.of(name, "labels", tables.column(labels, name, "labels")) for name in FIELDS
+    )
+    return formats.read_export(labels, options), (tasks, workers, classes)
+
+
+def _wide_ids(labels: pd.DataFrame, export: Export, options: ReadOptions) -> tuple[Ids, Ids, Ids]:
+    """Names in a frame with a row a task and a column a worker."""
+    levels = [name for name in labels.index.names if name is not None]
+    whole = labels.reset_index(level=levels) if levels else labels
+    header = [str(name).strip() for name in whole]
+    place = wide.task_place("labels", header, options.columns.get("task")) or 0
+    workers = {*export.labels["worker"]}
+    own = [at for at, name in enumerate(header) if name in workers and at != place]
+    cells = [value for at in own for value in _distinct(whole.iloc[:, at], "label", "labels")]
+    # A column with a missing cell holds floats where the classes are whole numbers.
+    whole_number = [isinstance(value, float) and value.is_integer() for value in cells]
+    classes = [
+        int(value) if is_whole else value
+        for value, is_whole in zip(cells, whole_number, strict=True)
+    ]
+    return (
+        Ids.of("task", "labels", whole.iloc[:, place]),
+        Ids.of("worker", "labels", [whole.columns[at] for at in own]),
+        Ids.of("label", "labels", classes),
+    )
 
 
 def truth(
@@ -270,9 +343,10 @@ def truth(
     Raises
     ------
     InputError
-        It is none of these; as `tables.read_gold`; ids or classes are of another type than those
-        of the labels; or there is none.
+        It is none of these; as `tables.read_gold`; classes are of another type than those of the
+        labels; or there is none.
     """
+    gold = to_pandas(gold)
     owned, ignore = labels.table, labels.ignore_unlabelled
     if gold is None:
         if labels.gold is None:
@@ -283,15 +357,17 @@ def truth(
         labels.tell(f"{labels.name}: gold of {len(labels.gold)} tasks is taken from it")
         return tables.read_gold(labels.gold, None if unlabelled else owned), labels
     if isinstance(gold, (str, Path)):
+        table = reading.open_table(gold, "gold")
+        table = replace(table, header=_gold_header(table.name, table.header, labels.columns))
         if unlabelled:
-            return tables.read_gold(gold), labels
-        known = tables.read_gold(gold, owned, ignore_unlabelled=ignore)
+            return tables.read_gold(table), labels
+        known = tables.read_gold(table, owned, ignore_unlabelled=ignore)
         if ignore:
-            left = len(tables.read_gold(gold)) - len(known)
+            left = len(tables.read_gold(table)) - len(known)
             labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
         return known, labels
     if isinstance(gold, pd.DataFrame):
-        gold = gold_of_frame(gold, what)
+        gold = gold_of_frame(gold, what, labels.columns)
     series = series_of(what, gold, "task", "the true label")
     tasks = labels.tasks.with_more(what, series.index)
     classes = labels.classes.with_more(what, series)
@@ -306,14 +382,47 @@ def truth(
     return known, replace(labels, tasks=tasks, classes=classes)
 
 
-def gold_of_frame(frame: pd.DataFrame, what: str = "gold") -> pd.Series[Any]:
+def _gold_header(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+    """Give the header of a table of gold, columns called as the user said.
+
+    Raises
+    ------
+    InputError
+        No column of the gold: the line says how to name one.
+    """
+    named = {key: name for key, name in columns.items() if key == "gold" or name in header}
+    names = reading.named(owner, header, named)
+    if reading.find_column(owner, names, "gold") is None:
+        task = reading.find_column(owner, names, "task") or 0
+        column = next((name for at, name in enumerate(header) if at != task), "NAME")
+        raise InputError(
+            f"{reading.no_column(owner, names, 'gold')}; name it by `columns` gold={column}, in "
+            f"Python by read_gold(..., columns={{'gold': {show(column)}}})"
+        )
+    return names
+
+
+def gold_of_frame(
+    frame: pd.DataFrame, what: str = "gold", columns: Mapping[str, str] | None = None
+) -> pd.Series[Any]:
     """Take true labels from a frame with columns task and gold, ids as they are.
+
+    Parameters
+    ----------
+    what
+        The parameter that is spoken of.
+    columns
+        What its columns are called, by field.
 
     Raises
     ------
     InputError
         As `tables.read_gold`.
     """
+    levels: list[Any] = [name for name in frame.index.names if name is not None]
+    header = _gold_header(what, [str(name) for name in (*levels, *frame)], columns or {})
+    frame = frame.set_axis(header[len(levels) :], axis=1)
+    frame = frame.rename_axis(index=dict(zip(levels, header, strict=False)))
     tables.read_gold(frame)  # complete, each task once
     true = tables.column(frame, "gold", what)
     if frame.shape[1] == 2 and frame.index.names == [None]:
@@ -333,15 +442,16 @@ def by_worker(
     what
         The parameter that is spoken of.
     workers
-        The workers whose numbers they are: the same ids must be of the same type.
+        The workers whose numbers they are.
     read
         Reads a frame or a file.
 
     Raises
     ------
     InputError
-        It is none of these; as `read`; or ids are of another type than those of the workers.
+        It is none of these, or as `read`.
     """
+    value = to_pandas(value)
     if value is None:
         return None
     if isinstance(value, (str, Path)):
@@ -362,12 +472,13 @@ def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
     InputError
         A number that is not whole or below 0, or as `by_worker`.
     """
-    if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
-        given: pd.Series[int] = by_worker("capacity", capacity, workers, tables.read_capacities)
-        return given
-    if count("capacity", capacity) > MOST:
+    most: Any = to_pandas(capacity)
+    if isinstance(most, (str, Path, pd.Series, pd.DataFrame, Mapping)):
+        limits: pd.Series[int] = by_worker("capacity", most, workers, tables.read_capacities)
+        return limits
+    if count("capacity", most) > MOST:
         raise InputError("capacity is too large; the number of tasks is enough")
-    return capacity
+    return int(most)
 
 
 def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[Any], Ids]:
@@ -387,6 +498,7 @@ def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[A
     InputError
         It is none of these, or as `tables.read_task_types`.
     """
+    tasks = to_pandas(tasks)
     if isinstance(tasks, (str, Path)):
         return tables.read_task_types(tasks, default=default), Ids("task")
     if isinstance(tasks, pd.DataFrame):
@@ -420,8 +532,8 @@ def series_of(what: str, value: object, key: str, meant: str) -> pd.Series[Any]:
             f"frame.set_index({key!r})[{what!r}]"
         )
     raise InputError(
-        f"{what}: {type_name(value)}; give a Series of {meant} indexed by {key}, a dict, or the "
-        "path of a file"
+        f"{what}: {type_name(value)}; give a Series of {meant} indexed by {key}, a dict, a "
+        f"frame with a column {key}, or the path of a file"
     )
 
 
@@ -437,6 +549,11 @@ def _distinct(values: Iterable[Any], what: str, owner: str) -> Iterable[Any]:
             f"{owner}: a {what} that is a list or the like; name it by text or a whole number"
         ) from None
     return [value for _, value in found if isinstance(value, (str, tuple)) or not pd.isna(value)]
+
+
+def _differ(one: object, other: object) -> bool:
+    """Whether two names that read alike are not the same: 1 and "1", 1 and True."""
+    return one != other or isinstance(one, bool) != isinstance(other, bool)
 
 
 def _kind(value: object) -> str:

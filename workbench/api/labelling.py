@@ -50,6 +50,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.libraries import Values, to_pandas
 from workbench.crowd.tables import Duplicates
 
 COLUMNS: Columns = {
@@ -279,8 +280,8 @@ def aggregate(
     method: str | None = None,
     gold: inputs.Truth | None = None,
     truth: inputs.Truth | None = None,
-    workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
-    plan: pd.DataFrame | Result | str | Path | None = None,
+    workers: inputs.Table | Values | Result | Iterable[Any] | None = None,
+    plan: inputs.Table | Result | None = None,
     truncate: float | None = None,
     classes: int | None = None,
     class_prior: Prior | None = None,
@@ -452,7 +453,7 @@ def _planned(plan: Any, method: str | None) -> pd.DataFrame:
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
     if isinstance(plan, Plan):
         plan = plan.vote
-    return tables.read_plan(plan.to_frame() if isinstance(plan, Result) else plan)
+    return tables.read_plan(to_pandas(plan.to_frame() if isinstance(plan, Result) else plan))
 
 
 def _fit(start: Labels) -> Fit:
@@ -477,8 +478,7 @@ def _reliability(table: pd.DataFrame) -> str:
 
 def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:
     """Read who counts, and perhaps the skill of each."""
-    if isinstance(workers, Result):
-        workers = workers.to_frame()
+    workers = to_pandas(workers.to_frame() if isinstance(workers, Result) else workers)
     if isinstance(workers, pd.DataFrame):
         given.workers.with_more("workers", tables.column(workers, "worker", "workers"))
     elif not isinstance(workers, (str, Path)):

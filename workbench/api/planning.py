@@ -20,6 +20,7 @@ from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import formats, tables
 from workbench.crowd.empirical_bayes import fitted_skills
+from workbench.crowd.libraries import to_pandas
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import Duplicates
 
@@ -331,6 +332,7 @@ def plan(
     else:
         known, workers, history = _estimated(labels, gold, gold_types, duplicates)
     kinds, named = inputs.task_types(tasks, default=_only(known))
+    capacity = to_pandas(capacity)
     limits = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
     pairs = None
@@ -400,6 +402,7 @@ def _only(skills: pd.DataFrame | pd.Series[Any] | room.Confusions) -> str | None
 
 def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Ids]:
     """Skills by worker, or workers × task types, and the workers as they came."""
+    skills = to_pandas(skills)
     if isinstance(skills, (str, Path)):
         return tables.read_skills(skills), Ids("worker")
     if isinstance(skills, pd.DataFrame):
@@ -466,9 +469,10 @@ def _record(
 
 def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> tuple[pd.DataFrame, Ids]:
     """Pairs (task, worker) as text, and the workers with those of the pairs."""
-    if not isinstance(pairs, (str, Path)):
-        if not isinstance(pairs, pd.DataFrame):
-            pairs = room.as_pairs(pairs)
-        tasks.with_more("availability", tables.column(pairs, "task", "availability"))
-        workers = workers.with_more("availability", tables.column(pairs, "worker", "availability"))
-    return tables.read_pairs(pairs), workers
+    source: Any = to_pandas(pairs)
+    if not isinstance(source, (str, Path)):
+        if not isinstance(source, pd.DataFrame):
+            source = room.as_pairs(source)
+        tasks.with_more("availability", tables.column(source, "task", "availability"))
+        workers = workers.with_more("availability", tables.column(source, "worker", "availability"))
+    return tables.read_pairs(source), workers

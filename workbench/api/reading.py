@@ -87,8 +87,10 @@ def read_gold(
         text, all others stay as they are.
     labels
         The labels that it belongs to: every gold task must then have one, and classes must match.
-    question, columns
+    question
         Of a file of labels, as for `read_labels`.
+    columns
+        What columns are called, by field: `{"task": "id", "gold": "verdict"}`.
     ignore_unlabelled
         Leave gold of tasks without a label out.
 
@@ -106,9 +108,9 @@ def read_gold(
     {1: 'cat', 2: 'dog'}
     """
     of = _nobody() if labels is None else inputs.given(labels)
-    of = replace(of, ignore_unlabelled=ignore_unlabelled)
+    of = replace(of, ignore_unlabelled=ignore_unlabelled, columns=columns or {})
     inside = None
-    if isinstance(gold, (str, Path)) and (question or columns or formats.is_known(gold)):
+    if isinstance(gold, (str, Path)) and (question or formats.is_known(gold, columns)):
         options = ReadOptions(question=question, columns=columns or {}, duplicates="all")
         inside = formats.read_export(gold, options).gold
     known, given = inputs.truth(gold if inside is None else inside, of, unlabelled=labels is None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -13,6 +12,8 @@ from workbench.base import checks
 from workbench.base.state import Id, check, find
 from workbench.collection.algorithm_two import AlgorithmTwo
 from workbench.collection.collector import Collector
+from workbench.collection.setup import Listed, PerTask
+from workbench.crowd.libraries import Frame, keyed
 
 Kind: TypeAlias = Literal["gold", "task", "nothing"]
 ROOM = 2
@@ -38,8 +39,8 @@ class AssignmentSession:
     tasks
         Type of each task to be labelled, a Series by task.
     gold
-        Gold tasks: a frame with index task and columns `label`, `task_type` and, where tasks have
-        one, `easiness`.
+        Gold tasks: a frame with index (or a column) task and columns `label`, `task_type` and,
+        where tasks have one, `easiness`.
     workers, preliminary
         m and γm; twice as many may come.
     epsilon
@@ -55,14 +56,14 @@ class AssignmentSession:
 
     def __init__(
         self,
-        tasks: pd.Series[Any],
-        gold: pd.DataFrame,
+        tasks: PerTask,
+        gold: Frame,
         *,
         workers: int,
         preliminary: int,
         epsilon: float,
         gold_per_type: int | None = None,
-        easiness: pd.Series[Any] | None = None,
+        easiness: PerTask | None = None,
         seed: int = 0,
         **settings: Any,
     ) -> None:
@@ -97,9 +98,9 @@ class AssignmentSession:
         worker: Id,
         capacity: int,
         *,
-        cost: Mapping[Any, float] | pd.Series[Any] | None = None,
-        prices: Mapping[Any, float] | pd.Series[Any] | None = None,
-        available: Iterable[Id] | None = None,
+        cost: PerTask | None = None,
+        prices: PerTask | None = None,
+        available: Listed | None = None,
     ) -> NextTasks:
         """A worker arrives and says how many real tasks she will do; gold tasks come first.
 
@@ -115,7 +116,7 @@ class AssignmentSession:
         self.collector.join(worker, most, costs=cost, prices=prices, available=available)
         return self._next(worker)
 
-    def observe(self, worker: Id, labels: Mapping[Any, Any] | pd.Series[Any]) -> NextTasks:
+    def observe(self, worker: Id, labels: PerTask) -> NextTasks:
         """Take a worker's labels for what she was asked; ask her what comes next.
 
         Tasks that she left out are given up.
@@ -125,10 +126,11 @@ class AssignmentSession:
         InputError
             As for `Collector.tell` and `Collector.next`.
         """
+        by_task = keyed(labels, "task")
         waiting = {question.task for question in self.collector.waiting(worker)}
         check(waiting, f"worker {checks.show(worker)} was asked nothing: call arrive first")
-        given_up = dict.fromkeys(waiting - set(labels.keys()))
-        self.collector.tell(worker, {**dict(labels.items()), **given_up})
+        given_up = dict.fromkeys(waiting - set(by_task.keys()))
+        self.collector.tell(worker, {**dict(by_task.items()), **given_up})
         return self._next(worker)
 
     def _next(self, worker: Id) -> NextTasks:

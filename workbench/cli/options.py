@@ -244,7 +244,8 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
             from workbench.crowd.formats import ReadOptions
 
             ignore = asked.pop("ignore_unlabelled", False)
-            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, note)
+            apart = any(given.get(name) is not None for name in ("gold", "truth"))
+            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, note, apart)
             code = function(**given)
             say_notes()
             return code
@@ -261,8 +262,8 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
                 "--columns",
                 metavar="FIELD=NAME,…",
                 callback=_columns,
-                help="What columns are called: task=orig_id,worker=WorkerId,label=choice; without "
-                "a header their numbers.",
+                help="What columns are called: task=orig_id,worker=WorkerId,label=choice, "
+                "gold=verdict (in a file of its own too); without a header their numbers.",
             ),
             flag("--predictions", "What models predicted or suggested are labels too."),
             flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),

@@ -68,6 +68,7 @@ from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
 from workbench.collection.running import Running
 from workbench.collection.setup import (
     Hand,
+    Listed,
     PerTask,
     PerWorker,
     Setup,
@@ -78,6 +79,7 @@ from workbench.collection.setup import (
     read_tasks,
     record_of,
 )
+from workbench.crowd.libraries import Frame, keyed, to_pandas
 
 EVERY = 1000
 """Events after which a snapshot is kept."""
@@ -113,6 +115,9 @@ class CollectorState(State, frozen=True):
 
 class Collector(Saveable[CollectorState]):
     """Asks whom a policy says, until it is sure or the money is spent.
+
+    A frame may be of pandas, polars (lazy too), pyarrow or any library that narwhals knows. In
+    place of a Series by task or worker a frame will do, its names in a column `task` or `worker`.
 
     Parameters
     ----------
@@ -201,24 +206,24 @@ class Collector(Saveable[CollectorState]):
 
     def __init__(
         self,
-        tasks: Iterable[Any] | PerTask,
-        workers: Iterable[Any] | int,
+        tasks: Listed | PerTask,
+        workers: Listed | Frame | int,
         *,
-        gold: PerTask | pd.DataFrame | None = None,
+        gold: PerTask | None = None,
         hidden: PerTask | None = None,
-        classes: Iterable[Any] | Mapping[Any, float] | None = None,
-        types: Iterable[Any] | None = None,
+        classes: Listed | Mapping[Any, float] | None = None,
+        types: Listed | None = None,
         contexts: PerTask | None = None,
         easiness: PerTask | None = None,
         epsilon: float | None = None,
         mean: bool = False,
         total: float | None = None,
         capacity: int | PerWorker | None = None,
-        costs: float | PerWorker | pd.DataFrame | None = None,
+        costs: float | PerWorker | None = None,
         groups: PerWorker | None = None,
         skills: PerWorker | None = None,
-        available: pd.DataFrame | None = None,
-        have: pd.DataFrame | None = None,
+        available: Frame | None = None,
+        have: Frame | None = None,
         least: int = 0,
         most: int | None = None,
         newcomers: int = 0,
@@ -486,9 +491,9 @@ class Collector(Saveable[CollectorState]):
         worker: Id,
         capacity: int | None = None,
         *,
-        costs: float | Mapping[Any, float] | pd.Series[Any] | None = None,
+        costs: float | PerTask | None = None,
         prices: PerTask | None = None,
-        available: Iterable[Id] | None = None,
+        available: Listed | None = None,
     ) -> None:
         """A worker arrives, and says what she will do; or one who left is here again.
 
@@ -556,7 +561,7 @@ class Collector(Saveable[CollectorState]):
 
     def add(
         self,
-        tasks: Iterable[Any] | PerTask,
+        tasks: Listed | PerTask,
         *,
         contexts: PerTask | None = None,
         easiness: PerTask | None = None,
@@ -636,8 +641,9 @@ class Collector(Saveable[CollectorState]):
         InputError
             As for `tell`, for any of them. Nothing is taken then.
         """
+        told_by = {worker: keyed(by_task, "task") for worker, by_task in labels.items()}
         with self._turn() as turn:
-            for worker, by_task in labels.items():
+            for worker, by_task in told_by.items():
                 name = identifier("worker", worker)
                 place = self.workers.get(name)
                 if place is None:
@@ -655,7 +661,7 @@ class Collector(Saveable[CollectorState]):
                     turn.apply(Told(place, tuple(told)))
 
     def _sorted(
-        self, running: Running, name: Id, place: int, labels: PerTask
+        self, running: Running, name: Id, place: int, labels: Mapping[Any, Any] | pd.Series[Any]
     ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
         """Labels that came, and pairs of which none will come; those told before are left out."""
         waiting = running.waiting.get(place, {})
@@ -734,7 +740,7 @@ class Collector(Saveable[CollectorState]):
         rows = rows[(rows[:, 0] == task) & (rows[:, 1] == worker)]
         return int(rows[-1, 2]) if len(rows) else None
 
-    def record(self, labels: pd.DataFrame) -> None:
+    def record(self, labels: Frame) -> None:
         """Take labels that came from elsewhere: they count, cost nothing and are not asked again.
 
         Parameters
@@ -748,6 +754,7 @@ class Collector(Saveable[CollectorState]):
             A worker or a class that is not here, a label that differs from one that is here, or a
             policy that cannot use labels from elsewhere.
         """
+        labels = to_pandas(labels)
         with self._turn() as turn:
             running = turn.running
             have = labels_of(labels, [*self.tasks, *self.gold])
@@ -780,7 +787,7 @@ class Collector(Saveable[CollectorState]):
             if any(fresh):
                 turn.apply(OnRecord(*fresh))
 
-    def take_back(self, worker: Id, tasks: Iterable[Id]) -> None:
+    def take_back(self, worker: Id, tasks: Listed) -> None:
         """Let labels of a worker not count any more; she may give others, at no further cost.
 
         Raises
@@ -789,6 +796,7 @@ class Collector(Saveable[CollectorState]):
             She gave no label of such a task, or the policy has learnt from it for good.
         """
         name = identifier("worker", worker)
+        tasks = to_pandas(tasks)
         with self._turn() as turn:
             place, pairs = self.workers.get(name), []
             for task in dict.fromkeys(tasks):
@@ -827,6 +835,7 @@ class Collector(Saveable[CollectorState]):
         InputError
             A number out of range, a worker who is not here, or a policy that has planned ahead.
         """
+        by_worker = keyed(costs, "worker")
         with self._turn() as turn:
             setup = turn.running.setup
             check_goal(
@@ -834,7 +843,7 @@ class Collector(Saveable[CollectorState]):
                 setup.total if total is None else total,
             )
             prices = [hand.price for hand in setup.hands]
-            for worker, price in {} if costs is None else costs.items():
+            for worker, price in {} if by_worker is None else by_worker.items():
                 place = find(self.workers, worker)
                 check(place is not None, f"costs names {checks.show(worker)}, no worker here")
                 value = checks.number(f"cost of worker {worker!r}", price, 0, HIGHEST_PRICE)

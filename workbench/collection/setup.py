@@ -32,6 +32,7 @@ from workbench.base.state import (
     name_places,
 )
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
+from workbench.crowd.libraries import Frame, Values, keyed, to_pandas
 
 HIGHEST_TOTAL = 1e308
 MOST_CLASSES = 1000
@@ -39,8 +40,9 @@ UNLIMITED = 2**40
 """Capacity of a worker who may be asked about the same task again, where none is said."""
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
 Easiness: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
-PerWorker: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
-PerTask: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
+PerWorker: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | Frame"
+PerTask: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | Frame"
+Listed: TypeAlias = "Iterable[Any] | Values"
 Triple: TypeAlias = tuple[Count, Count, Count]
 """Gold (1) or not (0), task, worker; or task, worker, class."""
 
@@ -112,21 +114,21 @@ class Named(NamedTuple):
 
 
 def read_setup(
-    tasks: Iterable[Any] | PerTask,
-    workers: Iterable[Any] | int,
+    tasks: Listed | PerTask,
+    workers: Listed | Frame | int,
     *,
-    gold: PerTask | pd.DataFrame | None,
+    gold: PerTask | None,
     hidden: PerTask | None,
-    classes: Iterable[Any] | Mapping[Any, float] | None,
-    types: Iterable[Any] | None,
+    classes: Listed | Mapping[Any, float] | None,
+    types: Listed | None,
     contexts: PerTask | None,
     easiness: PerTask | None,
     capacity: int | PerWorker | None,
-    costs: float | PerWorker | pd.DataFrame | None,
+    costs: float | PerWorker | None,
     groups: PerWorker | None,
     skills: PerWorker | None,
-    available: pd.DataFrame | None,
-    have: pd.DataFrame | None,
+    available: Frame | None,
+    have: Frame | None,
     newcomers: int,
     **goal: Any,
 ) -> Named:
@@ -142,23 +144,25 @@ def read_setup(
     InputError
         As for `Collector`.
     """
+    hands: Any = keyed(workers, "worker")
+    types = to_pandas(types)
     known_types = None if types is None else [identifier("type", kind) for kind in types]
     named_tasks = read_tasks(tasks, known_types, contexts, easiness)
     kinds = known_types or distinct(task.type for task in named_tasks) or ["all"]
-    named_gold = _gold_tasks(gold, kinds)
+    named_gold = _gold_tasks(keyed(gold, "task"), kinds)
     task_places = name_places("tasks", (task.name for task in named_tasks))
     gold_places = name_places("gold", (task.name for task in named_gold))
     for task in gold_places:
         check(task not in task_places, f"task {task!r} is also a gold task: leave one out")
-    check(not isinstance(workers, str), "workers: give a list of names, or how many may come")
-    if not np.iterable(workers):
-        newcomers, workers = checks.count("workers", workers, 1), ()
+    check(not isinstance(hands, str), "workers: give a list of names, or how many may come")
+    if not np.iterable(hands):
+        newcomers, hands = checks.count("workers", hands, 1), ()
     if have is not None:
         have = labels_of(have, [*task_places, *gold_places])
-        listed = [*workers]
+        listed = [*hands]
         unnamed = [name for name in dict.fromkeys(have["worker"]) if name not in listed]
-        workers, newcomers = [*listed, *unnamed], max(newcomers - len(unnamed), 0)
-    places = name_places("workers", workers, "worker")
+        hands, newcomers = [*listed, *unnamed], max(newcomers - len(unnamed), 0)
+    places = name_places("workers", hands, "worker")
     many = len(places) + checks.count("newcomers", newcomers)
     check(many, "workers is empty: name those who can be asked, or how many may come")
     check(
@@ -166,9 +170,9 @@ def read_setup(
         f"{len(named_tasks)} tasks and {len(named_gold)} gold tasks of {many} workers: more than "
         "2^30 pairs; collect in several parts",
     )
-    secret = _hidden_tasks(hidden, task_places)
+    secret = _hidden_tasks(keyed(hidden, "task"), task_places)
     shares = _class_shares(
-        classes, [*(task.label for task in named_gold), *(label for _, label in secret)]
+        to_pandas(classes), [*(task.label for task in named_gold), *(label for _, label in secret)]
     )
     names = [label for label, _ in shares]
     return Named(
@@ -196,7 +200,7 @@ def read_setup(
 
 
 def read_tasks(
-    tasks: Iterable[Any] | PerTask,
+    tasks: Listed | PerTask,
     types: list[Id] | None = None,
     contexts: PerTask | None = None,
     easiness: PerTask | None = None,
@@ -217,15 +221,16 @@ def read_tasks(
     InputError
         A name that is neither text nor whole number, an unknown type, a number out of range.
     """
-    if isinstance(tasks, (pd.Series, Mapping)):
+    named: Any = keyed(tasks, "task")
+    if isinstance(named, (pd.Series, Mapping)):
         rows = [
             (identifier("task", task), identifier(f"type of task {task!r}", kind))
-            for task, kind in tasks.items()
+            for task, kind in named.items()
         ]
     else:
-        check(np.iterable(tasks) and not isinstance(tasks, str), "tasks: give a list of names")
+        check(np.iterable(named) and not isinstance(named, str), "tasks: give a list of names")
         usual: Id = types[0] if types is not None and len(types) == 1 else "all"
-        rows = [(identifier("task", task), usual) for task in tasks]
+        rows = [(identifier("task", task), usual) for task in named]
     for task, kind in rows:
         check(
             types is None or kind in types,
@@ -249,8 +254,9 @@ def read_tasks(
     ]
 
 
-def _by_task(what: str, values: PerTask | None, places: Mapping[Id, int]) -> dict[Id, Any]:
+def _by_task(what: str, values: Any, places: Mapping[Id, int]) -> dict[Id, Any]:
     """Values by task, of tasks that are there."""
+    values = keyed(values, "task")
     if values is None:
         return {}
     check(isinstance(values, (pd.Series, Mapping)), f"{what}: give a number by task")
@@ -283,7 +289,7 @@ def _gold_tasks(gold: Any, types: list[Id]) -> list[GoldTask]:
     ]
 
 
-def _hidden_tasks(hidden: PerTask | None, places: Mapping[Id, int]) -> tuple[tuple[Id, Label], ...]:
+def _hidden_tasks(hidden: Any, places: Mapping[Id, int]) -> tuple[tuple[Id, Label], ...]:
     """Name and label of each task whose class is known, and not to be used but to see."""
     if hidden is None:
         return ()
@@ -370,8 +376,9 @@ def _hands(
     return tuple(hands)
 
 
-def _by_worker(what: str, values: PerWorker | None, places: Mapping[Id, int]) -> dict[Any, Any]:
+def _by_worker(what: str, values: Any, places: Mapping[Id, int]) -> dict[Any, Any]:
     """Values by worker; None, under `...`, for all others."""
+    values = keyed(values, "worker")
     if values is None:
         return {...: None}
     check(isinstance(values, (pd.Series, Mapping)), f"{what}: give a mapping by worker")
@@ -392,6 +399,7 @@ def _numbers(what: str, values: Any, places: Mapping[Id, int], usual: Any) -> di
 
 def _prices(values: Any, places: Mapping[Id, int], types: list[Id]) -> dict[Any, Any]:
     """Prices by type, by worker."""
+    values = keyed(values, "worker")
     if isinstance(values, pd.DataFrame):
         for kind in types:
             check(kind in values.columns, f"costs has no column for the type {kind!r}")
@@ -404,9 +412,10 @@ def _prices(values: Any, places: Mapping[Id, int], types: list[Id]) -> dict[Any,
 
 
 def _available(
-    pairs: pd.DataFrame | None, workers: Mapping[Id, int], tasks: Mapping[Id, int]
+    pairs: Any, workers: Mapping[Id, int], tasks: Mapping[Id, int]
 ) -> list[tuple[int, ...]] | None:
     """Places of the tasks that each worker can be asked about."""
+    pairs = to_pandas(pairs)
     if pairs is None:
         return None
     check(
@@ -459,6 +468,7 @@ def changed_terms(
         )
     if prices is not None:
         changes["own_price"] = _announced_prices(name, tasks, prices)
+    available = to_pandas(available)
     if available is not None:
         listed = np.iterable(available) and not isinstance(available, str)
         check(listed, f"available is {checks.show(available)}: give a list of tasks")
@@ -472,6 +482,7 @@ def changed_terms(
 def _announced_costs(name: Id, by_type: dict[Id, float], costs: Any) -> tuple[float, ...]:
     if checks.is_number(costs):
         costs = dict.fromkeys(by_type, costs)
+    costs = keyed(costs, "task_type")
     check(
         isinstance(costs, (Mapping, pd.Series)),
         f"cost of worker {name!r} is no mapping: give a price by task type",
@@ -489,6 +500,7 @@ def _announced_costs(name: Id, by_type: dict[Id, float], costs: Any) -> tuple[fl
 def _announced_prices(
     name: Id, tasks: Mapping[Id, int], prices: Any
 ) -> tuple[tuple[int, float], ...]:
+    prices = keyed(prices, "task")
     check(
         isinstance(prices, (Mapping, pd.Series)),
         f"prices of worker {name!r} are no mapping: give a price by task",
@@ -530,7 +542,7 @@ def check_goal(epsilon: float | None, total: float | None) -> None:
         checks.number("total", total, 0, HIGHEST_TOTAL)
 
 
-def labels_of(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
+def labels_of(have: Any, tasks: list[Id]) -> pd.DataFrame:
     """Labels on record of tasks and gold tasks that are here.
 
     Raises
@@ -538,11 +550,12 @@ def labels_of(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
     InputError
         A column is missing, or there are labels and none is of a task here.
     """
+    have = to_pandas(have)
     check(
         isinstance(have, pd.DataFrame) and {"task", "worker", "label"} <= set(have.columns),
         "have: give a frame with columns task, worker, label",
     )
-    here = have[have["task"].isin(tasks)]
+    here: pd.DataFrame = have[have["task"].isin(tasks)]
     check(
         len(here) or have.empty,
         "have: none of its labels is of a task here; mend the ids, or leave it out",

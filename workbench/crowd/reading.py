@@ -32,7 +32,7 @@ from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd.cells import Cells
 
-Source: TypeAlias = "str | Path | pd.DataFrame | pd.Series[Any]"
+Source: TypeAlias = "str | Path | pd.DataFrame | pd.Series[Any] | TextTable"
 Duplicates = Literal["error", "first", "last", "all"]
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -83,6 +83,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """What columns are called beside the field's own name, as `squeezed` writes it."""
 LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}
 """What they are called where no other column will do."""
+
+NAMED = ("task", "worker", "label", "time", "gold", "cost")
+"""The fields whose column a user can name, by `columns`."""
 
 LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
     "skill": ((lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),),
@@ -192,6 +195,36 @@ def find_column(owner: str, header: Sequence[str], field: str) -> int | None:
     return None
 
 
+def named(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+    """Give a header in which columns are called as the user said.
+
+    Raises
+    ------
+    InputError
+        No such field, or no such column.
+    """
+    names = list(header)
+    for field, column in columns.items():
+        if field not in NAMED:
+            raise InputError(f"columns: {show(field)} is no field; there are {', '.join(NAMED)}")
+        found = [j for j, name in enumerate(header) if plain(name) == plain(column)]
+        found = [j for j in found if header[j] == column] or found
+        if not found:
+            raise InputError(
+                f"{owner}: no column {show(column)} for `columns` {field}={column}; the columns "
+                f"found are {listing(header)}"
+            )
+        names = [f"{name} (left out)" if plain(name) == field else name for name in names]
+        names[found[0]] = field
+    return names
+
+
+def no_column(owner: str, header: Sequence[str], field: str) -> str:
+    """Say that there is no column of a field."""
+    also = f" (or {' or '.join(ALIASES[field][:3])})" if ALIASES[field] else ""
+    return f"{owner}: no column {field!r}{also}; the columns found are {listing(header)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """The name of a row, found out when a message asks for it: a file may have to be read anew.
@@ -254,10 +287,7 @@ class TextTable:
         place = self.find(field)
         if place is not None:
             return place
-        also = f" (or {' or '.join(ALIASES[field][:3])})" if ALIASES[field] else ""
-        raise InputError(
-            f"{self.name}: no column {field!r}{also}; the columns found are {listing(self.header)}"
-        )
+        raise InputError(no_column(self.name, self.header, field))
 
     def words(self, *fields: str) -> list[Cells]:
         """Cells of required columns, none of them missing."""
@@ -380,7 +410,7 @@ def _times(cells: Cells) -> NDArray[Any]:
 
 
 def open_table(source: Source, what: str) -> TextTable:
-    """Open a headed text file, a Parquet file, or a frame.
+    """Open a headed text file, a Parquet file, or a frame; a table that is open stays so.
 
     The text is UTF-8 or UTF-16, perhaps gzipped; its header tells what parts the fields.
 
@@ -389,6 +419,8 @@ def open_table(source: Source, what: str) -> TextTable:
     InputError
         No such file, a directory, an unknown ending, undecodable, empty, ragged, no rows.
     """
+    if isinstance(source, TextTable):
+        return source
     if isinstance(source, (pd.DataFrame, pd.Series)):
         return of_frame(source, what, "index")
     path = file_path(source, what)

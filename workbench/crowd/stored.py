@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.crowd.formats.exports import ReadOptions
-from workbench.crowd.formats.long import FIELDS, named
+from workbench.crowd.formats.long import FIELDS
 from workbench.crowd.reading import (
     MISSING,
     TextTable,
     find_column,
     is_text,
     listing,
+    named,
     path_name,
     show,
 )

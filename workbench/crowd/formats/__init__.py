@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported
-from workbench.crowd.formats.content import Content
+from workbench.crowd.formats.content import LOOKED_AT, Content
 from workbench.crowd.formats.exports import Export, Format, ReadOptions
 from workbench.crowd.formats.long import FIELDS, lacking
 from workbench.crowd.label_checks import spelled_alike
@@ -39,6 +39,7 @@ __all__ = [
     "ReadOptions",
     "assign",
     "is_known",
+    "is_wide",
     "read_export",
     "write",
     "written",
@@ -148,15 +149,26 @@ def _read_file(content: Content, options: ReadOptions) -> Export:
     return replace(export, notes=notes)
 
 
-def is_known(path: str | Path) -> bool:
+def is_known(path: str | Path, columns: Mapping[str, str] | None = None) -> bool:
     """Whether a path leads to labels of a form that is known, and not to another table.
+
+    Parameters
+    ----------
+    columns
+        What columns are called, by field.
 
     Raises
     ------
     InputError
         There is nothing, or it is cut off.
     """
-    return _is_folder(Path(path)) or bool(_forms(Content(path)))
+    return _is_folder(Path(path)) or bool(_forms(Content(path, columns)))
+
+
+def is_wide(frame: pd.DataFrame, columns: Mapping[str, str]) -> bool:
+    """Whether a frame has neither worker nor label, and is `wide` as a file would be."""
+    content = Content(frame.head(LOOKED_AT), columns)
+    return {"worker", "label"} <= {*lacking(content)} and [*_forms(content)] == ["wide"]
 
 
 def write(export: Export, name: str) -> str:

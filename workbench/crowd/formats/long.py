@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,38 +16,11 @@ from workbench.crowd.reading import (
     TextTable,
     find_column,
     is_missing,
-    listing,
+    named,
     plain,
-    show,
 )
 
 FIELDS = ("task", "worker", "label")
-MORE = (*FIELDS, "time", "gold", "cost")
-"""What `columns` can name."""
-
-
-def named(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
-    """Give a header in which columns are called as the user said.
-
-    Raises
-    ------
-    InputError
-        No such field, or no such column.
-    """
-    names = list(header)
-    for field, column in columns.items():
-        if field not in MORE:
-            raise InputError(f"columns: {show(field)} is no field; there are {', '.join(MORE)}")
-        found = [j for j, name in enumerate(header) if plain(name) == plain(column)]
-        found = [j for j in found if header[j] == column] or found
-        if not found:
-            raise InputError(
-                f"{owner}: no column {show(column)} for `columns` {field}={column}; the columns "
-                f"found are {listing(header)}"
-            )
-        names = [f"{name} (left out)" if plain(name) == field else name for name in names]
-        names[found[0]] = field
-    return names
 
 
 def lacking(content: Content) -> list[str]:

@@ -23,7 +23,7 @@ def _detect(content: Content) -> str | None:
     """Look for a task a row, and columns that share their few classes."""
     if content.is_json and (len(content.records) < 2 or content.memory is not None):
         return None
-    task = _task_place(content.name, content.header, content.columns.get("task"))
+    task = task_place(content.name, content.header, content.columns.get("task"))
     if task is None:
         if not content.header or len(content.header) < 3:
             return None
@@ -49,7 +49,8 @@ def _detect(content: Content) -> str | None:
     return f"a row a task, {len(others)} columns that share {len(classes)} classes"
 
 
-def _task_place(name: str, header: list[str], task: str | None) -> int | None:
+def task_place(name: str, header: list[str], task: str | None) -> int | None:
+    """Return the column of the tasks: as it is named, by its name, or the first, without one."""
     if task is not None:
         return header.index(task) if task in header else None
     place = find_column(name, header, "task")
@@ -58,7 +59,7 @@ def _task_place(name: str, header: list[str], task: str | None) -> int | None:
 
 def _read(content: Content, options: ReadOptions) -> Export:
     table = content.table
-    place = _task_place(table.name, table.header, options.columns.get("task"))
+    place = task_place(table.name, table.header, options.columns.get("task"))
     if place is None and "task" not in options.columns and options.format == "auto":
         place = 0
     frame = content.memory
