@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from workbench.cli import main
 from workbench.collection.collector import Collector
 
-STATES = int(os.environ.get("WORKBENCH_STATES", "300"))
+STATES = int(os.environ.get("WORKBENCH_STATES", "100"))
 SAVED = json.loads(Path(__file__).with_name("saved_by_1_0.json").read_text("utf-8"))["state"]
 ODD = [None, True, -1, 0, 1, 2, 7, 0.5, -0.0, 1e308, 2**53, 2**63, 2**70, "", "ann", "t0", "é"]
 ODD += [[], [0], [[0, 0, 0]], {}, {"a": 1}, "x" * 300]

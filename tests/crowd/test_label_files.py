@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from workbench.bench.forms import ENDINGS, write_form
 from workbench.cli import main
 
-FILES = int(os.environ.get("WORKBENCH_LABEL_FILES", "700"))
+FILES = int(os.environ.get("WORKBENCH_LABEL_FILES", "250"))
 ODD = [
     b"",
     b"\x00",

@@ -16,6 +16,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
+from workbench.crowd.libraries import to_pandas
 from workbench.crowd.reading import as_text, is_missing, open_table
 from workbench.crowd.tables import column, read_gold
 
@@ -500,7 +501,7 @@ def _scenes(
         for name, times in SCENES.items()
     }
     if gold is not None:
-        true = read_gold(pd.Series(gold) if isinstance(gold, Mapping) else gold)
+        true = read_gold(pd.Series(gold) if isinstance(gold, Mapping) else to_pandas(gold))
         truth = true.reindex([str(task) for task in table.tasks])
         judged = truth.notna().to_numpy() & ~table.unanswered
         if not judged.any():
@@ -515,7 +516,7 @@ def _scenes(
 
 def _read(answers: Table, error: float) -> _Answers:
     """Read a table task, label, confidence."""
-    table = open_table(answers, "answers")
+    table = open_table(to_pandas(answers), "answers")
     (names,) = table.words("task")
     if len(set(names)) < len(names):
         table.once("an audit has one answer a task: leave one of them out", task=names)
