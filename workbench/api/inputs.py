@@ -31,6 +31,7 @@ PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Table"
 """A number for each worker, by name."""
 Tasks: TypeAlias = "Values | Mapping[Any, Any] | Sequence[Any] | Table"
 """Tasks, or the type of each."""
+ALIKE = "write both alike, .astype(str) makes text of both"
 LOG = logging.getLogger("workbench")
 
 
@@ -133,24 +134,27 @@ class Ids:
         for value in _distinct(values, self.what, owner):
             other = own.setdefault(tables.as_text(value), value)
             if _differ(other, value):
-                raise InputError(self._differing(owner, value, other))
-        others = [text for text, value in own.items() if _differ(self.by_text.get(text), value)]
-        others = [text for text in others if text in self.by_text]
+                raise InputError(f"{self._differing(owner, value, other)}; {ALIKE}")
+        others = [
+            text
+            for text, value in own.items()
+            if text in self.by_text and _differ(self.by_text[text], value)
+        ]
         if others:
             text = others[0]
             line = self._differing(owner, own[text], self.by_text[text])
             if self.what == "label":
-                raise InputError(line)
+                raise InputError(f"{line}; {ALIKE}")
             if owner not in self.noted:
                 more = f", as are {len(others) - 1} more" if len(others) > 1 else ""
-                LOG.warning("%s: they are taken for the same%s", line.partition(";")[0], more)
+                LOG.warning("%s: they are taken for the same%s", line, more)
             self.noted.add(owner)
         return replace(self, by_text={**own, **self.by_text})
 
     def _differing(self, owner: str, value: Any, other: Any) -> str:
         return (
             f"{owner}: {self.what} {show(value)} is {_kind(value)}, and elsewhere {show(other)} is "
-            f"{_kind(other)}; write both alike, .astype(str) makes text of both"
+            f"{_kind(other)}"
         )
 
     def back(self, text: Any) -> Any:
