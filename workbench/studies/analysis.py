@@ -6,7 +6,7 @@ are counted (`ended`), never left out in silence. `summary` has the statistics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -107,6 +107,11 @@ def plus_minus(mean: float, se: float | None, digits: int = 3) -> str:
     return f"{mean:.{digits}f}{doubt}"
 
 
+def capital(text: str) -> str:
+    """Write a name with a capital first letter, as a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
 def listed(values: Iterable[Any]) -> str:
     """Write values for a sentence, "10, 12 and 15"; "none" without any."""
     shown = [value if isinstance(value, str) else f"{value:g}" for value in values]
@@ -145,19 +150,40 @@ def count_of(count: float, total: int) -> str:
 # Tables.
 
 
-def mean_columns(rows: pd.DataFrame, by: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+def mean_columns(
+    rows: pd.DataFrame,
+    by: Sequence[str],
+    names: Sequence[str],
+    *,
+    ends: bool = False,
+    sort: bool = True,
+) -> pd.DataFrame:
     """Means of several measures by groups, each beside its standard error.
+
+    Parameters
+    ----------
+    ends
+        Whether the ends of the 95 % interval stand beside them as well.
+    sort
+        Groups by value; otherwise in the order in which they are first met.
 
     Returns
     -------
     DataFrame
-        Columns `by`, then `NAME, NAME_se` of each measure; groups sorted by value.
+        Columns `by`, then `NAME, NAME_se` (and `NAME_low, NAME_high`) of each measure.
     """
     tables = [means(rows, by, name) for name in names]
     table = tables[0][list(by)].copy()
     for name, own in zip(names, tables, strict=True):
         table[name], table[f"{name}_se"] = own["mean"], own["se"]
-    return table.sort_values(list(by), kind="stable", ignore_index=True) if by else table
+        if ends:
+            table[f"{name}_low"], table[f"{name}_high"] = own["low"], own["high"]
+    return table.sort_values(list(by), kind="stable", ignore_index=True) if by and sort else table
+
+
+def records(table: pd.DataFrame) -> Iterator[Any]:
+    """Rows of a table for sentences, a field each column: `row.mean`; its index as `row.Index`."""
+    return iter(table.itertuples())
 
 
 # Charts.
@@ -183,6 +209,11 @@ def mean_chart(
     caption = f"{what} {bars(counts, style.pop('unit', 'trials'))}"
     drawn = {"y": "mean", "low": "low", "high": "high", **style}
     return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
+
+
+def nonempty(*charts: Chart) -> tuple[Chart, ...]:
+    """Charts that have something to draw."""
+    return tuple(chart for chart in charts if len(chart.data))
 
 
 def joined(parts: Iterable[Analysis]) -> Analysis:

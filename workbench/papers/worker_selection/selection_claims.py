@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.papers.worker_selection.selection_bound import questions
 from workbench.papers.worker_selection.selection_sweep import SETTING, at_own_budget
 from workbench.papers.worker_selection.selection_trials import difference
 from workbench.studies.analysis import listed
@@ -20,8 +19,6 @@ from workbench.studies.summary import instance_columns
 
 ROUNDING = 1e-9
 """Rounding allowed where numbers are compared."""
-SOLVER = 1e-6
-"""Relative tolerance of an optimum."""
 CROWDS = 20
 """Least number of crowds for a mean to be looked at."""
 SMALL = 10
@@ -32,80 +29,6 @@ LITTLE = 0.005
 """An accuracy lost that is no more than this counts as little."""
 MOST = 0.5
 """Share of the settings beyond which a difference counts as the rule."""
-
-
-def _hunted(climbs: pd.DataFrame, crowds: pd.DataFrame, *, two: bool) -> dict[str, Any]:
-    """Climbs with two classes or more, and crowds with a simulated error above the bound.
-
-    Above by 4 standard errors.
-    """
-    rows = climbs[((climbs["classes"] == 2) == two) & (climbs["search"] != "exponents")]
-    enough(rows, 20, "climbs towards a violation")
-    crowds = crowds[(crowds["classes"] == 2) == two]
-    doubt = 4 * np.sqrt(crowds["error"] * (1 - crowds["error"]) / crowds["votes"])
-    over = crowds["error"] - doubt > crowds["bound_printed"] + ROUNDING
-    return {
-        "rows": rows,
-        "climbs": len(rows),
-        "over": int(over.sum()),
-        "crowds": len(crowds),
-        "ratio": math.exp(rows["log_ratio"].max()),
-    }
-
-
-def theorem_1_two(climbs: pd.DataFrame, crowds: pd.DataFrame) -> dict[str, Any]:
-    """The hunt's largest ratio with two classes, and simulated errors."""
-    found = _hunted(climbs, crowds, two=True)
-    rows = found["rows"]
-    broken = (rows[["log_ratio", "log_ratio_pair"]] > ROUNDING).any(axis=None)
-    return {
-        **found,
-        **rows[["workers", "controls"]].max(),
-        "pair": math.exp(rows["log_ratio_pair"].max()),
-        "refuted": broken or found["over"],
-    }
-
-
-def theorem_1_many(climbs: pd.DataFrame, crowds: pd.DataFrame) -> dict[str, Any]:
-    """The hunt's violations with more classes, of the printed bound and of the supported one."""
-    found = _hunted(climbs, crowds, two=False)
-    rows = found["rows"]
-    broken = rows[rows["log_ratio"] > ROUNDING]
-    where = ""
-    if len(broken):
-        least = broken.sort_values(["workers", "log_ratio"]).iloc[0]
-        where = fill(
-            " Fewest workers: {workers}, all right with {skills}, L = {classes}, each ŵ from "
-            "{answers}: error at least {error:.2e}, bound {bound:.2e}. All such ŵ are from {all}.",
-            {
-                **least,
-                "answers": questions(int(least["controls"])),
-                "error": math.exp(least["log_error_low"]),
-                "bound": math.exp(least["log_bound"]),
-                "all": " or ".join(questions(int(n)) for n in sorted(broken["controls"].unique())),
-            },
-        )
-    limit = climbs[(climbs["classes"] > 2) & (climbs["search"] == "exponents")]
-    faster = False
-    if len(limit):
-        top = limit.sort_values("exponent_ratio").iloc[-1]
-        more = limit[limit["controls"] != 1]["exponent_ratio"]
-        faster = top["exponent_ratio"] > 1 + SOLVER
-        where += fill(
-            " As the crowd grows the bound's exponent is up to {exponent_ratio:.3f} times the true "
-            "one (L = {classes}, {answers})",
-            {**top, "answers": questions(int(top["controls"]))},
-        )
-        where += f", and without single questions {more.max():.3f}." if len(more) else "."
-    return {
-        **found,
-        "L": listed(np.sort(rows["classes"].unique())),
-        "broken": len(broken),
-        "where": where,
-        "above": int((rows["log_ratio_supported"] > ROUNDING).sum()),
-        "supported": math.exp(rows["log_ratio_supported"].max()),
-        "refuted": len(broken) or found["over"] or faster,
-    }
 
 
 def _apart(
