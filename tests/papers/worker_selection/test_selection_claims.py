@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.papers.made_up import Tables, claims_of, framed, spoil
-from workbench.papers.worker_selection import selection_claims as selection
+from workbench.papers.worker_selection.selection_remarks import VOTERS
 from workbench.studies.catalog import claims
 from workbench.studies.claim import Word
 from workbench.studies.judging import judge
@@ -86,7 +86,7 @@ def remarks():
     votes = {
         f"{kind}_{who}": value + wave
         for kind, value in (("linear", 0.95), ("log", 0.949), ("majority", 0.8), ("known", 0.99))
-        for who in selection.VOTERS
+        for who in VOTERS
     }
     fewer = {f"{kind}_all": votes[f"{kind}_all"] - 0.05 for kind in ("linear", "majority")}
     parts = [

@@ -13,7 +13,7 @@ from workbench.papers.worker_selection.selection_sweep import SETTING, at_own_bu
 from workbench.papers.worker_selection.selection_trials import difference
 from workbench.studies.analysis import listed
 from workbench.studies.chance import BEYOND, mean_se
-from workbench.studies.claim import NotMeasured, enough
+from workbench.studies.claim import NotMeasured
 from workbench.studies.measures import fill
 from workbench.studies.summary import instance_columns
 
@@ -331,59 +331,3 @@ def unbiasedness(
         "behind": crowds["behind"] or "none",
         **_better(pd.concat(gaps.values())),
     }
-
-
-def spammers(rows: pd.DataFrame) -> dict[str, Any]:
-    """Change of the accuracy of everybody's vote as spammers join, by kind of weights."""
-    most = rows["spammers"].max()
-    kinds = {kind: f"{kind}_all" for kind in ("linear", "majority", "known")}
-    wide = rows.pivot_table(
-        index=instance_columns(rows), columns="spammers", values=list(kinds.values())
-    ).dropna()
-    enough(wide, CROWDS, "crowds with spammers and without")
-    changes = {kind: mean_se(wide[name][most] - wide[name][0]) for kind, name in kinds.items()}
-    worse = [mean < -BEYOND * se for mean, se in (changes["linear"], changes["majority"])]
-    same = abs(changes["known"][0]) <= ROUNDING
-    better = any(mean > BEYOND * se for mean, se in changes.values())
-    return {
-        **changes,
-        "most": most,
-        "crowds": len(wide),
-        "refuted": better or not same,
-        "inconclusive": not any(worse),
-        "caveat": not all(worse),
-    }
-
-
-def weights_alike(rows: pd.DataFrame) -> dict[str, Any]:
-    """Accuracy with log-odds weights less that with linear ones, by who votes."""
-    gaps = {name: mean_se(rows[f"log_{name}"] - rows[f"linear_{name}"]) for name in VOTERS}
-    alike = [abs(mean) + BEYOND * se <= CLOSE_VOTES for mean, se in gaps.values()]
-    apart = [abs(mean) - BEYOND * se > CLOSE_VOTES for mean, se in gaps.values()]
-    return {
-        **gaps,
-        "crowds": len(rows),
-        "refuted": all(apart),
-        "caveat": any(apart),
-        "inconclusive": not any(apart) and not all(alike),
-    }
-
-
-def majority(rows: pd.DataFrame) -> dict[str, Any]:
-    """Accuracy of the majority less that of the linear vote, by who votes."""
-    gaps = {name: mean_se(rows[f"majority_{name}"] - rows[f"linear_{name}"]) for name in VOTERS}
-    worse = [mean + BEYOND * se < 0 for mean, se in gaps.values()]
-    much = [mean < -MUCH for mean, _ in gaps.values()]
-    return {
-        **gaps,
-        "crowds": len(rows),
-        "refuted": not any(much) and not all(worse),
-        "caveat": not (all(worse) and all(much)),
-    }
-
-
-VOTERS = ("all", "selected", "top")
-CLOSE_VOTES = 0.01
-"""Accuracies no further apart count as alike."""
-MUCH = 0.02
-"""A difference of accuracy that counts as much."""
