@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from workbench import testing
 from workbench.aggregation import AGGREGATORS
 from workbench.aggregation.voting import majority
 from workbench.assignment import POLICIES
+from workbench.assignment.policies import AssignmentPolicy
 from workbench.base import registry
 from workbench.base.registry import load_plugin
 from workbench.cli import main
@@ -179,3 +181,13 @@ SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 )
 def test_learners(make):
     check_learner(make)
+
+
+def test_what_stops_a_thing_of_ones_own_is_said_in_one_line():
+    class Unfinished(AssignmentPolicy):
+        pass
+
+    with pytest.raises(AssertionError, match="it has no method `assign` of its own"):
+        testing.check_policy(Unfinished)
+    with pytest.raises(AssertionError, match=r"it fails \(.*line \d+\): ZeroDivisionError"):
+        testing.check_aggregator(lambda votes, *, seed: 1 / 0)

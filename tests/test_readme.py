@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import workbench as wb
+from tests.assignment.test_top_up import half_labelled
 from workbench.cli import main
 
 HERE = Path(__file__).parents[1]
@@ -160,6 +161,32 @@ def test_pages_run(page, own, monkeypatch):
     known = given()
     for code in blocks("python", page):
         exec(code, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_batch_half_labelled_is_planned_as_the_page_says(classes, tmp_path, monkeypatch):
+    """What is on record is enough for some tasks, and they need nobody."""
+    monkeypatch.chdir(tmp_path)
+    labels, gold = half_labelled(1, classes, low=0.85)
+    labels.to_csv("all.csv", index=False)
+    gold.rename("label").rename_axis("task").to_csv("gold.csv")
+    tasks = [*labels["task"].unique()[45:], "new 1", "new 2"]
+    Path("batch.csv").write_text("\n".join(["task", *tasks]), encoding="utf-8")
+    assign, aggregate = (
+        words
+        for words in commands(HOW_TO / "plan.md")
+        if {"all.csv", "all-and-new.csv"} & set(words)
+    )
+    ran = CliRunner().invoke(main, [*assign, "--time-limit", "3"])
+    assert ran.exit_code in (0, 1), ran.output
+    assert "135 counted, of 45 tasks" in ran.output
+    plan = pd.read_csv("plan.csv")
+    assert plan["task"].nunique() < len(tasks)
+    bought = plan[["task", "worker"]].assign(label=0)
+    pd.concat([labels, bought]).to_csv("all-and-new.csv", index=False)
+    ran = CliRunner().invoke(main, aggregate)
+    assert ran.exit_code == 0, ran.output
 
 
 def test_the_table_names_the_front_door():

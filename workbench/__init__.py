@@ -14,14 +14,89 @@ from typing import TYPE_CHECKING, Any
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
-    from workbench.api import InputError
+    from workbench.api import (
+        AssignmentProblem as AssignmentProblem,
+    )
+    from workbench.api import (
+        AssignmentSession as AssignmentSession,
+    )
+    from workbench.api import (
+        Collector as Collector,
+    )
+    from workbench.api import (
+        InputError as InputError,
+    )
+    from workbench.api import (
+        LsOl as LsOl,
+    )
+    from workbench.api import (
+        SelectionProblem as SelectionProblem,
+    )
+    from workbench.api import (
+        TypedProblem as TypedProblem,
+    )
+    from workbench.api import (
+        aggregate as aggregate,
+    )
+    from workbench.api import (
+        check as check,
+    )
+    from workbench.api import (
+        collect as collect,
+    )
+    from workbench.api import (
+        compare as compare,
+    )
+    from workbench.api import (
+        convert as convert,
+    )
+    from workbench.api import (
+        hire as hire,
+    )
+    from workbench.api import (
+        ladder as ladder,
+    )
+    from workbench.api import (
+        leaderboard as leaderboard,
+    )
+    from workbench.api import (
+        learn as learn,
+    )
+    from workbench.api import (
+        load as load,
+    )
+    from workbench.api import (
+        plan as plan,
+    )
+    from workbench.api import (
+        read_gold as read_gold,
+    )
+    from workbench.api import (
+        read_labels as read_labels,
+    )
+    from workbench.api import (
+        report as report,
+    )
+    from workbench.api import (
+        requirement as requirement,
+    )
+    from workbench.api import (
+        run_study as run_study,
+    )
+    from workbench.api import (
+        simulate as simulate,
+    )
+    from workbench.api import (
+        simulate_panel as simulate_panel,
+    )
+    from workbench.api import (
+        solve as solve,
+    )
 
 __all__ = [
     "AssignmentProblem",
-    "AssignmentSession",
     "Collector",
     "InputError",
-    "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
@@ -46,12 +121,28 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
-    from importlib import import_module
+_GOING = {
+    "AssignmentSession": 'Collector(..., policy="algorithm-2")',
+    "LsOl": 'Collector(..., policy="ls-ol")',
+}
+"""Names of release 1.0 that go in 2.0.0, and what to use instead."""
 
-    return getattr(import_module("workbench.api"), name)
+
+if not TYPE_CHECKING:  # a checker would take any name for one of these
+
+    def __getattr__(name: str) -> Any:
+        if name not in (*__all__, *_GOING):
+            raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+        from importlib import import_module
+
+        if name in _GOING:
+            from warnings import warn
+
+            warn(
+                f"wb.{name} goes in 2.0.0: use wb.{_GOING[name]}", DeprecationWarning, stacklevel=2
+            )
+
+        return getattr(import_module("workbench.api"), name)
 
 
 def __dir__() -> list[str]:

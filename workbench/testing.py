@@ -9,11 +9,14 @@ crowds and raises `AssertionError` with one line that names the contract that wa
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import math
+import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,6 +27,7 @@ from workbench.aggregation.voting import Aggregate
 from workbench.assignment.policies import ArrivingWorker, AssignmentPolicy, Setting, run_policy
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.base.registry import in_one_line
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes
 from workbench.learning.learners import Learner
@@ -34,8 +38,31 @@ from workbench.studies.study import RESERVED, Study, TrialEnded
 from workbench.studies.trials import Trial, plan
 
 SEEDS = range(2)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
+def _said(check: Callable[P, R]) -> Callable[P, R]:
+    """Let a check name, in one line, whatever stops the thing that it runs."""
+
+    @functools.wraps(check)
+    def run(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return check(*args, **options)
+        except AssertionError:
+            raise
+        except NotImplementedError as error:
+            method = traceback.extract_tb(error.__traceback__)[-1].name
+            raise AssertionError(f"it has no method `{method}` of its own: write it") from error
+        except (Exception, SystemExit) as error:
+            line = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(line.filename).name}, line {line.lineno}"
+            raise AssertionError(f"it fails ({place}): {in_one_line(error)}") from error
+
+    return run
+
+
+@_said
 def check_aggregator(aggregator: Aggregator, *, best: float = 0.7) -> None:
     """Check an aggregator: same seed, same labels; names and order of the votes play no part.
 
@@ -145,6 +172,7 @@ def _rearranged(votes: Votes, what: str, seed: int) -> tuple[Votes, dict[str, In
     )
 
 
+@_said
 def check_policy(policy: type[AssignmentPolicy]) -> None:
     """Check an assignment policy: same seed, same tasks; capacity and availability are kept to.
 
@@ -210,8 +238,10 @@ def _assigned(
     told = [np.copy(worker.skill) for worker in workers]
     try:
         run = run_policy(policy(setting, seed=7), workers)
+    except NotImplementedError:
+        raise
     except RuntimeError as broken:
-        raise AssertionError(str(broken)) from None
+        raise AssertionError(f"it cannot be run: {broken}") from None
     unchanged = all(np.array_equal(a, w.skill) for a, w in zip(told, workers, strict=True))
     _hold(unchanged, "the workers' skills were changed")
     within = ((run.task >= 0) & (run.task < len(setting.task_class))).all()
@@ -219,6 +249,7 @@ def _assigned(
     return [sorted(run.task[run.worker == j].tolist()) for j in range(len(workers))]
 
 
+@_said
 def check_rule(rule: Rule) -> None:
     """Check a selection rule: at most K workers, eligible ones, none twice; same seed, same ones.
 
@@ -256,6 +287,7 @@ def check_rule(rule: Rule) -> None:
         _hold(kept, "the scores were changed")
 
 
+@_said
 def check_learner(make: Callable[[int], Learner], workers: int = 5, *, tasks: int = 40) -> None:
     """Check a learner: it asks, is told and labels, and the same seed asks the same.
 
@@ -296,6 +328,7 @@ def check_learner(make: Callable[[int], Learner], workers: int = 5, *, tasks: in
     _hold(told[0] == told[1], "the same seed asks otherwise")
 
 
+@_said
 def check_study(study: Study, *, trials: int | None = None) -> pd.DataFrame:
     """Check a study: its smoke trials run, repeat to the bit, and are analysed, failed ones too.
 

@@ -92,6 +92,17 @@ class ExactVote:
         """e(S), S holding so many workers of each class, shape (K,)."""
         return likeliest_error(self.weight[task_class], copies)
 
+    def least_errors(self, task_class: int, sets: IntArray) -> FloatArray:
+        """A quick bound from below on e of many sets, shape (…, K): ½(1 − √(1 − ρ²)).
+
+        ρ = Π 2√(p(1 − p)) is the Bhattacharyya coefficient of the set (Kailath 1967).
+        """
+        half = self.weight[task_class] / 2
+        squared = np.exp(-2.0 * (sets @ (np.logaddexp(half, -half) - np.log(2.0))))
+        squared = np.clip(squared, 0.0, 1.0)
+        bound: FloatArray = 0.5 * squared / (1.0 + np.sqrt(1.0 - squared))
+        return bound
+
     def allows(self, task_class: int, copies: IntArray) -> bool:
         """Whether e(S) is at most ε."""
         most = float(self.epsilon[task_class]) * (1.0 + TOLERANCE)

@@ -6,12 +6,19 @@ task or, by class, [task class, {worker class: copies}, times] (members of a cla
 task gets one twice, none more than her share). A bound is proven by any prices of workers u ≥ 0:
 Σ_i P_i(u) − Σ_j M_j u_j, P_i(u) the least Σ_j (c_ij + u_j) of workers who do task i, rounded up to
 a sum of prices. Status `checked`: that proves the index; `solver's word`: a solver claims more.
+
+Files are read strictly, so that nothing can be said in two ways: every index and count is an
+integer (no boolean, no fraction) of 0 or more and within reach, a worker class is named by its
+plain decimal number, no name stands twice, numbers are finite and short. What cannot be read so,
+or is not true, is one line `WRONG`, and exit code 1; the names that follow are checked all the
+same.
 """
 
 import csv
 import hashlib
 import json
 import math
+import re
 import runpy
 import sys
 from collections import Counter, namedtuple
@@ -21,8 +28,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 STEPS, UNIT, MOST = 2**40, 10**12, 3 * 10**5  # requirement, price (rounded: lower bounds); pairs
+LARGEST = 10**15  # of any number but a requirement's few: nothing here comes near it
+LISTED = 10**6  # rows of a file: more would only exhaust the memory
 Kind = namedtuple("Kind", "quality cost free need least most")  # of tasks alike in the file
 Problem = namedtuple("Problem", "kinds of times copies capacity")  # `of`: key of each row's kind
+FIELDS = {
+    *("skill", "quality", "epsilon", "requirement", "capacity", "cost", "available"),
+    *("task_types", "tasks", "workers", "least", "most", "gain"),
+}
 
 
 def require(holds, words):
@@ -30,41 +43,194 @@ def require(holds, words):
         raise ValueError(words)
 
 
-def read(content):
-    raw = json.loads(content, parse_float=lru_cache(None)(Fraction))
-    given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
-    size, first = len(types or raw[given]), raw[given][str(types[0]) if types else 0]
-    need, ones, kinds, of = raw.get("requirement", raw.get("epsilon")), [1] * len(first), {}, []
-    need, limit = (
-        x if isinstance(x, list) else [x] * len(y)
-        for x, y in ((need, range(size)), (raw["capacity"], ones))
+# ---- strict reading: everything that comes from a file goes through here ----
+
+
+def parsed(text):
+    """JSON in which no name stands twice, and numbers are finite, short and exact."""
+    return json.loads(
+        text,
+        parse_int=whole,
+        parse_float=decimal,
+        parse_constant=lambda word: require(False, f"{word} is no number"),
+        object_pairs_hook=once,
     )
-    if "epsilon" in raw:
-        require("gain" not in raw, "other gains state quality and requirement")
-        need = [Fraction(-2 * math.log(epsilon)) for epsilon in need]
+
+
+@lru_cache(2**16)
+def whole(text):
+    require(text[0] != "-", "a number is below 0")
+    require(len(text) <= 40, "a number of too many digits")
+    return int(text)
+
+
+@lru_cache(2**16)
+def decimal(text):
+    """A fraction: 1.5, 2e-07; exponents stay short of numbers that fill the memory."""
+    form = r"[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?"
+    require(
+        re.fullmatch(form, text), f"{text[:40]!r} is no decimal number of 0 or more, or too long"
+    )
+    return Fraction(text)
+
+
+def once(pairs):
+    table = dict(pairs)
+    require(len(table) == len(pairs), "a name stands twice in a table")
+    return table
+
+
+def number(value, words, most=LARGEST):
+    """A number from 0 to `most`, as a fraction; one of Python's may be a float."""
+    require(type(value) in (int, float, Fraction), f"{words}: {type(value).__name__} is no number")
+    require(0 <= value <= most, f"{words}: a number is below 0, not finite or too large")
+    return Fraction(value)
+
+
+def count(value, words, most=LARGEST):
+    """A whole number from 0 to `most`: no boolean, nor 1.0."""
+    require(type(value) is int, f"{words}: {type(value).__name__} is no whole number")
+    require(0 <= value <= most, f"{words}: {value} is not within 0 to {most}")
+    return value
+
+
+def listed(value, words, length=None):
+    require(type(value) is list, f"{words}: {type(value).__name__} is no list")
+    require(len(value) <= LISTED, f"{words}: too many entries")
+    require(length in (None, len(value)), f"{words}: {len(value)} entries, not {length}")
+    return value
+
+
+def table(value, words):
+    require(type(value) is dict, f"{words}: {type(value).__name__} is no table")
+    return value
+
+
+def each(value, length, words, take):
+    """One value for all, or a list of one each, all of them taken by `take`."""
+    rows = listed(value, words, length) if type(value) is list else [value] * length
+    return [take(x, words) for x in rows]
+
+
+def claim(text):
+    """A number of the index: 12, 12.85 or 13/7, plain digits."""
+    form = r"(0|[1-9][0-9]{0,29})(\.[0-9]{1,30}|/[1-9][0-9]{0,29})?"
+    require(type(text) is str and re.fullmatch(form, text), f"{str(text)[:40]!r} is no number")
+    return Fraction(text)
+
+
+# ---- the instance ----
+
+
+def read(content):
+    """The problem that a file states."""
+    raw = table(parsed(content), "instance")
+    require(set(raw) <= FIELDS, "a field of another name")
+    require(len({"quality", "skill"} & set(raw)) == 1, "give quality or skill")
+    require("capacity" in raw, "give capacity")
+    require(len({"requirement", "epsilon"} & set(raw)) == 1, "give requirement or epsilon")
+    given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
+    if types is not None:
+        require(all(type(x) in (int, str) for x in listed(types, "task_types")), "task_types")
+    size = len(listed(raw[given] if types is None else types, given))
+    rows = {name: _rows(raw, name, size, types) for name in (given, "cost", "available")}
+    require(size and rows[given][0], "no tasks, or no workers")
+    workers = len(rows[given][0])
+    checked = {"cost": number, "available": _free, given: number if given == "quality" else _chance}
+    lines = {}  # by row as it stands in the file: many tasks share one
+    for name, take in checked.items():
+        for row in rows[name]:
+            if row is not None and (name, id(row)) not in lines:
+                words = f"{name}, row {len(lines)}"
+                lines[name, id(row)] = [take(x, words) for x in listed(row, words, workers)]
+    ones = [1] * workers
+    need = _needs(raw, size)
+    least = each(raw.get("least", 0), size, "least", count)
+    most = each(raw["most"], size, "most", count) if "most" in raw else [math.inf] * size
+    kinds, of = {}, []
     for i in range(size):
-        rows = []
-        for field in (given, "cost", "available"):
-            value = raw.get(field, ones)
-            value = value[str(types[i])] if isinstance(value, dict) else value
-            rows.append(value[i] if isinstance(value[0], list) else value)
-        require({len(ones)} == set(map(len, rows)), f"task {i}: rows of unequal length")
-        ends = (raw.get("least", 0), raw.get("most", math.inf))
-        of.append((*map(id, rows), need[i], *(x[i] if isinstance(x, list) else x for x in ends)))
+        quality, cost, free = (
+            ones if rows[name][i] is None else lines[name, id(rows[name][i])]
+            for name in (given, "cost", "available")
+        )
+        of.append((id(quality), id(cost), id(free), need[i], least[i], most[i]))
         if of[i] not in kinds:
-            rows[0] = rows[0] if given == "quality" else [(2 * p - 1) ** 2 for p in rows[0]]
-            kinds[of[i]] = Kind(*rows, need[i] * (1 - Fraction(1, 10**9)), *of[i][4:])
-    return Problem(kinds, of, raw.get("tasks", [1] * size), raw.get("workers", ones), limit)
+            worth = quality if given == "quality" else [(2 * p - 1) ** 2 for p in quality]
+            asked = need[i] * (1 - Fraction(1, 10**9))
+            kinds[of[i]] = Kind(worth, cost, free, asked, least[i], most[i])
+    times, copies = raw.get("tasks", [1] * size), raw.get("workers", ones)
+    return Problem(
+        kinds,
+        of,
+        [count(x, "tasks") for x in listed(times, "tasks", size)],
+        [count(x, "workers") for x in listed(copies, "workers", workers)],
+        each(raw["capacity"], workers, "capacity", count),
+    )
+
+
+def _rows(raw, name, size, types):
+    """The row of each task: its own, that of its type, or the same for all; None for none."""
+    if name not in raw:
+        return [None] * size
+    value = raw[name]
+    if type(value) is dict:
+        require(types is not None, f"{name} by type, and no task_types")
+        require({str(kind) for kind in types} <= set(value), f"{name}: a type without a row")
+        return [value[str(kind)] for kind in types]
+    require(types is None or name not in ("skill", "quality"), f"{name}: give a row for each type")
+    own = listed(value, name) and type(value[0]) is list
+    return listed(value, name, size) if own else [value] * size
+
+
+def _needs(raw, size):
+    if "requirement" in raw:
+        return each(raw["requirement"], size, "requirement", number)
+    require("gain" not in raw, "other gains state quality and requirement")
+    errors = each(raw["epsilon"], size, "epsilon", _chance)
+    require(min(errors) > 0, "epsilon: give more than 0")
+    return [Fraction(-2 * math.log(epsilon)) for epsilon in errors]
+
+
+def _chance(value, words):
+    return number(value, words, 1)
+
+
+def _free(value, words):
+    return value if type(value) is bool else count(value, words, 1)
+
+
+# ---- the plan ----
+
+
+def plan_of(problem, told):
+    """The plan: [row, workers by class, times], every class once and by its plain number."""
+    require(("labels" in told) != ("patterns" in told), "give labels or patterns")
+    rows, workers = len(problem.of), len(problem.copies)
+    if "labels" in told:
+        plan = []
+        for i, those in enumerate(listed(told["labels"], "labels")):
+            require(i < rows, "more lists of workers than tasks")
+            words = f"task {i}, a worker"
+            plan.append([i, Counter(count(j, words, workers - 1) for j in listed(those, words)), 1])
+        return plan
+    plan, names = [], {str(j): j for j in range(workers)}
+    for row in listed(told["patterns"], "patterns"):
+        i, those, times = listed(row, "a pattern", 3)
+        count(i, "a pattern's task", rows - 1)
+        require(set(table(those, f"task {i}")) <= set(names), f"task {i}: no worker of that name")
+        plan.append([i, {names[name]: copies for name, copies in those.items()}, times])
+    return plan
 
 
 def cost_of(problem, told):
-    singles = ([i, Counter(those), 1] for i, those in enumerate(told.get("labels", [])))
+    """What a plan costs that keeps every constraint."""
     done, used, cost = Counter(), Counter(), 0
-    for i, workers, times in told.get("patterns") or singles:
-        require(i >= 0 and times in range(problem.times[i] + 1), f"task {i} is done {times} times")
+    for i, workers, times in plan_of(problem, told):
+        count(times, f"task {i}, times", problem.times[i])
         kind, cover, done[i] = problem.kinds[problem.of[i]], 0, done[i] + times
-        for j, copies in ((int(j), copies) for j, copies in workers.items()):
-            require(j >= 0 and copies in range(problem.copies[j] + 1), f"task {i} has {j} twice")
+        for j, copies in workers.items():
+            count(copies, f"task {i}, workers {j}")
+            require(copies <= problem.copies[j], f"task {i} has {j} twice")
             require(kind.free[j], f"task {i} is not for worker {j}")
             cover += kind.quality[j] * copies
             cost += kind.cost[j] * copies * times
@@ -76,9 +242,13 @@ def cost_of(problem, told):
     return cost
 
 
+# ---- the bound ----
+
+
 def bound_of(problem, prices):
-    u, tasks, costs = [Fraction(x) for x in prices], Counter(), {Fraction(0)}
-    require(len(u) == len(problem.copies) and min(u) >= 0, "worker prices: one each, none below 0")
+    """What prices of workers prove, rounded up to a sum of prices."""
+    words, tasks, costs = "worker prices", Counter(), {Fraction(0)}
+    u = [number(x, words) for x in listed(prices, words, len(problem.copies))]
     for key, times in zip(problem.of, problem.times):
         tasks[key] += times
     bound = -sum(map(math.prod, zip(u, problem.copies, problem.capacity)))
@@ -125,28 +295,62 @@ def least_price(lots, kind, counts):
 
 
 def check(row):
-    name, best, claimed = row["name"], Fraction(row["best"]), Fraction(row["bound"])
+    """What is true of a row of the index; ValueError, or another, where it is not."""
+    require(None not in row and None not in row.values(), "a row of the index of another length")
+    name, best, claimed = row["name"], claim(row["best"]), claim(row["bound"])
+    require(re.fullmatch(r"[a-zA-Z0-9_.-]+", name), "a name of other letters")
     path, drawn = HERE / f"{name}.json", str(HERE / "generate.py")
     content = path.read_bytes() if path.exists() else runpy.run_path(drawn)["text"](name).encode()
     require(hashlib.sha256(content).hexdigest() == row["sha256"], "another file: sha256 differs")
-    problem, told = read(content), (HERE / "solutions" / path.name).read_text("utf-8")
-    told = json.loads(told, parse_float=Fraction)
+    problem = read(content.decode("utf-8"))
+    told = table(parsed((HERE / "solutions" / path.name).read_text("utf-8")), "solution")
+    require(
+        "worker_prices" in told and len(told) == 2, "give worker_prices, and labels or patterns"
+    )
     size = [str(x) for x in (sum(problem.times), sum(problem.copies), len(problem.kinds))]
     require(size == [row["tasks"], row["workers"], row["types"]], f"its size is {size}")
     cost, bound = cost_of(problem, told), bound_of(problem, told["worker_prices"])
-    holds = {"checked": claimed <= bound, "solver's word": bound <= claimed}[row["status"]]
+    require(row["status"] in ("checked", "solver's word"), "a status of another name")
+    holds = claimed <= bound if row["status"] == "checked" else bound <= claimed
     require(holds and max(claimed, bound) <= cost == best, f"{float(cost)}, {float(bound)} proven")
-    gap = float(100 - 100 * claimed / best)
+    gap = float(100 - 100 * claimed / best) if best else 0.0
     return f"{row['status']}, {f'gap {gap:.4f} %' if gap else 'optimal'}"
 
 
+def verdict(name, rows):
+    """One line on an instance, and whether it is wrong: whatever stops the check is a reason."""
+    try:
+        require(name in rows, "not in the index")
+        require(len(rows[name]) == 1, "twice in the index")
+        return f"{name}: {check(*rows[name])}", 0
+    except Exception as error:  # a proof that cannot be read proves nothing, however it fails
+        said = " ".join(f"{error}".split())[:200] or type(error).__name__
+        return f"{' '.join(name.split())[:80]}: WRONG: {said}", 1
+
+
+def rows_of(text):
+    """Rows of the index by name, as often as they stand there."""
+    rows = {}
+    for row in csv.DictReader(text.splitlines()):
+        rows.setdefault(row["name"], []).append(row)
+    return rows
+
+
+def main(names):
+    """Print a line an instance; 1 if any is wrong."""
+    sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        rows = rows_of((HERE / "index.csv").read_text(encoding="utf-8"))
+    except (ValueError, KeyError, OSError, csv.Error) as error:
+        print(f"index.csv: WRONG: {' '.join(f'{error}'.split())[:200]}")
+        return 1
+    wrong = 0
+    for name in names or rows:
+        said, code = verdict(name, rows)
+        wrong |= code
+        print(said, flush=True)
+    return wrong
+
+
 if __name__ == "__main__":
-    listed = csv.DictReader((HERE / "index.csv").read_text(encoding="utf-8").splitlines())
-    rows, wrong = {row["name"]: row for row in listed}, 0
-    for name in sys.argv[1:] or rows:
-        try:
-            said = check(rows[name])
-        except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
-            said, wrong = f"WRONG: {error}", 1
-        print(f"{name}: {said}", flush=True)
-    sys.exit(wrong)
+    sys.exit(main(sys.argv[1:]))

@@ -31,6 +31,7 @@ def votes_of(label, there, classes=2):
 @pytest.fixture(params=["listed", "full"])
 def route(request, monkeypatch):
     monkeypatch.setattr(independence, "LISTED", 10**6 if request.param == "listed" else 0)
+    monkeypatch.setattr(independence, "DENSE", 0)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -40,7 +41,8 @@ def test_the_sums_of_pairs_are_those_of_plain_loops(route, classes):
     votes = votes_of(label, there, classes)
     answers = independence._Answers.of(votes, truth)
     products = independence._Products(answers)
-    figures = independence._PairFigures.of(products, answers, answers.wrong)
+    every = np.ones(len(answers.wrong))
+    figures = independence._PairFigures.of(products, answers.wrong, products.of(every, every))
     wrong, rate = label != truth[:, None], np.zeros(label.shape)
     for j in range(6):
         for c in range(classes):
@@ -52,18 +54,57 @@ def test_the_sums_of_pairs_are_those_of_plain_loops(route, classes):
     for j in range(6):
         for k in range(j + 1, 6):
             both = there[:, j] & there[:, k] & (truth >= 0)
-            T = (z[both, j] * z[both, k]).sum()
-            W = np.sqrt(v[both, j] * v[both, k]).sum()
-            whole += T, W, (v[both, j] * v[both, k]).sum()
+            whole += (
+                (z[both, j] * z[both, k]).sum(),
+                np.sqrt(v[both, j] * v[both, k]).sum(),
+                (v[both, j] * v[both, k]).sum(),
+            )
             at = np.flatnonzero((products.first == j) & (products.second == k))
             assert len(at) == (both.sum() >= independence.SHARED)
             if len(at):
                 seen += 1
                 assert products.tasks[at[0]] == both.sum()
-                assert figures.correlation[at[0]] == pytest.approx(T / W)
+                own = [wrong[both, w].astype(float) for w in (j, k)]
+                for c in range(classes):
+                    mine = truth[both] == c
+                    for errors in own:
+                        errors[mine] -= errors[mine].mean() if mine.any() else 0.0
+                scale = np.sqrt((own[0] @ own[0]) * (own[1] @ own[1]))
+                expected = (own[0] @ own[1]) / scale if scale > 1e-9 else 0.0
+                assert figures.correlation[at[0]] == pytest.approx(expected)
     assert seen == len(products) > 10
     moments = answers.moments(answers.wrong)
     assert [moments.together, moments.weight, moments.spread] == pytest.approx(whole.tolist())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_correlation_is_between_minus_1_and_1(route, seed):
+    """Of workers who are nearly always right, and share few tasks, on which both err."""
+    label, truth, there = crowd(seed, tasks=120, workers=8, missing=0.7, low=0.9, high=0.99)
+    there[:6] = True
+    label[:6] = 1 - truth[:6, None]
+    found = dependence(votes_of(label, there), truth, seed=seed)
+    assert np.abs(found.correlations).max() <= 1.0 + 1e-12
+    assert abs(found.overall.correlation) <= 1.0
+
+
+def test_who_errs_on_the_same_tasks_is_not_accused_of_copying():
+    """Three with hard tasks of their own: of four classes they name wrong ones as they come."""
+    rng = np.random.default_rng(5)
+    label, truth, there = crowd(1, tasks=120, workers=9, classes=4, low=0.8, high=0.95)
+    hard = rng.random(120) < 0.3
+    for j in (1, 4, 6):
+        label[hard, j] = (truth[hard] + rng.integers(1, 4, hard.sum())) % 4
+    together = dependence(votes_of(label, there, 4), truth)
+    assert together.groups == ((1, 4, 6),)
+    assert together.copying == (False,)
+    label[:, [4, 6]] = label[:, [1]]
+    copies = dependence(votes_of(label, there, 4), truth)
+    assert copies.groups == ((1, 4, 6),)
+    assert copies.copying == (True,)
+    two, truth_two, there_two = crowd(0, tasks=80)
+    two[:, [2, 5]] = two[:, [7]]
+    assert dependence(votes_of(two, there_two), truth_two).copying == (False,)
 
 
 def test_three_copycats_are_named(route):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.api import checking
 
 
 def made(seed=0, tasks=100, workers=9, missing=0.1, copies=(), liar=None):
@@ -131,3 +132,20 @@ def test_without_gold_it_says_how_far_each_agrees_with_the_others():
     assert "no gold" in found.summary()
     assert "skill" not in found.summary()
     assert found.to_dict()["effective_workers"] is None
+
+
+def test_thousands_of_classes_are_looked_at_a_part_at_a_time(monkeypatch):
+    rng = np.random.default_rng(3)
+    task = np.repeat(np.arange(300), 3)
+    label = np.where(rng.random(900) < 0.7, task, rng.integers(0, 300, 900))
+    worker = np.tile(["a", "b", "c"], 300)
+    labels = pd.DataFrame({"task": task, "worker": worker, "label": label})
+    gold = pd.Series(range(300), name="gold")
+    whole = wb.check(labels, gold).majority
+    shapes = []
+    made = checking.chances
+    monkeypatch.setattr(checking, "PART", 5000)
+    monkeypatch.setattr(checking, "chances", lambda *a: shapes.append(a[-1]) or made(*a))
+    parts = wb.check(labels, gold).majority
+    assert max(n * L for n, L in shapes) <= 5000
+    assert parts == pytest.approx(whole)

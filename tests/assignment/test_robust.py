@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.assignment.policies import ArrivingWorker, Setting, play
-from workbench.assignment.robust import ALARM, STEPS, Account, RankTest, posted_price
+from workbench.assignment.robust import ALARM, STEPS, Account, RankTest, Robust, posted_price
 from workbench.base.errors import InputError
 
 
@@ -96,6 +96,20 @@ class TestAnyOrder:
         paid, best = cost(qualities, theta, 6.0, tasks=4, capacity=capacity)
         ratio = posted_price(theta).ratio
         assert paid <= ratio * best + 1 + math.log(theta / ratio)
+
+
+@pytest.mark.parametrize("theta", [1.0, 1.0001, 1.001, 1.01, 1.05, 1.3, 2.0, 3.14159, 7.77])
+def test_rates_that_are_stated_keep_their_own_ratio(theta):
+    """Divisible labels at ever lower prices, as many as could do all; the rest is bought at U."""
+    rates = (np.array([1.0]), np.array([theta]))
+    setting = Setting(np.zeros(1, dtype=np.int64), 0.2, 1, rates=rates)
+    (curve,) = Robust(setting, seed=0).curves
+    prices = np.geomspace(theta, 1.0, 2000)
+    # Steps of cover for which the posted price is the offer's or above it.
+    bought = np.array([np.count_nonzero(curve.price[:-1] >= p) for p in prices]) / STEPS
+    paid = np.cumsum(np.diff(bought, prepend=0.0) * prices)
+    worst = ((paid + (1 - bought) * theta) / prices).max()
+    assert worst <= posted_price(theta).ratio + 1e-6
 
 
 class TestAccount:

@@ -153,3 +153,33 @@ class TestFrontDoor:
         assert "infeasible: task g60 is left at" in refused.message
         with pytest.raises(wb.InputError, match="least is 3, most 2"):
             wb.plan(epsilon=0.1, least=3, most=2, **ask)
+
+
+def half_labelled(seed, classes=5, low=0.6, tasks=90, workers=25):
+    """Labels of all tasks by three workers each, and the truth of the first half."""
+    rng = np.random.default_rng(seed)
+    truth, right = rng.integers(0, classes, tasks), rng.uniform(low, 0.95, workers)
+    rows = [
+        (f"t{i}", f"w{j}", int(truth[i] + wrong) % classes)
+        for i in range(tasks)
+        for j in rng.choice(workers, 3, replace=False)
+        for wrong in [0 if rng.random() < right[j] else rng.integers(1, classes)]
+    ]
+    gold = pd.Series(truth, [f"t{i}" for i in range(tasks)])[: tasks // 2]
+    return pd.DataFrame(rows, columns=["task", "worker", "label"]), gold
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.1, 0.3])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_batch_of_five_classes_half_labelled(seed, epsilon):
+    """At the larger error many tasks keep their promise already and need nobody."""
+    labels, gold = half_labelled(seed)
+    tasks = [f"t{i}" for i in range(45, 90)] + [f"new {k}" for k in range(20)]
+    made = wb.plan(labels, gold, tasks, epsilon=epsilon, capacity=50, time_limit=2)
+    assert made.message is None
+    assert len(made.counted) == 3 * 45
+    assert epsilon < 0.3 or made.table["task"].nunique() < len(tasks)
+    assert made.errors["exact"].max() <= epsilon + made.error_radius
+    pairs = {*made.table[["task", "worker"]].itertuples(index=False, name=None)}
+    assert not pairs & {*labels[["task", "worker"]].itertuples(index=False, name=None)}

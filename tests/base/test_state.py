@@ -7,12 +7,10 @@ import operator
 from functools import cache, reduce
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.base.state import identifier
 from workbench.collection.collector import Collector
@@ -22,82 +20,10 @@ from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 
 IDS = [7, "7", "seven", -7, 0, "", 'Ω \n"', 2**63 - 1, "-7", 1, "1"]
-TASKS = pd.Series(["a", 2] * 6, index=pd.Index([*IDS, "last"], dtype=object))
-GOLD = pd.DataFrame(
-    {"label": [1, 0] * 4, "task_type": ["a"] * 4 + [2] * 4},
-    index=pd.Index(["g", 10, "10", "h", 11, "11", 12, "k"], dtype=object),
-)
 WORKERS = [7, "7", "w", 3, "3", 0, "0", -1]
 
 
 # ---- services, and how they are played ----
-
-
-class Session:
-    """Some workers come, answer, and go without a word; one saves at any time."""
-
-    kind = AssignmentSession
-
-    def make(self, seed=0):
-        easiness = pd.Series([0.5, 0.5, 0.75], pd.Index([7, "7", 0], dtype=object))
-        return AssignmentSession(
-            TASKS,
-            GOLD.assign(easiness=[1, 1, 1, 0.5] * 2),
-            workers=4,
-            preliminary=3,
-            epsilon=0.3,
-            gold_per_type=3,
-            easiness=easiness if seed else None,
-            seed=seed,
-        )
-
-    def steps(self, seed):
-        rng = np.random.default_rng(seed)
-        kind = dict(zip(GOLD.index, GOLD["label"], strict=True))
-
-        def arrive(name, j):
-            return lambda s: s.arrive(
-                name,
-                capacity=j,
-                cost=None if j % 2 else {"a": 0.5, 2: 1.5},
-                prices=None if j % 4 else {7: 0.5, "7": 2.5},
-                available=None if j % 3 else IDS[j:],
-            )
-
-        def answer(name):
-            def act(s):
-                told = s._visits.get(name)
-                if told is None or told.kind == "nothing":
-                    return None
-                asked = s._asked(told)
-                right = np.random.default_rng([seed, len(asked.tasks)]).random(20) < 0.9
-                truth = [kind.get(task, 1) for task in asked.tasks]
-                return s.observe(
-                    name,
-                    {
-                        task: true if good else 1 - true
-                        for task, true, good in zip(asked.tasks, truth, right, strict=False)
-                    },
-                )
-
-            return act
-
-        acts = []
-        for j, name in enumerate(WORKERS):
-            acts += [arrive(name, j), *([answer(name)] * int(rng.integers(3)))]
-        return [*acts, lambda s: s.result(seed=1).to_dict("records"), lambda s: s.sampling]
-
-    def use(self, service):
-        for j, name in enumerate(["new", 99]):
-            asked = service.arrive(name, capacity=3, cost={service.types[0]: float(j)})
-            while asked.kind != "nothing":
-                labels = dict.fromkeys(asked.tasks, service.classes[0])
-                asked = service.observe(name, labels)
-        for visit in list(service._visits.values()):
-            if visit.kind != "nothing":
-                service.observe(visit.worker, {})
-        service.labels()
-        return service.result(seed=0)
 
 
 class Learner:
@@ -200,7 +126,7 @@ class Collecting:
         return act
 
     def late(self, service):
-        missed = [row for row in sorted(service._missed) if not row[0]][:1]
+        missed = [row for row in sorted(service._now.missed) if not row[0]][:1]
         for _, task, worker in missed:
             service.tell(list(service.workers)[worker], {IDS[task]: True})
 
@@ -223,7 +149,6 @@ class Collecting:
 
 
 SERVICES = [
-    Session(),
     Plain(),
     Several(),
     EveryLabel(),
@@ -265,14 +190,14 @@ def test_saved_at_every_step_the_future_is_the_same(service, seed, tmp_path):
 
 
 def test_a_worker_of_a_number_is_known_again(tmp_path):
-    session = Session().make()
-    asked = session.arrive(7, capacity=2)
-    other = session.arrive("7", capacity=3)
-    assert (asked.worker, other.worker) == (7, "7")
-    session.save(tmp_path / "s.json")
-    loaded = AssignmentSession.load(tmp_path / "s.json")
-    assert loaded.observe(np.int64(7), dict.fromkeys(asked.tasks, 1)).worker == 7
-    assert loaded.observe("7", dict.fromkeys(other.tasks, 0)).worker == "7"
+    collector = Collecting("fixed").make()
+    asked, other = collector.next(7, 2), collector.next("7", 3)
+    assert {one.worker for one in asked} == {7}
+    collector.save(tmp_path / "s.json")
+    loaded = Collector.load(tmp_path / "s.json")
+    loaded.tell(np.int64(7), {one.task: True for one in asked})
+    loaded.tell("7", {one.task: False for one in other})
+    assert set(loaded.labels()["worker"]) <= {7, "7"}
 
 
 # ---- files that somebody edited ----
@@ -353,6 +278,7 @@ def refusal(call):
 @given(data=st.data())
 def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
     file = tmp_path / "saved.json"
+    file.unlink(missing_ok=True)  # of the example before
     saved(service, data.draw(st.integers(0, 4))).save(file)
     value = json.loads(file.read_text())
     for _ in range(data.draw(st.integers(1, 2))):
@@ -463,49 +389,12 @@ EM = [
     (put("to_all", to=10**6), "to_all is of more tasks"),
     (put("workers", 1, "name", to="0"), "workers have a name twice"),
 ]
-SESSION = [
-    (put("tasks", to=twice(0)), "tasks has task 7 twice"),
-    (put("tasks", 0, 0, to="g"), "task 'g' is also a gold task"),
-    (put("gold", to=lambda old: old[:4]), "task type 2 has 0 gold tasks"),
-    (put("settings", "preliminary", to=2), "assigner.sample is of more workers"),
-    (put("assigner", "sample", to=lambda old: old[:1]), "visits are not those of assigner.sample"),
-    (put("assigner", "sample", 0, "available", to=[12]), r"sample\[0\]\.available is beyond 12"),
-    (put("visits", to=twice(0)), "worker 7 is there twice"),
-    (put("visits", 0, "cost", to=[]), r"visits\[0\]\.cost is not of 2 types"),
-    (put("visits", 0, "cost", to=[1.0, 1e-300]), r"visits\[0\]\.cost or prices have a price below"),
-    (put("visits", 0, "prices", to=[[0, 1e-300]]), "cost or prices have a price below"),
-    (put("visits", 0, "prices", to=[[99, 1.0]]), r"visits\[0\]\.prices are not different tasks"),
-    (put("visits", 0, "gold", to=[[99, 1]]), r"visits\[0\]\.gold are not different tasks"),
-    (put("sampled", to=twice(0)), "sampled are not workers who were judged"),
-    (put("priors", to=[[1.0, 1.0]]), "priors are not those of 2 types"),
-    (put("tasks", 0, 2, to=0.0), r"tasks\[0\]\[2\]: Expected"),
-    (put("visits", 0, "skill", to=None), "kind 'nothing': skill is amiss"),
-    (put("visits", 0, "asked", to=[1]), "kind 'nothing', and asked is not empty"),
-    (put("visits", 2, "asked", 0, to=99), r"visits\[2\]\.asked are not different tasks"),
-    (put("visits", 2, "answers", to=[[0, 1]]), "answers are there, and asked for"),
-    (put("visits", 2, "available", to=[12]), r"visits\[2\]\.available are not different tasks"),
-    (
-        put("visits", 0, to=lambda old: {**old, "capacity": 9, "kind": "task", "asked": [0]}),
-        "before the sample is complete",
-    ),
-    (put("visits", 0, "answers", to=[[0, 1]]), "more tasks than her capacity 0"),
-    (
-        put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 1], [0, 1]]}),
-        "answers are not different tasks",
-    ),
-]
 
 
 @cache
 def waiting(service):
-    """A learner or session in the midst of things, so that every field holds something."""
+    """A learner in the midst of things, so that every field holds something."""
     made = service.make(1)
-    if isinstance(service, Session):
-        for j, name in enumerate(WORKERS[:3]):
-            asked = made.arrive(name, capacity=j, available=IDS)
-            if j < 2:
-                made.observe(name, dict.fromkeys(asked.tasks, 1))
-        return made
     for act in service.steps(1):
         told(act, made)
     for t in range(500):
@@ -520,7 +409,7 @@ def waiting(service):
     ("service", "edit", "word"),
     [
         pytest.param(service, *case, id=f"{type(service).__name__}-{case[1]}")
-        for service, cases in zip(SERVICES[:4], [SESSION, LS_OL, SEVERAL, EM], strict=True)
+        for service, cases in zip(SERVICES[:3], [LS_OL, SEVERAL, EM], strict=True)
         for case in cases
     ],
 )
@@ -543,11 +432,12 @@ def test_what_does_not_agree_is_named(service, edit, word, tmp_path):
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     service = Plain()
     target = tmp_path / "s.json"
-    service.make().save(target)
+    learner = service.make()
+    learner.save(target)
     before = target.read_bytes()
     monkeypatch.setattr("os.fsync", lambda handle: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        service.make().save(target)
+        learner.save(target)
     assert target.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["s.json"]
 

@@ -72,7 +72,7 @@ SLOW = """
 import sys, time
 import workbench.solving as solving
 def solve(*_, **__):
-    print("ready", flush=True)
+    print("ready", file=sys.__stdout__, flush=True)
     time.sleep(60)
 solving.solve = solve
 """
@@ -200,3 +200,26 @@ def test_ctrl_c_between_two_files_waits_for_both(tmp_path, monkeypatch, call):
     with pytest.raises(KeyboardInterrupt):
         write_files(files)
     assert {path: path.read_text() for path in tmp_path.iterdir()} == files
+
+
+EARLY = """
+import sys, time
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "workbench.cli.app":
+            print("ready", flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Slow())
+from workbench.cli.start import start
+start()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_while_modules_are_imported_is_one_line_and_130():
+    child = process(EARLY)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (130, "error: interrupted\n")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.models.bad_files import BAD
+from workbench.studies.store import DamagedStoreError, sqlite_errors
 
 OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     # The group.
@@ -117,3 +120,28 @@ def test_a_path_that_leads_nowhere_is_refused_at_once(
     assert "cannot be written" in line
     assert named[-1][:50] in line
     assert Path("loop.json").is_symlink()
+
+
+def test_a_crowd_beyond_memory_is_refused_before_it_is_drawn(refused):
+    line = refused("collect", "--simulate", "--workers", 10**7, "--epsilon", 0.1)
+    assert "give a crowd of" in line
+
+
+@pytest.mark.slow
+def test_settings_that_matplotlib_cannot_read_are_named(tmp_path):
+    (tmp_path / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
+    code = "from workbench.base.errors import InputError\ntry:\n    import workbench.plots\n"
+    code += "except InputError as error:\n    print(error)"
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "mend or remove your matplotlibrc" in ended.stdout
+
+
+def test_a_damaged_name_that_sqlite_quotes_is_damage(tmp_path):
+    with pytest.raises(DamagedStoreError), sqlite_errors(tmp_path / "s.sqlite"):
+        b"\xff".decode()

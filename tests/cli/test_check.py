@@ -31,7 +31,7 @@ def test_the_page_and_the_files(run, files):
     given = ("check", "--labels", files / "labels.csv", "--gold", files / "g.csv")
     ended = run(*given, "--out", out, "--plot", png)
     assert ended.exit_code == 0
-    assert "warning: workers w1, w4, w6 err together" in ended.stdout
+    assert "warning: workers w1, w4, w6 err on the same tasks" in ended.stdout
     assert "effective workers" in ended.stdout
     assert len(pd.read_csv(out)) == 9
     assert png.read_bytes()[:4] == b"\x89PNG"

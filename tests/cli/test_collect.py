@@ -103,7 +103,7 @@ def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
     start = (
         "collect",
         "start",
-        "s.json",
+        "s.sqlite",
         "--tasks",
         "tasks.csv",
         "--workers",
@@ -123,9 +123,9 @@ def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
     assert run(*start).exit_code == 2  # there is one already
     for turn in range(60):
         who = ("--worker", f"w{turn % 10}") if turn < 5 else ()
-        asked = told(run("collect", "next", "s.json", *who, "--json"))
+        asked = told(run("collect", "next", "s.sqlite", *who, "--json"))
         if who:
-            again = told(run("collect", "next", "s.json", *who, "--json"))
+            again = told(run("collect", "next", "s.sqlite", *who, "--json"))
             assert again["asks"] == asked["asks"]
         rows = pd.DataFrame(asked["asks"], columns=["task", "worker", "gold"])
         if rows.empty and not who:
@@ -133,14 +133,14 @@ def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
         rows["label"] = [files[pair] for pair in zip(rows["task"], rows["worker"], strict=True)]
         rows[["task", "worker", "label"]].to_csv("came.csv", index=False)
         if len(rows):
-            first = told(run("collect", "tell", "s.json", "--labels", "came.csv", "--json"))
+            first = told(run("collect", "tell", "s.sqlite", "--labels", "came.csv", "--json"))
             once = run(
-                "collect", "tell", "s.json", "--labels", "came.csv", "--out", "a.csv", "--json"
+                "collect", "tell", "s.sqlite", "--labels", "came.csv", "--out", "a.csv", "--json"
             )
             assert told(once) == first
     else:
         pytest.fail("it never ends")
-    last = told(run("collect", "tell", "s.json", "--out", "a.csv", "--json"))
+    last = told(run("collect", "tell", "s.sqlite", "--out", "a.csv", "--json"))
     assert (last["tasks"], last["waiting"]) == (30, 0)
     assert last["closed"] >= 25  # the rest would take more workers than there are
     answers = pd.read_csv("a.csv").set_index("task")["label"]
@@ -152,7 +152,7 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
     run(
         "collect",
         "start",
-        "s.json",
+        "s.sqlite",
         "--tasks",
         "tasks.csv",
         "--workers",
@@ -162,12 +162,12 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
         "--total",
         5,
     )
-    refused = run("collect", "next", "s.json", "--worker", "zoe")
+    refused = run("collect", "next", "s.sqlite", "--worker", "zoe")
     assert "q0 is also a gold task" in refused.stderr or refused.exit_code == 2
     begun = (
         "collect",
         "start",
-        "t.json",
+        "t.sqlite",
         "--tasks",
         "tasks.csv",
         "--workers",
@@ -180,10 +180,10 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
         "fixed",
     )
     assert run(*begun).exit_code == 0
-    asked = run("collect", "next", "t.json", "--worker", "zoe", "--out", "asked.csv")
+    asked = run("collect", "next", "t.sqlite", "--worker", "zoe", "--out", "asked.csv")
     assert asked.stdout.splitlines()[0] == "task,worker,gold"
     assert len(asked.stdout.splitlines()) == 6
-    known = told(run("collect", "tell", "t.json", "--missing", "asked.csv", "--json"))
+    known = told(run("collect", "tell", "t.sqlite", "--missing", "asked.csv", "--json"))
     assert (known["cost"], known["waiting"], known["labels"]) == (0.0, 0, 0)
 
 
@@ -198,10 +198,10 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
         ),
         (("--simulate", "--epsilon", 2), "epsilon"),
         (("--simulate", "--total", -1), "total"),
-        (("next", "none.json"), "no such file"),
+        (("next", "none.sqlite"), "no such journal"),
         (("--labels", "labels.csv", "--total", 9, "--control", 0.2), "--control is a share of"),
         (("--labels", "labels.csv", "--total", 9, "--groups", "people.csv"), "group"),
-        (("start", "s.json", "--tasks", "tasks.csv", "--workers", 2, "--total", 3), "classes"),
+        (("start", "s.sqlite", "--tasks", "tasks.csv", "--workers", 2, "--total", 3), "classes"),
     ],
 )
 def test_refused(arguments, word, refused, files):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.base.errors import InputError
+from workbench.cli import main
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector
@@ -19,6 +21,8 @@ TASKS = [f"t{i}" for i in range(12)]
 
 VISITS = ("algorithm-2", "re-solve", "dual-descent")
 """They take workers as they arrive, and are tested beside what they wrap."""
+STREAMS = ("ls-ol", "model")
+"""They take tasks one after another, know no gold, and may ask a worker again."""
 
 
 def fresh(**changes):
@@ -26,7 +30,7 @@ def fresh(**changes):
     return Collector(given.pop("tasks", TASKS), given.pop("workers", ["ann", "bob", 7]), **given)
 
 
-@pytest.mark.parametrize("policy", [name for name in POLICIES if name not in VISITS])
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name not in (*VISITS, *STREAMS)])
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_by_name_and_saved_now_and_then_it_is_the_rehearsal(policy, data, tmp_path_factory):
@@ -215,3 +219,23 @@ def test_hidden_tasks_keep_it_from_being_too_sure():
     assert again.answers().equals(told.answers())
     with pytest.raises(InputError, match="no task here"):
         wb.Collector(tasks, 4, classes=[0, 1], epsilon=0.1, hidden={"x": 0, "t1": 1})
+
+
+def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
+    """Half are wrong where the others are right: nobody can say which half."""
+    tasks, workers = [f"t{i}" for i in range(20)], [f"w{j}" for j in range(8)]
+    path = tmp_path / "labels.sqlite"
+    collector = Collector(tasks, workers, classes=["no", "yes"], epsilon=0.01, seed=1, path=path)
+    assert collector.status()["notes"] == []
+    while asked := collector.next():
+        for question in asked:
+            odd = int(question.task[1:]) % 2 == 1
+            wrong = int(question.worker[1:]) < 4
+            collector.tell(question.worker, {question.task: "yes" if odd != wrong else "no"})
+    notes = collector.status()["notes"]
+    assert any("right and wrong may be interchanged" in note for note in notes)
+    assert Collector.open(path).status()["notes"] == notes
+    result = CliRunner().invoke(main, ["collect", "tell", str(path)])
+    assert "right and wrong may be interchanged" in result.stdout
+    result = CliRunner().invoke(main, ["collect", "next", str(path)])
+    assert "right and wrong may be interchanged" in result.stderr

@@ -12,7 +12,8 @@ from workbench.collection.policy import Goal
 from workbench.collection.pool import Questions
 from workbench.collection.simulated import simulated
 
-LOOKING = [name for name in POLICIES if name not in ("algorithm-2", "re-solve", "dual-descent")]
+PLANNING = ("algorithm-2", "re-solve", "dual-descent", "ls-ol", "model")
+LOOKING = [name for name in POLICIES if name not in PLANNING]
 
 
 def had(answers, rng, many):

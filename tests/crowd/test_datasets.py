@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,8 +17,10 @@ import pytest
 from label_tables import assert_same_labels
 from pandas.testing import assert_series_equal
 
+import workbench as wb
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry
+from workbench.crowd import datasets
 from workbench.crowd.datasets import (
     DATASETS,
     READERS,
@@ -24,6 +28,7 @@ from workbench.crowd.datasets import (
     Dataset,
     LabelSet,
     RemoteFile,
+    as_studied,
     counts,
     digest,
     fetch,
@@ -82,6 +87,30 @@ def test_normalised_tables_alone_will_do(name, tmp_path, monkeypatch):
     assert_series_equal(crowd.gold, full.gold)
 
 
+def test_a_data_set_that_repeats_pairs_is_taken_as_studies_take_it():
+    rows = [("t", "w", "a"), ("t", "v", "b"), ("t", "w", "b"), ("u", "w", "a")]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    known = LabelSet("toy", labels, pd.Series({"t": "a"}, name="gold"))
+    once, note = as_studied(known)
+    assert once.labels.astype(str).to_numpy().tolist() == [list(rows[k]) for k in (0, 1, 3)]
+    assert note.startswith("toy: 1 labels that repeat a (task, worker) pair are left out")
+    whole, note = as_studied(known, "all")
+    assert (len(whole.labels), note) == (4, None)
+    assert "already" in message(as_studied, known, "error")
+
+
+@recorded
+@pytest.mark.parametrize("name", HERE)
+def test_labels_of_a_data_set_are_taken_by_the_front_door(name):
+    labels, gold = wb.load(name)
+    assert not labels.duplicated(["task", "worker"]).any()
+    published = DATASETS[name].call.counts.labels
+    assert len(labels) < published if labels.attrs["notes"] else len(labels) == published
+    assert len(wb.read_labels(labels)) == len(labels)
+    assert wb.aggregate(labels, method="majority").to_dict()["votes"] == len(labels)
+    assert set(gold.index) <= set(labels["task"])
+
+
 @recorded
 def test_sat12_needs_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdata", None)
@@ -105,9 +134,22 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         self.send_response(200)
+        if self.path in ("/endless.csv", "/dripping.csv"):
+            self.end_headers()
+            self.flow(0.0 if self.path == "/endless.csv" else 0.05)
+            return
         self.send_header("Content-Length", str(len(CONTENT)))
         self.end_headers()
         self.wfile.write(CONTENT[:10] if self.path == "/broken.csv" else CONTENT)
+
+    def flow(self, pause: float):
+        """Send lines without an end, for ten seconds."""
+        end = time.monotonic() + 10
+        with contextlib.suppress(OSError):
+            while time.monotonic() < end:
+                self.wfile.write(b"x" if pause else b"w1,t1,0,1\n" * 1000)
+                self.wfile.flush()
+                time.sleep(pause)
 
     def log_message(self, *arguments):
         pass
@@ -193,6 +235,24 @@ def test_a_download_that_fails_leaves_nothing(toy, cache, page, cause):
     text = message(load, "toy")
     assert f"/{page} ({cause})" in text
     assert "set WORKBENCH_DATA to a folder that has toy/toy.csv" in text
+    assert list((cache / "toy").iterdir()) == []
+
+
+def test_a_body_without_an_end_is_cut_off_at_the_registered_size(toy, cache):
+    toy("endless.csv")
+    started = time.monotonic()
+    text = message(fetch, "toy")
+    assert "toy.csv: not the published file: more than 30 bytes; download it again" in text
+    assert time.monotonic() - started < 5
+    assert list((cache / "toy").iterdir()) == []
+
+
+def test_a_body_that_drips_is_given_up_at_the_deadline(toy, cache, monkeypatch):
+    monkeypatch.setattr(datasets, "DEADLINE", 0.3)
+    toy("dripping.csv")
+    started = time.monotonic()
+    assert "/dripping.csv (ReadTimeout)" in message(fetch, "toy")
+    assert time.monotonic() - started < 5
     assert list((cache / "toy").iterdir()) == []
 
 

@@ -1,5 +1,6 @@
 """Repeats, agreement, and classes that are most likely one."""
 
+import time
 from itertools import permutations
 
 import numpy as np
@@ -72,3 +73,23 @@ def test_agreement_without_pairs_or_of_one_class():
     table = pd.DataFrame({"task": [1, 1], "worker": ["a", "b"], "label": ["x", "x"]})
     found = agreement(Votes.of(table))
     assert (found.pairwise, found.alpha, found.pairs) == (1.0, None, 1)
+
+
+def test_slips_are_those_of_all_pairs_of_classes():
+    rng = np.random.default_rng(5)
+    names = {"".join(rng.choice(list("abC"), size)) for size in rng.integers(4, 7, 300)}
+    counts = {name: int(rng.choice([1, 3, 60, 400])) for name in sorted(names)}
+    slips = [
+        (other, name)
+        for name, other in permutations(counts, 2)
+        if counts[name] <= 0.02 * counts[other] and one_slip(name.casefold(), other.casefold())
+    ]
+    assert len(slips) > 50
+    assert sorted(group for group in classes_alike(counts) if group in slips) == sorted(slips)
+
+
+def test_many_classes_are_looked_at_in_time_linear_in_them():
+    counts = {f"{'abcdefghij'[k % 10]}{k:05d} and more": 1 + 99 * (k % 2) for k in range(20_000)}
+    started = time.process_time()
+    assert classes_alike(counts) == []
+    assert time.process_time() - started < 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 
@@ -82,6 +83,88 @@ def test_optimum_is_that_of_enumeration(instance, listed):
         assert plan.status == "proven"
     if plan.status == "proven":
         assert plan.cost == pytest.approx(best, abs=1e-9)
+
+
+def few_tasks(seed):
+    """Two to four tasks and 8 to 11 voters, most of them needed: skill, capacity, ε, cost."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 5))
+    m = int(rng.integers(8, 12 if n < 4 else 10))
+    skill = np.round(rng.uniform(0.5, 0.97, (n, m)), 3)
+    if rng.random() < 0.5:
+        skill = rng.choice(np.arange(11, 20) / 20, (n, m))
+    if rng.random() < 0.5:
+        skill = skill[np.arange(n) % int(rng.integers(1, 3))]
+    epsilon = np.full(n, rng.choice([0.01, 0.02, 0.05, 0.1, 0.2]))
+    if rng.random() < 0.5:
+        epsilon = np.round(np.exp(rng.uniform(np.log(0.005), np.log(0.3), n)), 3)
+    costs = (np.ones((n, m)), rng.integers(1, 4, (n, m)) + 0.0, np.round(1 / skill, 2))
+    return skill, rng.integers(1, n + 1, m), epsilon, costs[int(rng.integers(3))]
+
+
+NO_PLAN = (10, 39, 43)
+"""Seeds of `few_tasks` for which column generation comes to no plan, since there is none."""
+
+
+def by_capacity(skill, capacity, epsilon, cost):
+    """As `by_enumeration`, task by task: the least cost of every rest of the capacities."""
+    n, m = skill.shape
+    bits = (np.arange(2**m)[:, None] >> np.arange(m)) & 1
+    states = {tuple(np.minimum(capacity, n).tolist()): 0.0}
+    for i in range(n):
+        # Chances of all answers of a set, if one class is true and if the other is.
+        chances, allowed = [(np.ones(1), np.ones(1))], np.zeros(2**m, dtype=bool)
+        for chosen in range(2**m):
+            if chosen:
+                one, other = chances[chosen & (chosen - 1)]
+                p = skill[i, (chosen & -chosen).bit_length() - 1]
+                one, other = (
+                    np.outer(one, [p, 1 - p]).ravel(),
+                    np.outer(other, [1 - p, p]).ravel(),
+                )
+                chances.append((one, other))
+            error = 0.5 * np.minimum(*chances[chosen]).sum()
+            allowed[chosen] = error <= epsilon[i] * (1 + 1e-9)
+        spare = [
+            any(row[j] and allowed[s ^ 1 << j] for j in range(m)) for s, row in enumerate(bits)
+        ]
+        after = {}
+        for (room, spent), chosen in itertools.product(
+            states.items(), bits[allowed & ~np.array(spare)]
+        ):
+            left = tuple((np.array(room) - chosen).tolist())
+            if min(left) >= 0:
+                after[left] = min(after.get(left, math.inf), spent + float(cost[i] @ chosen))
+        states = after
+    return min(states.values(), default=None)
+
+
+def decided(seeds):
+    """What is said of programs of few tasks, held against all plans: how many there are of each."""
+    outcomes = collections.Counter()
+    for seed in seeds:
+        instance = few_tasks(seed)
+        best, plan = (
+            by_capacity(*instance),
+            solve_exact_error(error_problem(*instance), time_limit=30.0),
+        )
+        outcomes["infeasible" if best is None else plan.status] += 1
+        assert (best is None) == (plan.status == "infeasible"), seed
+        if best is not None:
+            assert plan.lower_bound <= best + 1e-9, seed
+            assert plan.cost >= best - 1e-9, seed
+            assert plan.status == "feasible" or plan.cost == pytest.approx(best), seed
+    return outcomes
+
+
+def test_few_tasks_that_have_no_plan_are_said_to_have_none():
+    """Column generation comes to no plan; the list of allowed sets says that there is none."""
+    assert decided(NO_PLAN)["infeasible"] == len(NO_PLAN)
+
+
+@pytest.mark.slow
+def test_few_tasks_are_decided():
+    assert decided(range(60))["infeasible"] >= 20
 
 
 @settings(max_examples=60, deadline=None)

@@ -150,3 +150,17 @@ def test_the_front_door_solves_it():
         wb.solve(problem, method="patterns")
     with pytest.raises(wb.InputError, match="give ip or relaxation"):
         wb.solve(problem, "typed")
+
+
+def test_a_task_whose_labels_on_record_suffice_needs_nobody():
+    """A set that is empty is worth having, and leaves every capacity as it was."""
+    confusion, prior = crowd(np.random.default_rng(4), 12, 5, types=2)
+    gains = pair_gains(confusion)
+    recorded = np.stack([np.full(gains.shape[2], 9.0), np.zeros(gains.shape[2])])
+    problem = JointProblem(gains, pair_weights(prior), 0.3, [40, 20], 30, recorded=recorded)
+    solution = solve_joint(problem, time_limit=4.0)
+    assert solution.certificate.status in ("feasible", "proven")
+    bought = solution.assignment.sum(axis=1)
+    assert not bought[:40].any()
+    assert (bought[40:] > 0).all()
+    assert (solution.errors <= 0.3 * (1 + 1e-9)).all()

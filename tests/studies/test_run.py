@@ -38,7 +38,10 @@ class Memory:
     def finished(self, study, version):
         return self.before
 
-    def write(self, outcomes, *, final=None):
+    def older(self, study, version, code):
+        return {}
+
+    def write(self, outcomes, *, final=None, code=""):
         self.batches.append(list(zip(outcomes, final, strict=True)))
 
     @property
@@ -201,7 +204,7 @@ def test_a_third_press_is_an_interrupt_on_the_spot():
 
 def test_a_store_that_fails_ends_the_run_and_its_workers():
     class Full(Memory):
-        def write(self, outcomes, *, final=None):
+        def write(self, outcomes, *, final=None, code=""):
             self.batches.append(outcomes)
             raise InputError("s.sqlite: the disk is full")
 

@@ -5,11 +5,17 @@ ones a little more often than chance has it; and some workers copy each other, o
 under several names. The first is seen in the mean correlation of errors, over all pairs of workers
 who share tasks with gold; the second in pairs that stand out of it.
 
-Worker j errs on task i of class c with her own rate r_jc, taken from her gold answers. With the
-residual z = e − r, a pair is described by T = Σ z_ij z_ik over the tasks it shares; under
-independence T has mean 0 and variance V = Σ v_ij v_ik, v = r(1 − r), and T/W, W = Σ √(v_ij v_ik),
-is the correlation of their errors. A pair stands out by (T − ρW)/√(V + ½), ρ being the median
-correlation of pairs (weighted by W): ½ keeps two rare errors on one task from weighing much.
+Worker j errs on task i of class c with her own rate r_jc. With the residual z = e − r, a pair is
+described by T = Σ z_ij z_ik over the tasks it shares, the rates being those on these tasks: with
+S_j = Σ z_ij², T/W, W = √(S_j S_k), is the correlation of their errors given the class, between −1
+and 1. Under independence T has mean 0 and variance about V = Σ v_ij v_ik, v = r(1 − r). A pair
+stands out by (T − ρW)/√(V + ½), ρ being the median correlation of pairs (weighted by W): ½ keeps
+two rare errors on one task from weighing much. On the whole the rates are those on all gold answers
+of a worker, and W = Σ √(v_ij v_ik).
+
+Who errs on the same tasks need not copy: hard tasks differ from worker to worker. Workers who stand
+out are said to copy where, of the tasks on which both err, they name the same wrong class more
+often than two workers do by chance: with two classes there is one wrong class, and nobody can tell.
 
 How large such figures get by chance is found by simulating crowds with the same workers, tasks and
 rates: independent ones for the mean correlation, for pairs such as have the difficulty that the
@@ -25,6 +31,7 @@ sampling", Section 5.4 (n/(1 + (n − 1)ρ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +59,8 @@ INFORMED = 1e-9
 """Weight of all pairs from which on their correlation is more than rounding."""
 LISTED = 10**6
 """Pairs of answers to one task that are listed; of more, full matrices are multiplied."""
+DENSE = 20
+"""Products of full matrices that cost as much as a pair of answers that is listed."""
 FACTORS: FloatArray = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.95])
 """Shares of the common factor that are tried to find the difficulty."""
 TRIES = 3
@@ -66,8 +75,9 @@ class Pair:
     ----------
     first, second
         Indices of the workers.
-    tasks, both_wrong
-        Gold tasks that both answered, and on how many of them both erred.
+    tasks, both_wrong, same_wrong
+        Gold tasks that both answered, on how many of them both erred, and on how many of these
+        they named the same class.
     correlation
         Of their errors, given the class.
     p_value
@@ -78,6 +88,7 @@ class Pair:
     second: int
     tasks: int
     both_wrong: int
+    same_wrong: int
     correlation: float
     p_value: float
 
@@ -133,6 +144,8 @@ class Dependence:
         Pairs that stand out of it, the clearest first.
     groups
         Workers who are connected by such pairs with a correlation of `ALIKE` or more.
+    copying
+        Of each group, whether its members name the same wrong classes beyond chance.
     looked_at
         Workers whose pairs were looked at.
     """
@@ -142,6 +155,7 @@ class Dependence:
     typical: float
     pairs: tuple[Pair, ...]
     groups: tuple[tuple[int, ...], ...]
+    copying: tuple[bool, ...]
     looked_at: int
 
     @property
@@ -169,13 +183,14 @@ def error_correlation(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> ErrorC
     """
     answers = _Answers.of(votes, gold)
     rng = stream(seed, "independence")
-    found = answers.moments(answers.wrong)
+    moments = answers.moments(answers.wrong)
     alone = [answers.independent(rng) for _ in range(SIMULATED)]
-    above = sum(answers.moments(e).together >= found.together - 1e-12 for e in alone)
-    informed = found.weight > INFORMED
+    above = sum(answers.moments(e).together >= moments.together - 1e-12 for e in alone)
+    informed = moments.weight > INFORMED
     hard, judged = answers.hard(answers.wrong)
     return ErrorCorrelation(
-        correlation=found.together / found.weight if informed else 0.0,
+        # Of few shared answers the rates of all can make it more than a correlation can be.
+        correlation=float(np.clip(moments.together / moments.weight, -1, 1)) if informed else 0.0,
         p_value=(1 + above) / (1 + SIMULATED) if informed else 1.0,
         hard=hard,
         hard_expected=float(np.mean([answers.hard(e)[0] for e in alone])),
@@ -191,12 +206,14 @@ def dependence(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> Dependence:
     """
     answers = _Answers.of(votes, gold)
     correlations, typical, pairs = _outstanding(answers, stream(seed, "pairs"))
+    groups = _groups(pairs)
     return Dependence(
         overall=error_correlation(votes, gold, seed=seed),
         correlations=correlations,
         typical=typical,
         pairs=pairs,
-        groups=_groups(pairs),
+        groups=groups,
+        copying=tuple(_copying(group, pairs, answers) for group in groups),
         looked_at=int(answers.kept.sum()),
     )
 
@@ -243,12 +260,14 @@ class _Moments:
 class _Answers:
     """Answers to gold tasks: shape (k,) each, but `kept` (m,).
 
-    `task` numbers the gold tasks, `cell` worker and class; `kept` marks the workers whose pairs
-    are looked at.
+    `task` numbers the gold tasks, `true` is the class of each answer's task and `label` the one
+    named, `cell` numbers worker and class; `kept` marks the workers whose pairs are looked at.
     """
 
     task: IntArray
     worker: IntArray
+    true: IntArray
+    label: IntArray
     cell: IntArray
     wrong: BoolArray
     tasks: int
@@ -267,6 +286,8 @@ class _Answers:
         return cls(
             task,
             worker,
+            true,
+            votes.label[asked],
             worker * classes + true,
             votes.label[asked] != true,
             len(names),
@@ -280,6 +301,23 @@ class _Answers:
         erred = np.bincount(self.cell[wrong], minlength=self.cells)
         rate: FloatArray = (erred / np.maximum(given, 1))[self.cell]
         return rate
+
+    def named(self) -> IntArray:
+        """The classes that somebody names wrongly."""
+        return np.unique(self.label[self.wrong])
+
+    def same_wrong_by_chance(self, members: set[int]) -> float:
+        """Chance that two who err name the same class, by how often others name each."""
+        others = self.wrong & ~np.isin(self.worker, list(members))
+        counted = self.wrong if not others.any() else others
+        chance, weight = 0.0, 0.0
+        for c in np.unique(self.true[self.wrong]):
+            named = np.bincount(self.label[counted & (self.true == c)]).astype(np.float64)
+            many = float((self.wrong & (self.true == c)).sum())
+            # Where nobody else errs on the class, two who do are alike for sure.
+            alike = float((named**2).sum() / named.sum() ** 2) if named.sum() else 1.0
+            chance, weight = chance + many * alike, weight + many
+        return chance / weight if weight else 1.0
 
     def independent(self, rng: np.random.Generator) -> BoolArray:
         """Draw errors independently, at the rates of these answers."""
@@ -316,6 +354,28 @@ class _Answers:
         return (float(bad.sum() / count) if count else 0.0), count
 
 
+class _Block(NamedTuple):
+    """Answers to the tasks of one class, as places in a matrix tasks × workers."""
+
+    rows: IntArray
+    task: IntArray
+    worker: IntArray
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, task: IntArray, worker: IntArray, rows: IntArray, workers: int) -> _Block:
+        names, place = np.unique(task[rows], return_inverse=True)
+        return cls(rows, place, worker[rows], (len(names), workers))
+
+    def gram(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Σ x_ij y_ik over its tasks, for all pairs of workers, shape (m, m)."""
+        matrices = np.zeros((2, *self.shape))
+        matrices[0, self.task, self.worker] = first[self.rows]
+        matrices[1, self.task, self.worker] = second[self.rows]
+        product: FloatArray = matrices[0].T @ matrices[1]
+        return product
+
+
 class _Products:
     """Sums over the gold tasks that two workers share, for every pair that shares enough.
 
@@ -334,32 +394,35 @@ class _Products:
         self._rows = np.flatnonzero(answers.kept[answers.worker])
         self._rows = self._rows[np.argsort(answers.task[self._rows], kind="stable")]
         task, worker = answers.task[self._rows], answers.worker[self._rows]
+        self._true = answers.true[self._rows]
+        self._classes = int(self._true.max(initial=0)) + 1
         m, size = len(answers.kept), np.bincount(task, minlength=answers.tasks)
-        self._place = (task, worker)
-        self._shape = (answers.tasks, m)
-        many = (size.astype(np.float64) ** 2).sum() / 2.0 > LISTED
-        self._full = bool(many and answers.tasks * m <= 2**24)
-        if self._full:  # one product of full matrices is faster than a list of all pairs of answers
-            shared = np.triu(self._gram(np.ones(len(task))), 1)
+        listed = (size.astype(np.float64) ** 2).sum() / 2.0
+        # Products of full matrices are faster than a list of all pairs of answers to a task.
+        dense = listed > LISTED or answers.tasks * m * m <= DENSE * listed
+        self._full = bool(dense and answers.tasks * m <= 2**24)
+        if self._full:
+            self._blocks = [
+                _Block.of(task, worker, np.flatnonzero(self._true == c), m)
+                for c in range(self._classes)
+            ]
+            every = np.ones(len(task))
+            shared = np.triu(sum(block.gram(every, every) for block in self._blocks), 1)
             self.first, self.second = np.nonzero(shared >= SHARED - 0.5)
             self.tasks = np.rint(shared[self.first, self.second]).astype(np.int64)
             return
         steps = range(1, int(size.max(initial=1)))
-        one = np.concatenate(
-            [
-                np.zeros(0, dtype=np.int64),
-                *(np.flatnonzero(task[:-step] == task[step:]) for step in steps),
-            ]
-        )
+        none = np.zeros(0, dtype=np.int64)
+        alike = [np.flatnonzero(task[:-step] == task[step:]) for step in steps]
+        one = np.concatenate([none, *alike])
         two = np.concatenate(
-            [
-                np.zeros(0, dtype=np.int64),
-                *(np.flatnonzero(task[:-step] == task[step:]) + step for step in steps),
-            ]
+            [none, *(rows + step for rows, step in zip(alike, steps, strict=True))]
         )
-        low = np.minimum(worker[one], worker[two])
-        high = np.maximum(worker[one], worker[two])
-        names, pair, counts = np.unique(low * m + high, return_inverse=True, return_counts=True)
+        swap = worker[one] > worker[two]
+        one, two = np.where(swap, two, one), np.where(swap, one, two)
+        names, pair, counts = np.unique(
+            worker[one] * m + worker[two], return_inverse=True, return_counts=True
+        )
         enough = counts >= SHARED
         self.first, self.second = np.divmod(names[enough], m)
         self.tasks = counts[enough]
@@ -370,19 +433,22 @@ class _Products:
     def __len__(self) -> int:
         return len(self.first)
 
-    def of(self, value: FloatArray) -> FloatArray:
-        """Σ x_ij x_ik of each pair, from a value an answer, shape (pairs,)."""
-        x = value[self._rows]
-        if self._full:
-            return np.asarray(self._gram(x)[self.first, self.second])
-        product = x[self._one] * x[self._two]
-        return np.bincount(self._pair, product, minlength=len(self)).astype(np.float64)
+    def of(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Σ x_ij y_ik of each pair j, k by class of the task, from two values an answer.
 
-    def _gram(self, value: FloatArray) -> FloatArray:
-        matrix = np.zeros(self._shape)
-        matrix[self._place] = value
-        product: FloatArray = matrix.T @ matrix
-        return product
+        Returns
+        -------
+        Shape (pairs, classes).
+        """
+        x, y = first[self._rows], second[self._rows]
+        if self._full:
+            sums = [block.gram(x, y)[self.first, self.second] for block in self._blocks]
+            return np.stack(sums, axis=1)
+        place = self._pair * self._classes + self._true[self._one]
+        product = np.bincount(
+            place, x[self._one] * y[self._two], minlength=len(self) * self._classes
+        )
+        return product.astype(np.float64).reshape(len(self), self._classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,11 +460,17 @@ class _PairFigures:
     out: FloatArray
 
     @classmethod
-    def of(cls, products: _Products, answers: _Answers, wrong: BoolArray) -> _PairFigures:
-        rate = answers.rates(wrong)
-        v = rate * (1.0 - rate)
-        T, W, V = products.of(wrong - rate), products.of(np.sqrt(v)), products.of(v)
-        correlation = np.divide(T, W, out=np.zeros(len(T)), where=W > 0)
+    def of(cls, products: _Products, wrong: BoolArray, shared: FloatArray) -> _PairFigures:
+        """Look at errors; `shared` counts the tasks of each pair by class, (pairs, classes)."""
+        erred, every = wrong.astype(np.float64), np.ones(len(wrong))
+        one, two = products.of(erred, every), products.of(every, erred)
+        both = products.of(erred, erred)
+        n = np.maximum(shared, 1.0)
+        T = (both - one * two / n).sum(axis=1)
+        spread_one, spread_two = one * (1.0 - one / n), two * (1.0 - two / n)
+        W = np.sqrt(spread_one.sum(axis=1) * spread_two.sum(axis=1))
+        V = (spread_one * spread_two / n).sum(axis=1)
+        correlation = np.divide(T, W, out=np.zeros(len(T)), where=W > INFORMED)
         typical = _weighted_median(correlation, W)
         return cls(correlation, typical, (T - typical * W) / np.sqrt(V + DAMPING))
 
@@ -410,45 +482,54 @@ def _outstanding(
     products = _Products(answers)
     if not len(products):
         return np.zeros(0), 0.0, ()
-    found = _PairFigures.of(products, answers, answers.wrong)
-    share = _common_share(products, answers, found.typical, rng)
+    every = np.ones(len(answers.wrong))
+    shared = products.of(every, every)
+    figures = _PairFigures.of(products, answers.wrong, shared)
+    share = _common_share(products, answers, shared, figures.typical, rng)
     most = np.array(
         [
-            _PairFigures.of(products, answers, answers.difficult(share, rng)).out.max()
+            _PairFigures.of(products, answers.difficult(share, rng), shared).out.max()
             for _ in range(SIMULATED)
         ]
     )
-    above = SIMULATED - np.searchsorted(np.sort(most), found.out)
+    above = SIMULATED - np.searchsorted(np.sort(most), figures.out)
     p_value = (1 + above) / (1 + SIMULATED)
-    both = products.of(answers.wrong.astype(np.float64))
-    named = np.flatnonzero(p_value <= LEVEL)
-    named = named[np.argsort(-found.out[named], kind="stable")]
-    return (
-        found.correlation,
-        found.typical,
-        tuple(
-            Pair(
-                int(products.first[at]),
-                int(products.second[at]),
-                int(products.tasks[at]),
-                round(float(both[at])),
-                float(found.correlation[at]),
-                float(p_value[at]),
-            )
-            for at in named
-        ),
+    erred = answers.wrong.astype(np.float64)
+    both = products.of(erred, erred).sum(axis=1)
+    same = sum(
+        (products.of(*[erred * (answers.label == c)] * 2).sum(axis=1) for c in answers.named()),
+        np.zeros(len(products)),
     )
+    outstanding = np.flatnonzero(p_value <= LEVEL)
+    outstanding = outstanding[np.argsort(-figures.out[outstanding], kind="stable")]
+    pairs = tuple(
+        Pair(
+            int(products.first[at]),
+            int(products.second[at]),
+            int(products.tasks[at]),
+            round(float(both[at])),
+            round(float(same[at])),
+            float(figures.correlation[at]),
+            float(p_value[at]),
+        )
+        for at in outstanding
+    )
+    return figures.correlation, figures.typical, pairs
 
 
 def _common_share(
-    products: _Products, answers: _Answers, typical: float, rng: np.random.Generator
+    products: _Products,
+    answers: _Answers,
+    shared: FloatArray,
+    typical: float,
+    rng: np.random.Generator,
 ) -> float:
-    """Share of the common factor at which simulated crowds have the median that was found."""
+    """Share of the common factor at which simulated crowds have this median."""
     medians = np.array(
         [
             np.mean(
                 [
-                    _PairFigures.of(products, answers, answers.difficult(share, rng)).typical
+                    _PairFigures.of(products, answers.difficult(share, rng), shared).typical
                     for _ in range(TRIES)
                 ]
             )
@@ -456,6 +537,20 @@ def _common_share(
         ]
     )
     return float(np.interp(typical, np.maximum.accumulate(medians), FACTORS))
+
+
+def _copying(group: tuple[int, ...], pairs: tuple[Pair, ...], answers: _Answers) -> bool:
+    """Whether members who both err name the same wrong class more often than chance has it."""
+    from scipy.special import bdtrc
+
+    members = set(group)
+    inside = [pair for pair in pairs if {pair.first, pair.second} <= members]
+    both = sum(pair.both_wrong for pair in inside)
+    same = sum(pair.same_wrong for pair in inside)
+    chance = answers.same_wrong_by_chance(members)
+    if not same or chance >= 1.0 - INFORMED:
+        return False
+    return bool(bdtrc(same - 1, both, chance) <= LEVEL)  # as many or more
 
 
 def _weighted_median(value: FloatArray, weight: FloatArray) -> float:

@@ -25,6 +25,7 @@ from workbench.aggregation.posteriors import Earlier, Fit
 from workbench.aggregation.voting import Aggregate, named_few, weighted_majority
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.base.registry import failure_of_own
 from workbench.base.seeds import Seed
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.skills import skills_from_gold
@@ -190,7 +191,6 @@ def label_tasks(
         if options != LabelOptions() or known.workers is not None or known.fit is not None:
             raise InputError("`plan` says whose labels count and how much: leave the rest out")
         return _labelled(*_by_plan(labels, known, seed), PLANNED, known, seed)
-    aggregator = AGGREGATORS[method].call
     given = given_options(method, options)
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
     if known.fit is not None and not by_model:
@@ -203,7 +203,7 @@ def label_tasks(
     if by_model:
         found = _by_model(votes, known, given, method, options.calibrate, seed=seed)
     else:
-        found = aggregator(votes, seed=seed, **given)
+        found = _aggregate(method, votes, seed=seed, **given)
     return _labelled(found, votes, method, known, seed)
 
 
@@ -260,6 +260,49 @@ def _labelled(
     )
 
 
+def _aggregate(method: str, votes: Votes, **given: Any) -> Aggregate:
+    """Let an aggregator label; one of a user's own is held to what an aggregator gives.
+
+    Raises
+    ------
+    InputError
+        One of a user's own fails, or gives something else: one line.
+    """
+    aggregator = AGGREGATORS[method].call
+    if method not in AGGREGATORS.added():
+        aggregate: Aggregate = aggregator(votes, **given)
+        return aggregate
+    try:
+        aggregate = aggregator(votes, **given)
+    except (Exception, SystemExit) as error:
+        raise failure_of_own(f"aggregator {method!r}", aggregator, error) from error
+    problem = _unlike_an_aggregate(aggregate, votes)
+    if problem:
+        raise InputError(f"aggregator {method!r}: {problem}; see workbench.testing")
+    return aggregate
+
+
+def _unlike_an_aggregate(aggregate: object, votes: Votes) -> str:
+    """What keeps a result from being an `Aggregate` of these votes; nothing where it is one."""
+    if not isinstance(aggregate, Aggregate):
+        return f"it returns a {type(aggregate).__name__}, and not an Aggregate"
+    n, classes = len(votes.tasks), len(votes.classes)
+    for name in ("label", "score", "tied", "unlabelled"):
+        shape = np.shape(getattr(aggregate, name))
+        if shape != (n,):
+            return f"its {name} has shape {shape}: give one for each of {n} tasks"
+    label = np.asarray(aggregate.label)
+    if label.dtype.kind not in "iu" or (n and not 0 <= label.min() <= label.max() < classes):
+        return f"its label is not of whole numbers from 0 to {classes - 1}, places of classes"
+    if not isinstance(aggregate.info, dict):
+        return f"its info is a {type(aggregate.info).__name__}, and not a dictionary"
+    for name, shape in (("confidence", (n,)), ("posterior", (n, classes))):
+        value = aggregate.info.get(name)
+        if value is not None and np.shape(value) != shape:
+            return f"its info has a {name} of shape {np.shape(value)}: give shape {shape}"
+    return ""
+
+
 def given_options(method: str, options: LabelOptions) -> dict[str, Any]:
     """Give the options that are set; one that the method would not look at is a mistake."""
     given = {f.name: getattr(options, f.name) for f in fields(options)}
@@ -292,14 +335,10 @@ def _by_model(
     seed: Seed,
 ) -> Aggregate:
     """Fit a model with gold inside, from an earlier fit if there is one, and calibrate it."""
-    aggregator = AGGREGATORS[method].call
     classes = gold_codes(votes, known.gold)
 
     def fit(some: Votes, at_class: IntArray) -> Aggregate:
-        found: Aggregate = aggregator(
-            some, seed=seed, earlier=Earlier(at_class, known.fit), **given
-        )
-        return found
+        return _aggregate(method, some, seed=seed, earlier=Earlier(at_class, known.fit), **given)
 
     found = fit(votes, classes)
     if calibrate is None:

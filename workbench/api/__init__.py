@@ -4,25 +4,29 @@
 calls one room, and wraps what comes back as a `Result`.
 """
 
-from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
-from workbench.api.checking import check
-from workbench.api.climbing import ladder
-from workbench.api.collecting import collect
-from workbench.api.comparing import compare
-from workbench.api.converting import convert
-from workbench.api.hiring import hire
-from workbench.api.labelling import aggregate
-from workbench.api.learning import learn
-from workbench.api.planning import plan
-from workbench.api.ranking import leaderboard
-from workbench.api.reading import load, read_gold, read_labels
-from workbench.api.simulation import simulate, simulate_panel
-from workbench.api.solving import doctor, export, solve
-from workbench.api.studying import judge, report, run_study
-from workbench.assignment.session import AssignmentSession
-from workbench.base.errors import InputError
-from workbench.collection.collector import Collector
-from workbench.learning.ls_ol import LsOl
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+    from workbench.api.checking import check
+    from workbench.api.climbing import ladder
+    from workbench.api.collecting import collect
+    from workbench.api.comparing import compare
+    from workbench.api.converting import convert
+    from workbench.api.hiring import hire
+    from workbench.api.labelling import aggregate
+    from workbench.api.learning import learn
+    from workbench.api.planning import plan
+    from workbench.api.ranking import leaderboard
+    from workbench.api.reading import load, read_gold, read_labels
+    from workbench.api.session import AssignmentSession
+    from workbench.api.simulation import simulate, simulate_panel
+    from workbench.api.solving import doctor, export, solve
+    from workbench.api.studying import judge, report, run_study
+    from workbench.base.errors import InputError
+    from workbench.collection.collector import Collector
+    from workbench.learning.ls_ol import LsOl
 
 __all__ = [
     "AssignmentProblem",
@@ -55,3 +59,48 @@ __all__ = [
     "simulate_panel",
     "solve",
 ]
+
+_PLACES = {
+    "AssignmentProblem": "crowd_models",
+    "AssignmentSession": "workbench.api.session",
+    "Collector": "workbench.collection.collector",
+    "InputError": "workbench.base.errors",
+    "LsOl": "workbench.learning.ls_ol",
+    "SelectionProblem": "crowd_models",
+    "TypedProblem": "crowd_models",
+    "aggregate": "workbench.api.labelling",
+    "check": "workbench.api.checking",
+    "collect": "workbench.api.collecting",
+    "compare": "workbench.api.comparing",
+    "convert": "workbench.api.converting",
+    "doctor": "workbench.api.solving",
+    "export": "workbench.api.solving",
+    "hire": "workbench.api.hiring",
+    "judge": "workbench.api.studying",
+    "ladder": "workbench.api.climbing",
+    "leaderboard": "workbench.api.ranking",
+    "learn": "workbench.api.learning",
+    "load": "workbench.api.reading",
+    "plan": "workbench.api.planning",
+    "read_gold": "workbench.api.reading",
+    "read_labels": "workbench.api.reading",
+    "report": "workbench.api.studying",
+    "requirement": "crowd_models",
+    "run_study": "workbench.api.studying",
+    "simulate": "workbench.api.simulation",
+    "simulate_panel": "workbench.api.simulation",
+    "solve": "workbench.api.solving",
+}
+"""Module of each name, imported when the name is asked for: a call pays for no other."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'workbench.api' has no attribute {name!r}")
+    value = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

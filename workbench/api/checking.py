@@ -29,6 +29,8 @@ CONFIDENCE = 0.95
 """Of the intervals of skills."""
 SHOWN, NAMED = 30, 8
 """Workers that are printed, and that are named in a line."""
+PART = 2**22
+"""Numbers in a table of gold tasks and classes that is made at a time."""
 POINTS, MOST_GOLD = 12, 0.5
 """Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
 that their own error is less and less known."""
@@ -105,7 +107,7 @@ class LabelCheck(Result):
 
     @property
     def groups(self) -> list[list[Any]]:
-        """Workers who copy each other, or are one model: groups of two or more."""
+        """Workers who err together, as copies or one model do: groups of two or more."""
         return [self._names(group) for group in self.found.groups]
 
     @property
@@ -224,6 +226,7 @@ class LabelCheck(Result):
             "warnings": self.warnings,
             "effective_workers": self.effective_workers if self.counts["gold_tasks"] else None,
             "groups": self.groups,
+            "groups_copying": list(self.found.copying),
             "workers": self.to_frame().to_dict("records"),
             **self.counts,
             "classes": self.given.classes.all_back(self.classes),
@@ -237,7 +240,7 @@ class LabelCheck(Result):
             "pairs": [
                 {
                     "workers": self._names((pair.first, pair.second)),
-                    **picked(pair, "tasks", "both_wrong", "correlation", "p_value"),
+                    **picked(pair, "tasks", "both_wrong", "same_wrong", "correlation", "p_value"),
                 }
                 for pair in self.found.pairs
             ],
@@ -272,9 +275,12 @@ class LabelCheck(Result):
                 f"{percent(overall.hard_expected, 3)}"
             )
         told += [
-            f"workers {names(group, NAMED)} err together far beyond difficulty: they copy, or are "
-            "one model; count them as one"
-            for group in self.groups
+            f"workers {names(group, NAMED)} name the same wrong classes far beyond chance: they "
+            "copy, or are one model; count them as one"
+            if copying
+            else f"workers {names(group, NAMED)} err on the same tasks far beyond difficulty: "
+            "their labels count for less than so many"
+            for group, copying in zip(self.groups, self.found.copying, strict=True)
         ]
         loose = [
             pair
@@ -439,12 +445,16 @@ def _agrees(votes: Votes) -> FloatArray:
 
 def _majority(votes: Votes, codes: IntArray) -> tuple[float, int]:
     """Wrong labels of a majority vote on the gold tasks, and how many of these have a label."""
-    gold, by_task = np.flatnonzero(codes >= 0), VotesByTask(votes)
-    rows, place = by_task.rows(gold)
-    label = by_task.votes.label[rows]
-    chance = chances(place, label, np.ones(len(label)), (len(gold), len(votes.classes)))
-    loss = RuleLabels(chance).loss(codes[gold])
-    return float(np.nansum(loss)), int((~np.isnan(loss)).sum())
+    gold, by_task, L = np.flatnonzero(codes >= 0), VotesByTask(votes), len(votes.classes)
+    wrong, labelled = 0.0, 0
+    for part in np.array_split(gold, 1 + len(gold) * L // PART):
+        rows, place = by_task.rows(part)
+        label = by_task.votes.label[rows]
+        chance = chances(place, label, np.ones(len(label)), (len(part), L))
+        loss = RuleLabels(chance).loss(codes[part])
+        wrong += float(np.nansum(loss))
+        labelled += int((~np.isnan(loss)).sum())
+    return wrong, labelled
 
 
 def _wrong(votes: Votes, codes: Any) -> FloatArray:

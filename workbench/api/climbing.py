@@ -22,6 +22,8 @@ from workbench.crowd.population import from_table
 from workbench.crowd.simulate import task_types
 from workbench.solving import versions
 
+MOST_TRIALS = 1_000_000
+"""Simulations of the sequential rung at most."""
 COLUMNS: Columns = {
     "name": ("rung", ""),
     "cost": ("cost", ",.10g"),
@@ -155,10 +157,11 @@ def ladder(
     >>> wb.ladder(crowd, epsilon=0.1).rungs["cost"].head(3).tolist()
     [160.0, 80.0, 20.0]
     """
-    checks.count("trials", trials, 2)
+    if checks.count("trials", trials, 2) > MOST_TRIALS:
+        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
     if not checks.is_number(epsilon) or not 0 < epsilon < 0.5:
         raise InputError(f"epsilon is {checks.show(epsilon)}: give a number above 0, below 0.5")
-    if (crowd is None) == (skills is None):
+    if (crowd is None) == (skills is None) or not isinstance(crowd, SimulatedCrowd | None):
         raise InputError("give a crowd of `simulate`, or `skills` by worker and type: one of them")
     prices = None
     if crowd is not None:
@@ -166,6 +169,7 @@ def ladder(
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+        inputs.check_pairs(crowd.tasks, crowd.workers, crowd.types)
         tasks, title = crowd.tasks, crowd.title
         known = from_table(crowd.skills, crowd.capacity)
     else:
@@ -175,7 +179,7 @@ def ladder(
         title = "crowd of known skills"
         if costs is not None:
             prices = _prices(costs, table, ids)
-    checks.count("tasks", tasks, 1)
+    inputs.check_pairs(checks.count("tasks", tasks, 1), known.skill.shape[1])
     kinds = np.bincount(task_types(tasks, len(known.skill)), minlength=len(known.skill))
     at = LadderCrowd(known.skill, kinds, np.asarray(known.capacity), prices)
     found = climb(at, epsilon, trials=trials, time_limit=time_limit, gap=gap, seed=seed)

@@ -22,10 +22,11 @@ from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
-from workbench.collection.collector import Collector, answer_table, check_goal
-from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.collector import Collector
+from workbench.collection.policy import Belief, Goal, Policy, answer_table, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
+from workbench.collection.setup import check_goal
 from workbench.crowd import align, tables
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
@@ -34,6 +35,8 @@ from workbench.solving.information_limit import information_limit
 IDS = ("task", "worker", "label")
 SHOWN = 10
 """Tasks that are printed."""
+LARGEST_CROWD = 2**27
+"""Pairs whose labels a rehearsal draws: eight bytes each."""
 STEP = 1.25
 """Labels at a point of the curve, in labels at the point before; the first has half a task's."""
 COLUMNS: Columns = {
@@ -46,11 +49,6 @@ INDEPENDENT = (
     "warning: no gold to measure the error on: the believed error takes workers to err "
     "independently, given the true class. On recorded crowds a believed .018 to .025 was measured "
     "as .05 to .37 (docs/findings/calibration.md): bring gold for some tasks"
-)
-
-REVERSED = (
-    "warning: nearly as many workers seem worse than chance as better, so that right and wrong may "
-    "be interchanged: bring gold for some tasks"
 )
 
 
@@ -267,6 +265,11 @@ def collect(
         if gold is not None or back.gold is not None:
             true, back = inputs.truth(gold, back)
         pool, answers = _recorded(back, true, control, seed)
+        if len(pool.classes) < 2:
+            raise InputError(
+                f"labels: all are of one class, {checks.show(pool.classes[0])}, and so are sure "
+                "from the start; give labels or gold that name another"
+            )
         if hidden:
             pool, answers = _hidden(pool, answers, checks.share("hidden", hidden), seed)
         title, kinds = f"recorded labels, {back.name}", ["all"]
@@ -341,14 +344,7 @@ def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | No
 def _notes(ledger: Ledger, judged: int, simulated: bool, policy: Policy | None) -> Iterator[str]:
     if not judged and not simulated and ledger.pool.hidden is None:
         yield INDEPENDENT
-    beliefs = getattr(policy, "beliefs", None)
-    if beliefs is not None and beliefs.doubtful:
-        yield REVERSED
-    if beliefs is not None and beliefs.copying.any():
-        yield (
-            f"{int(beliefs.copying.sum())} workers seem to copy others: their labels count once, "
-            "and they are not asked any more"
-        )
+    yield from notes_of(policy)
     if empty := int((ledger.counts == 0).sum()):
         yield f"{empty} tasks have no label"
     yield (
@@ -418,6 +414,11 @@ def _had(have: inputs.LabelTable | None, pool: Pool) -> list[tuple[Questions, In
 
 def _simulated(crowd: SimulatedCrowd, gold: int) -> tuple[Pool, Answers]:
     """The crowd, its tasks and so many gold tasks; labels of all pairs."""
+    if (crowd.tasks + gold) * crowd.workers > LARGEST_CROWD:
+        raise InputError(
+            f"{crowd.tasks} tasks and {gold} gold tasks of {crowd.workers} workers: give a crowd "
+            f"of {LARGEST_CROWD:,} pairs at most"
+        )
     drawn = crowd.draw(crowd.workers, np.random.SeedSequence(crowd.seed))
     n, m, own = crowd.tasks, crowd.workers, np.random.SeedSequence(crowd.seed)
     kind = np.concatenate([task_types(n, crowd.types), task_types(gold, crowd.types)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -93,6 +92,13 @@ ROBUST = (
     "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
 )
 
+MOST_GAMMA = 1000
+"""Workers sampled at most for each worker who gets tasks."""
+MOST_TRIALS = 100_000
+"""Trials at most."""
+MOST_GOLD = 1_000_000
+"""Gold tasks of a worker and type at most."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
@@ -175,8 +181,17 @@ class Comparison(Result):
                 "which take workers for independent, are too good; go by the error measured "
                 "(--json tells how many independent workers the voters of a task are worth)."
             )
-        if (self.table["ratio"] < 1 - 1e-9).any():
-            notes.append("a ratio below 1 pays less than covering every task takes.")
+        short = self.table[self.table["ratio"] < 1 - 1e-9]
+        if len(short):
+            missed = short[short["error_measured"] > self.settings["epsilon"]]
+            line = "a ratio below 1 pays less than covering every task takes: it is no bargain"
+            if len(missed):
+                line += (
+                    f", for tasks are left short. {names(missed['method'].tolist(), 10)} "
+                    f"{'miss' if len(missed) > 1 else 'misses'} the error asked for, "
+                    f"ε = {self.settings['epsilon']:g}"
+                )
+            notes.append(f"{line}.")
         if many := len(self.left_out):
             some = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
             notes.append(
@@ -270,7 +285,8 @@ def compare(
     infeasible
         When the sampled workers cannot cover the tasks: `relax`, `drop` or `error`.
     duplicates
-        Which label counts when a worker labelled a task twice: "first", "last", or "error".
+        Which label counts when a worker labelled a task twice: "first" (as of `data`), "last", or
+        "error" (as of `labels`).
     trials
         How often all is drawn anew.
     time_limit
@@ -303,9 +319,14 @@ def compare(
     >>> table.loc["offline IP", ["objective", "lower_bound"]].tolist()
     [80.0, 80.0]
     """
-    if not checks.is_number(gamma) or not 0 < gamma < math.inf:
-        raise InputError(f"gamma is {checks.show(gamma)}: give a number above 0")
-    checks.count("trials", trials, 1)
+    if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
+        raise InputError(
+            f"gamma is {checks.show(gamma)}: give a number above 0, at most {MOST_GAMMA}"
+        )
+    if checks.count("gold_tasks", gold_tasks) > MOST_GOLD:
+        raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
+    if checks.count("trials", trials, 1) > MOST_TRIALS:
+        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
     skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")
@@ -326,6 +347,7 @@ def compare(
         for name, value in given.items():
             if name != "labels" and value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+        inputs.check_pairs(labels.tasks, (1 + gamma) * labels.workers, labels.types)
         make = partial(_simulated, labels, epsilon, gamma, gold_tasks, gain, skills)
         title = labels.title
         drawn = {
@@ -427,8 +449,10 @@ def _recorded(
     if data is not None:
         if labels is not None or gold is not None:
             raise InputError("`data` and `labels` exclude each other: give one crowd")
-        known = datasets.load(data)
+        known, note = datasets.as_studied(datasets.load(data), duplicates or "first")
         labels, gold, title = known.labels, known.gold, f"recorded crowd {data}"
+        if note:
+            title += f", the {duplicates or 'first'} of repeated labels"
     elif labels is None:
         raise InputError("`labels` and `gold` go together: give both, or a simulated crowd alone")
     else:

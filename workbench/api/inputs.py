@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from workbench.base.checks import count, show, type_name
+from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
 from workbench.crowd import formats, tables
 from workbench.crowd.formats import ReadOptions, long
@@ -28,6 +28,26 @@ PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str 
 """A number for each worker, by name."""
 Tasks: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Sequence[Any] | pd.DataFrame | str | Path"
 """Tasks, or the type of each."""
+
+
+PAIRS = 20_000_000
+"""Pairs of a task and a worker, or of a type and a worker, at most that are compared."""
+
+
+def check_pairs(tasks: int, workers: float, types: int = 1) -> None:
+    """Refuse a simulated crowd of which no table of all pairs can be made.
+
+    Raises
+    ------
+    InputError
+        Tasks by workers, or types by workers, are more than `PAIRS`.
+    """
+    for kind, size in (("tasks", tasks), ("task types", types)):
+        if workers > PAIRS / size:
+            raise InputError(
+                f"{size:.10g} {kind} and {workers:.10g} workers: at most {PAIRS:,} pairs of them "
+                "are taken, give fewer"
+            )
 
 
 def unsaid(_: str) -> None:
@@ -345,7 +365,9 @@ def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
     if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
         given: pd.Series[int] = by_worker("capacity", capacity, workers, tables.read_capacities)
         return given
-    return count("capacity", capacity)
+    if count("capacity", capacity) > MOST:
+        raise InputError("capacity is too large; the number of tasks is enough")
+    return capacity
 
 
 def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[Any], Ids]:

@@ -18,7 +18,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd.formats import ReadOptions
 from workbench.crowd.reading import path_name
-from workbench.crowd.stored import stored_labels
+from workbench.crowd.stored import read_answers, stored_labels
 from workbench.crowd.tables import Duplicates
 
 WORKERS: Columns = {
@@ -58,10 +58,7 @@ class LabelsOnDisk(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Read the file, all of it."""
-        import duckdb
-
-        frame: pd.DataFrame = duckdb.read_parquet(str(self.saved)).df()
-        return frame
+        return read_answers(self.saved)
 
     def summary(self) -> str:
         """Give the text that `workbench aggregate --save` prints."""

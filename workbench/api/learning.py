@@ -32,6 +32,8 @@ SIMULATED, RECORDED = "3,5", "30,0"
 """Schedules of LS_OL where none is given."""
 HORIZON, RUNS = 2000, 100
 """Simulated tasks and runs where none are given."""
+MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
+"""Runs times workers, and tasks, at most."""
 SHOWN = 12
 """Workers that are shown."""
 WIDTH = 16
@@ -90,7 +92,9 @@ class Learning(Result):
         """Draw accuracy, regret or labels bought, sets and estimates."""
         from workbench.plots import learning
 
-        return learning(self.steps, self.workers, title=self.title)
+        policy = str(self.numbers["policy"])
+        shown = "LS_OL" if policy == "ls-ol" else f"policy {policy}"
+        return learning(self.steps, self.workers, title=self.title, policy=shown)
 
     def summary(self) -> str:
         """Give the text that `workbench learn` prints."""
@@ -210,6 +214,7 @@ def learn(
         text = SIMULATED if schedule is None else schedule
         when = schedules.read(text, skill, weighted=weighted)
         tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
+        _check_size(len(skill), times, tasks)
         result = simulated(
             skill, when, tasks, times, how, policy=who, price=cost, costs=prices, seed=seed
         )
@@ -260,6 +265,16 @@ def learn(
         numbers["schedule"] = None
     means = f"LS_OL, schedule {told}" if who == "ls-ol" else f"policy {who}, price {cost:g}"
     return Learning(f"{title}, {means}", numbers, steps, workers)
+
+
+def _check_size(workers: int, runs: int, tasks: int) -> None:
+    most = MOST_CELLS // workers
+    if checks.count("runs", runs, 1) > most:
+        raise InputError(
+            f"runs is {checks.show(runs)}, with {workers} workers: give {most:,} or fewer"
+        )
+    if checks.count("horizon", tasks, 1) > MOST_TASKS:
+        raise InputError(f"horizon is {checks.show(tasks)}: give {MOST_TASKS:,} or fewer")
 
 
 def _refuse(why: str, **options: object) -> None:

@@ -117,14 +117,21 @@ def read_gold(
     )
 
 
-def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
+def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, pd.Series[Any]]:
     """Load a published crowd: its labels, and the gold of (some of) their tasks.
 
     Parameters
     ----------
     name
-        "bluebird", "rte", "sp_amt", "weather_amt" or "sat12"; `workbench data list` tells of them.
+        As "bluebird" or "rte"; `workbench data list` tells of all.
         Read from the folder in the environment variable WORKBENCH_DATA, else downloaded once.
+    duplicates
+        Where a worker labels a task twice: keep the "first", as the studies do, the "last", or
+        "all", as published; or an "error".
+
+    Returns
+    -------
+    Labels, whose `attrs["notes"]` say what was left out, and gold by task.
 
     Raises
     ------
@@ -140,9 +147,10 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
     ...
     workbench.base.errors.InputError: no data set 'blue bird': did you mean 'bluebird'? there are...
     """
-    known = datasets.load(name)
-    text = dict.fromkeys(("task", "worker", "label"), str)
-    return known.labels.astype(text), known.gold
+    known, note = datasets.as_studied(datasets.load(name), duplicates)
+    labels = known.labels.astype(dict.fromkeys(("task", "worker", "label"), str))
+    labels.attrs["notes"] = [note] if note else []
+    return labels, known.gold
 
 
 def _nobody() -> inputs.Given:

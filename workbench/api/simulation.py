@@ -19,6 +19,9 @@ from workbench.crowd.graphs import regular_graph
 from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import family_labels, simulate_labels, task_types, truth
 
+LARGEST = 100_000_000
+"""Tasks, workers, and skills of a simulated crowd at most: 800 MB."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedCrowd(Result):
@@ -263,8 +266,14 @@ def simulate(
     (8, ['t0', 't1', 't2', 't3'])
     """
     for name, value in (("tasks", tasks), ("workers", workers), ("types", types)):
-        checks.count(name, value, 1)
-    checks.count("capacity", capacity)
+        if checks.count(name, value, 1) > LARGEST:
+            raise InputError(f"{name} is {checks.show(value)}: give {LARGEST:,} or fewer")
+    if types * workers > LARGEST:
+        raise InputError(
+            f"{types:,} types and {workers:,} workers: give {LARGEST:,} skills of them or fewer"
+        )
+    if checks.count("capacity", capacity) > checks.MOST:
+        raise InputError("capacity is too large; the number of tasks is enough")
     checks.count("seed", seed)
     most = min(workers, workers * min(capacity, tasks) // tasks)
     each = most if redundancy is None else checks.count("redundancy", redundancy)

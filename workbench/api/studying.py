@@ -15,6 +15,7 @@ import pandas as pd
 
 from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
+from workbench.base.text import cell
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
 from workbench.studies import claims_page, judging, overview
@@ -23,7 +24,7 @@ from workbench.studies.catalog import claims
 from workbench.studies.claim import Verdict
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.request import request
-from workbench.studies.run import Progress, Which, notebook_bar, run
+from workbench.studies.run import Progress, Which, notebook_bar, older_line, run
 from workbench.studies.shards import part_of, shard_path
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 STORE = "studies.sqlite"
 PAGE = "report.html"
+
+REASONS = 3
+"""Reasons for which trials failed that are shown."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,8 +116,20 @@ class StudyResult(Result):
         return self.table
 
     def summary(self) -> str:
-        """Say how the run ended, and where its trials are kept."""
-        return f"{self.name}: {self.progress.summary()}; kept in {self.store}"
+        """Say how the run ended, where its trials are kept, and why trials failed."""
+        line = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
+        if self.progress.older:
+            line += f"\n{older_line(self.progress.older)}"
+        if not self.failed or self.shard is not None:
+            return line
+        rows = self.table[~self.table["status"].isin(["ok", "infeasible"])]
+        reasons = Counter(zip(rows["status"].astype(str), rows["message"].astype(str), strict=True))
+        shown = [
+            f"{status}, {many} {'trial' if many == 1 else 'trials'}: {cell(message)}"
+            for (status, message), many in reasons.most_common(REASONS)
+        ]
+        more = len(reasons) - len(shown)
+        return "\n".join([line, *shown, *([f"and {more} other reasons"] * (more > 0))])
 
     def plot(self, name: str | None = None) -> Figure:
         """Draw a chart of the study, the first when no name is given.
@@ -195,6 +211,7 @@ def run_study(
     deadline: float | None = None,
     memory: float | None = None,
     retry: bool = False,
+    fresh: bool = False,
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
@@ -222,6 +239,9 @@ def run_study(
         Seconds and megabytes that a trial may take, in place of the study's own.
     retry
         Run failed trials again.
+    fresh
+        Run again what was made by other code than today's; without it such trials are kept, and
+        counted in `progress.older`.
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
@@ -261,7 +281,7 @@ def run_study(
             store=opened,
             executor=executor,
             limits=asked.limits,
-            which=Which(part, retry),
+            which=Which(part, retry, fresh),
             stop=stop,
             on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )

@@ -2,8 +2,8 @@
 
 Source: Ho, Jabbari, Vaughan (2013), Algorithm 2. `AdaptiveAssigner` takes one worker at a time
 and knows nothing of labels; `adaptive_assignment` runs it over a whole crowd, and
-`workbench.assignment.session` over a stream. What a label counts, how skills are estimated and an
-easiness of each task's own (Section 7) are settings; the paper's are the defaults.
+`workbench.collection.algorithm_two` over a stream. What a label counts, how skills are estimated
+and an easiness of each task's own (Section 7) are settings; the paper's are the defaults.
 """
 
 from __future__ import annotations

@@ -105,9 +105,8 @@ def _falling(theta: float, ratio: float) -> FloatArray:
     return price
 
 
-@lru_cache(maxsize=512)
-def _of_log(steps: int) -> PostedPrice:
-    return posted_price(math.exp(steps / 50))
+_posted_price = lru_cache(maxsize=512)(posted_price)
+"""A run of a study asks for the same rates as the run before."""
 
 
 class RankTest:
@@ -241,8 +240,10 @@ class Robust(ReSolve):
     def _set_rates(self, low: FloatArray, high: FloatArray) -> None:
         self.high = np.where(high > 0, high, 1.0)
         self.low = np.clip(low, self.high * LEAST_QUALITY, self.high)
-        steps = np.ceil(50 * np.log(self.high / self.low) - 1e-9).astype(int)
-        self.curves = [_of_log(one) for one in steps.tolist()]
+        theta = self.high / self.low
+        if self.setting.rates is None:  # estimates change often, and no ratio is promised of them
+            theta = np.exp(np.ceil(50 * np.log(theta) - 1e-9) / 50)
+        self.curves = [_posted_price(ratio) for ratio in theta.tolist()]
 
     def _estimate_rates(self) -> None:
         if self.setting.rates is None and len(self._seen) >= 2 * self._known:

@@ -12,6 +12,7 @@ that something new is one file and one entry, or a user's own file:
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import importlib
@@ -196,8 +197,12 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     Raises
     ------
     InputError
-        The file cannot be read, is not the one of `digest`, or raises anything: one line that
-        names the file and the line. Nothing that it registered stays.
+        The file cannot be read, is not the one of `digest`, or raises anything, leaving Python
+        included: one line that names the file and the line. Nothing that it registered stays.
+
+    Notes
+    -----
+    What it prints as it is loaded goes to standard error: standard output is for results.
     """
     place = Path(path).resolve()
     try:
@@ -220,12 +225,12 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     _loading.append([])
     try:
         # What was hashed, and not what the file, or compiled code beside it, says by now.
-        exec(compile(code, str(place), "exec"), module.__dict__)
-    except Exception as error:
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(compile(code, str(place), "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
         _forget(_loading[-1])
         del sys.modules[module.__name__]
-        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{path}{_line(error, place)}: {' '.join(said.split())}") from error
+        raise InputError(f"{path}{_line(error, place)}: {in_one_line(error)}") from error
     finally:
         registered = _loading.pop()
     _registered[place] = registered
@@ -238,7 +243,35 @@ def _forget(registered: list[tuple[Registry[Any], str]]) -> None:
         registry._entries.pop(name, None)
 
 
-def _line(error: Exception, place: Path) -> str:
+def in_one_line(error: BaseException) -> str:
+    """Say what an error is, in one line."""
+    if isinstance(error, SystemExit):
+        return f"it leaves Python (SystemExit: {error.code!r:.60}), and must not"
+    line = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    return " ".join(line.split())[:300]
+
+
+def failure_of_own(name: str, call: Any, error: BaseException) -> InputError:
+    """Say in one line how something that a user registered fails.
+
+    Parameters
+    ----------
+    name
+        What it is, as "aggregator 'mine'".
+    call
+        The function or class; its file tells the line.
+    error
+        What it raised.
+    """
+    code = getattr(call, "__code__", None) or getattr(
+        getattr(call, "__init__", None), "__code__", None
+    )
+    place = Path(code.co_filename) if code is not None else Path()
+    where = f" ({place.name}{_line(error, place)})" if code is not None else ""
+    return InputError(f"{name}{where}: {in_one_line(error)}")
+
+
+def _line(error: BaseException, place: Path) -> str:
     """Say in which line of a file an error arose, where it did."""
     if isinstance(error, SyntaxError) and error.filename == str(place):
         return f", line {error.lineno}"

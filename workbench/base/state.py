@@ -1,17 +1,21 @@
 """Saved services: one file format, checked against a declared schema when it is read.
 
-    {"schema": 1, "service": "ls-ol", "version": 1, "state": {...}}
+    {"schema": 1, "service": "ls-ol", "version": 1, "revision": 3, "state": {...}}
 
 A service declares its state as a `State`: types and ranges field by field, and in
 `__post_init__` what fields must have in common. `Saveable.save` writes a file whole, `load` gives
 the service back or says in one line what is wrong with the file, and where. Names stand in the file
 as values, never as keys: in JSON every key is text, and 7 would come back as "7".
+
+Each save of a file counts one `revision` more, and none is made over one that it does not know of.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
@@ -22,7 +26,7 @@ from msgspec import Meta
 
 from workbench.base.arrays import Names
 from workbench.base.errors import InputError
-from workbench.base.writing import write_whole
+from workbench.base.writing import locked, resolved, write_whole
 
 SCHEMA = 1
 """Of the frame around the state; each service counts the versions of its own."""
@@ -167,6 +171,8 @@ class Saveable(Generic[S]):
     """
 
     state_type: ClassVar[type[State]]
+    _revisions: dict[Path, int]
+    """Last revision of each file, followed to its end, that was read or written here."""
 
     def state(self) -> S:
         """Everything needed to go on later."""
@@ -183,24 +189,55 @@ class Saveable(Generic[S]):
         """
         raise NotImplementedError
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, new: bool = False) -> None:
         """Write the state to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        new
+            Whether there must be no such file yet.
 
         Raises
         ------
+        InputError
+            The file was saved by another since this service read or wrote it, or another is
+            writing to it; or the state is one that no file can hold.
         OSError
             It cannot be written; what stood there before stays.
         """
-        # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
-        state = self.state()
+        with locked(path):
+            if new and Path(path).exists():
+                raise InputError(f"{path}: there is one already; take another file, or delete it")
+            self._replace(path)
+
+    def _replace(self, path: str | Path) -> None:
+        """Write the state, the file being locked."""
+        state, file = self.state(), resolved(path)
+        there, own = _revision(file), self._last(file)
+        if there > own:
+            raise InputError(
+                f"{path}: was saved by another since (revision {there}, and {own} is known here): "
+                "load it and go on from there, or save under another name"
+            )
         frame = {
             "schema": SCHEMA,
             "service": state.service,
             "version": state.version,
-            "state": msgspec.to_builtins(state),
+            "revision": own + 1,
+            "state": msgspec.Raw(encoded(state)),
         }
-        text = json.dumps(frame, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        write_whole(Path(path), text.encode())
+        # Counted first: Ctrl-C is heard when the file is written.
+        self._revisions[file] = own + 1
+        try:
+            write_whole(file, msgspec.json.encode(frame))
+        except OSError:
+            self._revisions[file] = own
+            raise
+
+    def _last(self, file: Path) -> int:
+        """Revision of a file that was read or written last; of another file's if it is new here."""
+        known = self.__dict__.setdefault("_revisions", {})
+        return int(known.get(file, max(known.values(), default=0)))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -212,11 +249,86 @@ class Saveable(Generic[S]):
             No such file; not one of this service and version; or it does not hold what was saved.
             One line that names the file and the field.
         """
-        state = _read(path, cls.state_type)
+        state, revision = read_state(path, cls.state_type)
         try:
-            return cls.restore(state)  # type: ignore[arg-type]
+            service = cls.restore(state)  # type: ignore[arg-type]
         except InputError as wrong:
             raise _damaged(path, cls.state_type, str(wrong)) from None
+        service._revisions = {resolved(path): revision}
+        return service
+
+    @classmethod
+    @contextlib.contextmanager
+    def changing(cls, path: str | Path) -> Iterator[Self]:
+        """Load a file, let the block change the service, and save it; nobody else does meanwhile.
+
+            with Collector.changing("state.json") as collector:
+                collector.tell("ann", {"t1": "cat"})
+
+        Raises
+        ------
+        InputError, OSError
+            As for `load` and `save`, and nothing is written; as when the block raises.
+        """
+        if not Path(path).exists():
+            raise _missing(path, cls.state_type)
+        with locked(path):
+            service = cls.load(path)
+            yield service
+            service._replace(path)
+
+
+def encoded(state: State) -> bytes:
+    """Write a state as JSON; constructors call it as well, to refuse what no file can hold.
+
+    Raises
+    ------
+    InputError
+        It could not be read again: a number is out of the range of its field, or not finite.
+    """
+    values = msgspec.to_builtins(state, enc_hook=_bare)
+    try:
+        msgspec.convert(values, type(state))
+        # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
+        text = json.dumps(values, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return text.encode()
+    except msgspec.ValidationError as wrong:
+        reason, _, place = str(wrong).replace("`", "").partition(" - at $.")
+        value = f" is {values[place]!r:.60}," if place in values else ""
+        reason = f"{place or 'state'}{value} and could not be saved: {_lower(reason)}"
+    except UnicodeEncodeError as wrong:
+        reason = f"a text could not be saved, {wrong.object!a:.60}: mend it"
+    except ValueError:
+        reason = f"{_infinite(values)}: give a finite number"
+    raise InputError(reason)
+
+
+def _bare(value: Any) -> Any:
+    """Write NumPy's numbers as Python's."""
+    if isinstance(value, np.generic) and not isinstance(value.item(), (np.generic, complex)):
+        return value.item()
+    raise InputError(f"{value!r:.60} could not be saved: give a number, a text or a list")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _infinite(values: Any, at: str = "") -> str:
+    """Name the first number that JSON does not have."""
+    if isinstance(values, float) and not math.isfinite(values):
+        return f"{at} is {values}"
+    if isinstance(values, dict):
+        parts = [(f"{at}.{key}".lstrip("."), value) for key, value in values.items()]
+    elif isinstance(values, (list, tuple)):
+        parts = [(f"{at}[{k}]", value) for k, value in enumerate(values)]
+    else:
+        return ""
+    return next(filter(None, (_infinite(value, place) for place, value in parts)), "")
+
+
+def _missing(path: str | Path, kind: type[State]) -> InputError:
+    return InputError(f"{path}: no such file; save a {kind.service} there first")
 
 
 def _damaged(path: str | Path, kind: type[State], wrong: str) -> InputError:
@@ -227,14 +339,31 @@ class _Frame(msgspec.Struct):
     schema: Any = None
     service: Any = None
     version: Any = None
+    revision: Any = 0
     state: msgspec.Raw = msgspec.Raw(b"null")
 
 
-def _read(path: str | Path, kind: type[State]) -> State:
+def _revision(file: Path) -> int:
+    """Count the saves of a file; 0 of one that is not there, or is no saved service."""
+    try:
+        revision = msgspec.json.decode(file.read_bytes(), type=_Frame).revision
+    except (OSError, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return 0
+    return revision if type(revision) is int and 0 <= revision < 2**53 else 0
+
+
+def read_state(path: str | Path, kind: type[S]) -> tuple[S, int]:
+    """Read a state from a file that `Saveable.save` wrote, and the file's revision.
+
+    Raises
+    ------
+    InputError
+        As for `Saveable.load`.
+    """
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file; save a {kind.service} there first") from None
+        raise _missing(path, kind) from None
     except (OSError, ValueError) as wrong:
         raise InputError(f"{path!r:.300}: cannot be read, {wrong!s:.300}") from None
     try:
@@ -250,6 +379,9 @@ def _read(path: str | Path, kind: type[State]) -> State:
                     f"{path}: not a {kind.service} of this workbench, {name} is {given!r:.80} and "
                     f"not {known!r}: go on with the workbench that saved it, or start anew"
                 )
+        revision = frame.revision
+        if type(revision) is not int or not 0 <= revision < 2**53:
+            raise _damaged(path, kind, f"revision is {revision!r:.80}")
         state = msgspec.json.decode(frame.state, type=kind)
         # Types with defaults pass over fields that are missing or unknown.
         strange = _unlike(msgspec.json.decode(frame.state), state)
@@ -264,7 +396,7 @@ def _read(path: str | Path, kind: type[State]) -> State:
             strange = f"state{place}: {said}"
     if strange:
         raise _damaged(path, kind, strange)
-    return state
+    return state, revision
 
 
 def _unlike(given: Any, taken: Any, at: str = "state") -> str:

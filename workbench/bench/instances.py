@@ -227,7 +227,10 @@ def run_instance(
             for i, row in zip(kind.tolist(), bought, strict=True)
         )
         plan = {
-            "patterns": [[i, dict(those), k * times] for (i, those), k in sorted(often.items())]
+            "patterns": [
+                [i, {str(worker): copies for worker, copies in those}, k * times]
+                for (i, those), k in sorted(often.items())
+            ]
         }
         prices = prices[np.searchsorted(class_of, np.arange(problem.shape[1]))]
     return run, {**plan, "worker_prices": [round(u, DIGITS) for u in prices.tolist()]}

@@ -50,6 +50,7 @@ SIZES = {200: 0.06, 300: 0.06, 600: 0.1, 1000: 0.1}
 ARRAYS, BARE_JOB = "relaxation.by_arrays", "relaxation.by_bare_solver"
 EXPORT = "5 million labels from CSV to answers"
 FROM_DISK = "10⁸ labels from a Parquet folder, Dawid–Skene to the end"
+READING = "time a row of reading 10⁵ rows, worst of the fourteen forms"
 READ_ONLY = "pandas.read_csv(dtype=str) of the file"
 ONE, BOTH = memory_of(ARRAYS), memory_of(ARRAYS, BARE_JOB, repeated=True)
 OF_TRIAL = memory_of("trial.adaptive_trial")
@@ -76,6 +77,7 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("selection", MILLIONS, "one argsort", Target(2), "voting.selection"),
     ("dawid-skene", VOTES, "crowd-kit", faster(5), "voting.dawid_skene"),
     ("message-passing", MESSAGES, "crowd-kit", faster(5), "voting.message_passing"),
+    ("read-forms", READING, "10⁴ rows", Target(1.5), "forms.read_pace"),
     ("export-majority", f"{EXPORT}, majority", READ_ONLY, Target(8), beside_reading("majority")),
     ("export", f"{EXPORT}, {VOTES}", READ_ONLY, Target(14), beside_reading("dawid-skene")),
     ("export-peak", "the same", "", megabytes(900), memory("dawid-skene")),

@@ -1,5 +1,5 @@
 """`python -m workbench.cli`."""
 
-from workbench.cli import main
+from workbench.cli.start import start
 
-main()
+start()

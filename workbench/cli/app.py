@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
 import workbench
 from workbench.base.errors import InputError
+from workbench.base.registry import in_one_line
 from workbench.cli.options import plugin_option
 from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
@@ -136,6 +139,11 @@ def _ended(run: Callable[[], Any], presses: list[int]) -> tuple[int, str]:
         code = run()
     except (click.exceptions.Abort, Interrupted, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit as error:
+        if _by_click(error):  # a reader that left
+            raise
+        # None of ours: a plugin's, with nothing done.
+        return 2, f"a plugin {in_one_line(error).removeprefix('it ')}"
     except Exception as error:
         told = INTERRUPTED if presses else _told(error)
         if told is None:
@@ -144,6 +152,11 @@ def _ended(run: Callable[[], Any], presses: list[int]) -> tuple[int, str]:
     if presses and code != INTERRUPTED[0]:
         return INTERRUPTED
     return (code if isinstance(code, int) else 0), ""
+
+
+def _by_click(error: SystemExit) -> bool:
+    frames = traceback.extract_tb(error.__traceback__)
+    return Path(frames[-1].filename).is_relative_to(Path(click.__file__).parent)
 
 
 def _warned(message: Warning | str, *_: Any) -> None:

@@ -53,8 +53,10 @@ from workbench.cli.output import as_csv, deliver, tell, working, write_files
     help="Labels on record of the tasks, beside those in --labels, which count toward the promise "
     "anyway; 'none' to count none.",
 )
-@options.whole("--least", "Labels that each task gets at least, those on record included.")
-@options.whole("--most", "Labels that it gets at most.", least=1)
+@options.whole(
+    "--least", "Labels that each task gets at least, those on record included.", most=10**6
+)
+@options.whole("--most", "Labels that it gets at most.", least=1, most=10**6)
 @options.choice(
     "--promise",
     ("exact", "bound"),

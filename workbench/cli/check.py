@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 @options.command(
     "workbench check --labels labels.csv --gold gold.csv",
     "workbench check --labels labels.csv --gold gold.csv --out workers.csv --plot check.png",
+    plugins=True,
 )
 @options.labels("Labels: columns task, worker, label.", required=True, duplicates=None)
 @options.csv(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ CAPACITY = click.option(
 @options.command(
     "workbench collect --simulate --epsilon 0.05 --json",
     "workbench collect --labels labels.csv --gold gold.csv --total 500",
-    "workbench collect start state.json --tasks tasks.csv --workers 20 \\\n"
+    "workbench collect start labels.sqlite --tasks tasks.csv --workers 20 \\\n"
     "    --classes yes,no --epsilon 0.05",
     plugins=True,
     click={"cls": click.Group, "invoke_without_command": True},
@@ -86,7 +87,8 @@ def command(
     """Ask until every task is sure, or the money is spent.
 
     As a rehearsal, on a simulated crowd or on labels on record; or live: `start` a collection in a
-    file, ask it for the `next` labels, and `tell` it those that came.
+    file, ask it for the `next` labels, and `tell` it those that came; several people may do so at
+    the same time.
     """
     if context.invoked_subcommand is not None:
         return None
@@ -107,16 +109,16 @@ def command(
     return 0
 
 
-STATE = click.argument("state", type=click.Path(path_type=Path))
+STORE = click.argument("store", type=click.Path(path_type=Path))
 
 
 @options.command(
-    "workbench collect start state.json --tasks tasks.csv --workers 9 --gold gold.csv "
+    "workbench collect start labels.sqlite --tasks tasks.csv --workers 9 --gold gold.csv "
     "--epsilon 0.05",
     group=command,  # type: ignore[arg-type]
     plugins=True,
 )
-@STATE
+@STORE
 @options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
 @click.option(
     "--workers",
@@ -142,121 +144,238 @@ STATE = click.argument("state", type=click.Path(path_type=Path))
 @POLICY
 @COSTS
 @GROUPS
-def start(state: Path, as_json: bool, **given: Any) -> int:
-    """Begin a collection, kept in the file STATE."""
+def start(store: Path, as_json: bool, **given: Any) -> int:
+    """Begin a collection, kept in the journal STORE."""
     from workbench.api.collecting import collector
 
-    if state.exists():
-        raise InputError(f"{state}: there is one already; take another file, or delete it")
     for name in ("capacity", "workers"):
         if given[name] is not None:
             given[name] = options.number_or_file(f"--{name}", given[name])
-    begun = collector(**given)
-    _save(begun, state)
-    return _status(begun, as_json)
+    return _status(collector(**given, path=store, origin="command"), as_json)
 
 
 @options.command(
-    "workbench collect next state.json --worker ann --most 10",
-    group=command,
-    draws=False,  # type: ignore[arg-type]
+    "workbench collect next labels.sqlite --worker ann --most 10",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
     name="next",
     plugins=True,
 )
-@STATE
+@STORE
 @click.option("--worker", metavar="NAME", help="Who is here; anybody without.")
 @options.whole("--most", "Questions at most.", least=1)
+@click.option("--task", metavar="NAME", help="Which task is to be next, where the policy lets you.")
 @options.path("--out", "The questions, a .csv: task, worker, gold.", ".csv")
 def next_(
-    state: Path, worker: str | None, most: int | None, out: Path | None, as_json: bool
+    store: Path,
+    worker: str | None,
+    most: int | None,
+    task: str | None,
+    out: Path | None,
+    as_json: bool,
 ) -> int:
     """Ask for the next labels: whom, about what.
 
-    A worker who has not answered yet is asked the same again. STATE is written before anything is
+    A worker who has not answered yet is asked the same again. STORE is written before anything is
     printed, so that no question is lost, and none asked twice.
     """
-    from workbench import api
-
-    running = api.Collector.load(state)
-    asked = pd.DataFrame(running.next(worker, most), columns=["task", "worker", "gold"])
-    _save(running, state)
+    running = _open(store)
+    asked = pd.DataFrame(running.next(worker, most, task=task), columns=["task", "worker", "gold"])
     if out is not None:
         write_files({out: as_csv(asked, out)})
+    status = running.status()
     if as_json:
-        emit({**running.status(), "asks": asked.to_dict("records")})
+        emit({**status, "asks": asked.to_dict("records")})
     else:
         show(asked.to_csv(index=False).rstrip("\n"))
+        for note in status["notes"]:
+            say(note)
     if asked.empty:
-        say(_idle(running.status(), worker))
+        say(_idle(status, worker))
     return 0
 
 
-def _idle(told: dict[str, Any], worker: str | None) -> str:
+def _idle(status: dict[str, Any], worker: str | None) -> str:
     """Say why there is no question."""
     who = "anybody" if worker is None else worker
-    if told["closed"] == told["tasks"]:
-        return "every task is closed: `collect tell STATE --out answers.csv` writes the answers"
-    if told["waiting"]:
+    if status["closed"] == status["tasks"]:
+        return "every task is closed: `collect answers STORE --out answers.csv` writes the answers"
+    if status["waiting"]:
         return (
-            f"there is nothing to ask {who} until the {told['waiting']} open questions are "
-            "answered, or given up by `collect tell STATE --missing pairs.csv`; --worker NAME "
+            f"there is nothing to ask {who} until the {status['waiting']} open questions are "
+            "answered, or given up by `collect tell STORE --missing pairs.csv`; --worker NAME "
             "shows hers"
         )
     return (
-        f"there is nothing to ask {who}: {told['tasks'] - told['closed']} tasks are open, and "
+        f"there is nothing to ask {who}: {status['tasks'] - status['closed']} tasks are open, and "
         "whoever could tell of them has been asked, or the money is spent"
     )
 
 
 @options.command(
-    "workbench collect tell state.json --labels came.csv --out answers.csv",
+    "workbench collect tell labels.sqlite --labels came.csv --out answers.csv",
     group=command,  # type: ignore[arg-type]
     draws=False,
     plugins=True,
 )
-@STATE
+@STORE
 @options.csv("--labels", "Labels that came: columns task, worker, label.")
 @options.csv("--missing", "Labels that will not come, and are not paid: columns task, worker.")
+@options.csv("--taken-back", "Labels that do not count any more: columns task, worker.")
 @options.path("--out", "The answers so far, a .csv: task, label, confidence, closed.", ".csv")
 def tell(
-    state: Path, labels: str | None, missing: str | None, out: Path | None, as_json: bool
+    store: Path,
+    labels: str | None,
+    missing: str | None,
+    taken_back: str | None,
+    out: Path | None,
+    as_json: bool,
 ) -> int:
-    """Take labels that came, and say how far the collection is.
+    """Take labels that came, all or none, and say how far the collection is.
 
     Told again, the same labels count once.
     """
-    from workbench import api
     from workbench.crowd import tables
 
-    running = api.Collector.load(state)
-    came = [] if labels is None else [tables.read_labels(labels)]
-    gone = [] if missing is None else [tables.read_pairs(missing).assign(label=None)]
-    for table in (*came, *gone):
-        for worker, own in table.groupby("worker", sort=False):
-            running.tell(str(worker), dict(zip(own["task"], own["label"], strict=True)))
-    _save(running, state)
+    running = _open(store)
+    if taken_back is not None:
+        pairs = tables.read_pairs(taken_back)
+        for worker, own in pairs.groupby("worker", sort=False):
+            running.take_back(str(worker), own["task"].tolist())
+    rows = [] if labels is None else [tables.read_labels(labels)]
+    if missing is not None:
+        rows.append(tables.read_pairs(missing).assign(label=None))
+    by_worker: dict[str, dict[str, Any]] = {}
+    for table in rows:
+        for task, worker, label in table[["task", "worker", "label"]].itertuples(index=False):
+            own_labels = by_worker.setdefault(str(worker), {})
+            if task in own_labels:
+                raise InputError(
+                    f"worker {worker!r} has task {task!r} twice, told and missing: keep one"
+                )
+            own_labels[task] = label
+    running.tell_all(by_worker)
     if out is not None:
         write_files({out: as_csv(running.answers(), out)})
     return _status(running, as_json)
 
 
-def _save(running: Any, state: Path) -> None:
+@options.command(
+    "workbench collect status labels.sqlite",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    name="status",
+    plugins=True,
+)
+@STORE
+def status_(store: Path, as_json: bool) -> int:
+    """Say how far a collection is."""
+    return _status(_open(store), as_json)
+
+
+@options.command(
+    "workbench collect answers labels.sqlite --out answers.csv",
+    "workbench collect answers labels.sqlite --at 2026-03-01T12:00",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@click.option(
+    "--at", metavar="TIME", help="As they were then, as 2026-03-01T12:00 (this machine's time)."
+)
+@options.path("--out", "One row a task: task, label, confidence, closed; a .csv.", ".csv")
+def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int:
+    """Give the answers as they stand, or as they stood at some time."""
+    table = _open(store).answers(None if at is None else _time(at))
+    if out is not None:
+        write_files({out: as_csv(table, out)})
+    if as_json:
+        emit({"answers": table.astype(object).where(table.notna(), None).to_dict("records")})
+    elif out is None:
+        show(table.to_csv(index=False).rstrip("\n"))
+    else:
+        show(f"written: {out}")
+    return 0
+
+
+@options.command(
+    "workbench collect history labels.sqlite",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@options.whole("--most", "Only so many, the latest.", least=1)
+def history(store: Path, most: int | None, as_json: bool) -> int:
+    """Say what happened: one row an event, with its time, who, and where it came from."""
+    table = _open(store).history()
+    table = table if most is None else table.tail(most)
+    table = table.assign(time=[time.isoformat(timespec="seconds") for time in table["time"]])
+    if as_json:
+        emit({"events": table.to_dict("records")})
+        return 0
+    show(table.assign(undone=table["undone"].map({True: "undone", False: ""})).to_csv(index=False))
+    return 0
+
+
+@options.command(
+    "workbench collect undo labels.sqlite 2",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@click.argument("events", type=click.IntRange(1))
+def undo(store: Path, events: int, as_json: bool) -> int:
+    """Take back the last EVENTS events: they count no more, and stay in the history."""
+    running = _open(store)
+    running.undo(events)
+    return _status(running, as_json)
+
+
+@options.command(
+    "workbench collect import state.json labels.sqlite",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    name="import",
+    plugins=True,
+)
+@click.argument("state", type=click.Path(path_type=Path))
+@STORE
+def import_(state: Path, store: Path, as_json: bool) -> int:
+    """Make a journal STORE of a collection that release 1.0 saved as STATE, and go on with it."""
+    from workbench.collection.imported import imported
+
+    return _status(imported(state, store, origin="command"), as_json)
+
+
+def _open(store: Path) -> Any:
+    from workbench import api
+
+    return api.Collector.open(store, origin="command")
+
+
+def _time(text: str) -> datetime:
     try:
-        running.save(state)
-    except OSError as error:
-        raise InputError(f"{state}: cannot be written ({error.strerror})") from None
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"--at is {text!r:.60}: give a time, as 2026-03-01T12:00") from None
+    return time.astimezone() if time.tzinfo is None else time
 
 
 def _status(running: Any, as_json: bool) -> int:
-    told = running.status()
+    status = running.status()
     if as_json:
-        emit(told)
+        emit(status)
         return 0
     line = (
         "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
         "closed, believed error {believed_error:.4f}; {waiting} questions are open, and in the cost"
     )
-    if told["on_record"]:
+    if status["on_record"]:
         line += "; {on_record} labels were on record, at no cost"
-    show(line.format(**told))
+    show(line.format(**status))
+    for note in status["notes"]:
+        show(note)
     return 0

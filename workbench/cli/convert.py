@@ -10,6 +10,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import tell, working, write_files
+from workbench.cli.streams import put
 
 if TYPE_CHECKING:
     from workbench.api.inputs import LabelFile
@@ -46,7 +47,7 @@ def command(
     with working("converting", after=5.0):
         made = convert(labels, to, gold=gold, pseudonyms=pseudonyms, seed=seed)
     if out is None:
-        click.echo(made.content.encode(), nl=False)
+        put(made.content.encode(), nl=False)
         return
     write_files({out: made.content})
     tell(made, as_json, f"written: {out}")

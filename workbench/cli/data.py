@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,10 +54,15 @@ def info(name: str, as_json: bool) -> None:
         ("size", size),
         *((field, told[field]) for field in ("licence", "citation", "note")),
         ("present", f"yes, in {place}" if place else f"no: workbench data fetch {name}"),
-        *(("file", f"{file['url']} ({file['bytes']:,} bytes)") for file in told["files"]),
+        *(("file", _file(file)) for file in told["files"]),
     ]
     width = max(len(field) for field, _ in lines)
     show("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
+
+
+def _file(file: dict[str, Any]) -> str:
+    size = file["bytes"]
+    return f"{file['url']} ({'size not registered' if size is None else f'{size:,} bytes'})"
 
 
 @options.command("workbench data fetch bluebird rte", group=command, draws=False, plugins=True)

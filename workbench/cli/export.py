@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import emit, working, write_files
-from workbench.cli.streams import show
+from workbench.cli.streams import put, show
 
 
 @options.command("workbench export problem.json --format mps --out problem.mps", draws=False)
@@ -37,7 +35,7 @@ def command(
     with working(f"building the {formulation} model of {file}", after=5.0):
         model = api.export(problem, formulation, format=format)
     if out is None:
-        click.echo(model.content, nl=False)
+        put(model.content, nl=False)
         return
     write_files({out: model.content})
     if as_json:

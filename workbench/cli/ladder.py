@@ -16,6 +16,7 @@ from workbench.cli.output import tell, working, write_folder
     "workbench ladder --gap 0.005 --out results",
     "workbench ladder --crowd uniform --skill 0.9 --epsilon 0.01 --json",
     "workbench ladder --skills skills.csv --tasks 200 --capacity 50",
+    plugins=True,
 )
 @options.csv("--skills", "Skills that are known: columns worker, task_type, skill.")
 @options.csv("--costs", "With --skills: price of a label by worker and type.")

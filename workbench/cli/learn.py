@@ -19,6 +19,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "workbench learn --simulate 9 --low 0.5 --high 0.9 --schedule 2,4 --weighted",
     "workbench learn --labels labels.csv --gold gold.csv --out results",
     "workbench learn --labels labels.csv --policy ls-ol --schedule 30,0 --vetting",
+    plugins=True,
 )
 @click.option(
     "--policy",
@@ -33,7 +34,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
 )
 @options.number("--low", "Simulated M: the least skill. [default: 0.5]")
 @options.number("--high", "Simulated M: the greatest skill. [default: 1]")
-@options.whole("--runs", "Simulated: how many. [default: 100]", least=1)
+@options.whole("--runs", "Simulated: how many. [default: 100]", least=1, most=100_000)
 @click.option("--costs", metavar="C|C,C,…", help="Simulated: price of a label. [default: 1]")
 @options.labels(
     "Recorded labels: task, worker, label (and time).",
@@ -57,6 +58,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "--horizon",
     "Number of tasks. [default: 2000 simulated, all recorded]",
     least=1,
+    most=10**9,
     metavar="T",
 )
 @click.option(
@@ -75,7 +77,10 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]",
 )
 @options.whole(
-    "--delay", "LS_OL: a tester is assigned again no sooner than 1 to this many steps later.", 0
+    "--delay",
+    "LS_OL: a tester is assigned again no sooner than 1 to this many steps later.",
+    0,
+    most=10**9,
 )
 @options.folder("Folder for steps.csv, workers.csv, learn.json and learn.png.")
 def command(out: Path | None, as_json: bool, **given: Any) -> int:

@@ -13,9 +13,19 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
+from workbench.cli.streams import results_apart
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
+
+
+def _results_apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def run(*args: Any, **options: Any) -> Any:
+        with results_apart():
+            return function(*args, **options)
+
+    return run
 
 
 class RegistryChoice(click.Choice[str]):
@@ -66,7 +76,7 @@ def command(
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         maker: Any = click.command(name, epilog=epilog, **given.get("click", {}))
-        made: click.Command = maker(function)
+        made: click.Command = maker(_results_apart(function))
         # What is added here comes last in the help.
         common = [plugin_option] if given.get("plugins") else []
         common += [*([seed] if seed else []), json_option]

@@ -18,7 +18,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import cell, printable, strict_json
 from workbench.base.writing import write_together
-from workbench.cli.streams import say, show
+from workbench.cli.streams import put, say, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def emit(payload: Mapping[str, Any]) -> None:
     payload = {"schema": SCHEMA, **payload}
     # Bytes, so that the terminal's encoding has no say in it; what a file name has beside UTF-8
     # becomes a JSON escape.
-    click.echo(strict_json(payload).encode("utf-8", "backslashreplace"))
+    put(strict_json(payload).encode("utf-8", "backslashreplace"))
 
 
 NOTES = "workbench.cli.notes"

@@ -51,6 +51,7 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.whole(
     "--classes",
     "Number of classes, where there are some that nobody used. [default: those in the files]",
+    most=1000,
     metavar="L",
 )
 @options.flag(

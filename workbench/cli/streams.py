@@ -18,10 +18,29 @@ import click
 
 from workbench.base.text import printable
 
+_results: list[Any] = []
+"""Where results are printed while whatever else is printed goes to standard error."""
+
+
+@contextlib.contextmanager
+def results_apart() -> Iterator[None]:
+    """Let nothing but results reach standard output: a plugin may print, and `--json` is read."""
+    _results.append(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results.pop()
+
+
+def put(text: str | bytes, *, nl: bool = True) -> None:
+    """Print a result on standard output."""
+    click.echo(text, file=_results[-1] if _results else None, nl=nl)
+
 
 def show(text: str) -> None:
     """Print for a person on standard output."""
-    click.echo(printable(text))
+    put(printable(text))
 
 
 def say(line: str) -> None:

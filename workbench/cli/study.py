@@ -155,6 +155,7 @@ def show(name: str, as_json: bool, **given: Any) -> None:
     "--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial (on Linux)."
 )
 @options.flag("--retry", "Run failed trials again.")
+@options.flag("--fresh", "Run again what was made by other code than today's.")
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
@@ -192,10 +193,14 @@ def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
     known = False
 
     def show(progress: Progress) -> None:
+        from workbench.studies.run import older_line
+
         nonlocal known
         if progress.skipped and not known:
             done = f"{progress.skipped:,} of {progress.planned:,}"
             say(f"{study}: {done} trials are done: skipped")
+            if progress.older:
+                say(f"warning: {older_line(progress.older)}")
         how_far(progress.summary(), 1 - progress.left / max(progress.planned, 1))
         known = True
 

@@ -60,7 +60,7 @@ _POLICIES = {
         "after Khetan, Oh (2016), Algorithm 1",
     ),
     "algorithm-2": (
-        "by_visit:AlgorithmTwo",
+        "algorithm_two:AlgorithmTwo",
         "task weights from a sample of workers, each one visit, skills by gold",
         "Ho, Jabbari, Vaughan (2013), Algorithm 2",
     ),
@@ -73,6 +73,16 @@ _POLICIES = {
         "by_visit:Descended",
         "prices by one subgradient step a worker, skills by gold",
         "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
+    ),
+    "ls-ol": (
+        "task_by_task:LsOlPolicy",
+        "each arriving task to the best set, testers to everybody, no gold",
+        "Liu, Liu (2015), Figure 1",
+    ),
+    "model": (
+        "task_by_task:ModelPolicy",
+        "each arriving task to whom a model of all labels bought finds worth it, no gold",
+        "Dawid, Skene (1979), beyond Liu, Liu (2015)",
     ),
 }
 

@@ -89,7 +89,7 @@ def rehearse(
     have
         Labels that are there from the start: they count, and cost nothing.
     """
-    ledger = Ledger(pool, total, least, most)
+    ledger = Ledger(pool, total, least, most, repeats=getattr(policy, "repeats", False))
     for given, label in have:
         ledger.record(given, label)
     deciding = policy(ledger, goal, seed)

@@ -53,6 +53,13 @@ COMPARED = 60
 """Workers, those with most labels, among whom copies are looked for."""
 HYPER_GROUP = 1.0
 """The same in a group, whose members are alike."""
+MOST_WRONG = 0.9
+"""Pooled errors make a label of another class at most so likely as of its own, or as errors spread
+evenly do: fitted to few labels they would exceed it, and classes change places."""
+REVERSED = (
+    "warning: nearly as many workers seem worse than chance as better, so that right and wrong may "
+    "be interchanged: bring gold for some tasks"
+)
 SETTLED = 1e-3
 """Refit until no task's posterior moves by more."""
 
@@ -86,11 +93,12 @@ def grid(classes: int) -> AbilityGrid:
     above = np.array([0.0, 0.05, *np.arange(0.1, 0.95, 0.05), 0.94, 0.97, 0.99])
     # Of more classes a worker below chance would only tell what a task is not; whole crowds of
     # them are a second solution, at odds with every vote.
-    below = np.array([0.2, 0.5, 0.8] if classes == 2 else [])
-    ability = np.concatenate([chance + (1.0 - chance) * above, chance * (1.0 - below)])
-    prior = np.concatenate(
-        [[0.25], np.full(len(above) - 1, 0.7 / (len(above) - 1)), [0.05 / 3] * len(below)]
-    )
+    # Of two, every ability above chance has its mirror image: were there none as far below, a
+    # crowd with workers who are always wrong would be likelier with all labels reversed.
+    below = -above[1:] if classes == 2 else above[:0]
+    ability = chance + (1.0 - chance) * np.concatenate([above, below])
+    prior = np.concatenate([[0.25], np.full(len(above) - 1, 0.7), np.full(len(below), 0.05)])
+    prior[1:] /= len(above) - 1
     other = (1.0 - ability) / (classes - 1)
     gain = (ability - other) * np.log(ability / other)
     order = np.argsort(-gain, kind="stable")
@@ -182,14 +190,25 @@ class Beliefs:
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
         for name in ARRAYS:
-            setattr(self, name, np.array(saved[name], dtype=np.float64))
+            array = np.array(saved[name], dtype=np.float64)
+            # Release 1.0.0 had fewer abilities, the last axis of two.
+            axes = 1 if name in ("weight", "population") else array.ndim
+            if array.shape[:axes] != getattr(self, name).shape[:axes]:
+                raise ValueError(f"{name} has shape {array.shape}")
+            setattr(self, name, array)
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
+        if self._size != len(self.ledger.labels):
+            raise ValueError(f"messages are of {self._size} labels")
         self.rows_weight, self.rows_at, copying, self.doubtful, self.heat = saved["rows"]
         self.copying = np.array(copying, dtype=bool)
         if "group" in saved:
             self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
             self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
+        if self.population.shape[1:] != self.grid.prior.shape:
+            self.population = np.tile(self.grid.prior, (len(self.population), 1))
+            self.weight = self.population[self.like]
+            self._weigh()
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -200,6 +219,16 @@ class Beliefs:
         peak = np.maximum.reduce(list(self.joint.T))
         total: FloatArray = sum(np.exp((column - peak) / self.heat) for column in self.joint.T)
         return 1.0 / total
+
+    def notes(self) -> list[str]:
+        """Say what whoever reads the posterior must know of the workers."""
+        notes = [REVERSED] if self.doubtful else []
+        if self.copying.any():
+            notes.append(
+                f"{int(self.copying.sum())} workers seem to copy others: their labels count once, "
+                "and they are not asked any more"
+            )
+        return notes
 
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the tasks and workers of labels that have just come."""
@@ -365,7 +394,7 @@ class Beliefs:
             What it added to her counts, shape (k, K).
         """
         right = np.eye(self.K, dtype=bool)[label]
-        chance = np.where(right, mean[:, None], (1.0 - mean)[:, None] * self.errors[:, label].T)
+        chance = np.where(right, mean[:, None], self._wrong(mean, label))
         if self.rows_weight < MOST_WEIGHT / 2:
             counts = self.counts[unit, :, label] - own
             total = self.counts[unit].sum(axis=2) - own
@@ -375,6 +404,13 @@ class Beliefs:
             sure = self.known[unit, :, label]
             chance = np.where(np.isnan(sure), chance, sure)
         return log(chance)
+
+    def _wrong(self, mean: FloatArray, label: IntArray) -> FloatArray:
+        """Chance of each label where another class is true, by that class, shape (k, K)."""
+        wrong = (1.0 - mean)[:, None] * self.errors[:, label].T
+        most = np.maximum(MOST_WRONG * mean, (1.0 - mean) / (self.K - 1))
+        capped: FloatArray = np.minimum(wrong, most[:, None])
+        return capped
 
     def _weigh(self, units: IntArray | slice = slice(None)) -> None:
         """Posterior of abilities from what was heard."""

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.aggregation.dawid_skene import smoothed
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, sequence, stream
-from workbench.collection.policy import Belief, Goal
+from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import Ledger, Questions
 
 TASKS, LABELS = 5, 10
@@ -24,7 +24,7 @@ TASKS, LABELS = 5, 10
 smaller rounds than these cost time and gain nothing."""
 
 
-class ByTask:
+class ByTask(Policy):
     """Asks about the tasks of least `index`; a policy of one's own is a subclass.
 
     Attributes

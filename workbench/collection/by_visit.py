@@ -1,11 +1,11 @@
-"""Algorithm 2 and its kin beside policies that look at labels: one visit of each worker.
+"""Kin of Algorithm 2 beside policies that look at labels: one visit of each worker.
 
 A worker who arrives answers the gold tasks, her skill is a posterior mean under a prior fitted to
 those who came before (empirical Bayes: plug-in shares overrate, and the policies then stop early),
 and `workbench.assignment.policies` names all her tasks at once. They never look at a label. At the
 end each task's posterior follows by Bayes' rule from the same skills, as if these were known.
 
-Sources: Ho, Jabbari, Vaughan (2013), Algorithm 2; those of `workbench.assignment.policies`.
+Sources: those of `workbench.assignment.policies`; `algorithm_two` is the paper's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from workbench.assignment.policies import (
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, sequence
-from workbench.collection.policy import Belief, Goal
+from workbench.collection.algorithm_two import check_visits, known_skills
+from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.crowd.empirical_bayes import FLAT, BetaPrior, fitted_priors, posterior_means
 
@@ -36,7 +37,7 @@ SURE = 1e-3
 """Skills that vote are kept so far from 0 and 1."""
 
 
-class ByVisit:
+class ByVisit(Policy):
     """A policy of `workbench.assignment`, as one that collects.
 
     Raises
@@ -46,25 +47,17 @@ class ByVisit:
         by gold tasks.
     """
 
+    begins_again = False
+
     policy: ClassVar[str]
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
+        check_visits(ledger, goal)
+        assert goal.epsilon is not None
         pool = ledger.pool
-        if goal.epsilon is None or len(pool.classes) != 2:
-            raise InputError(
-                "a policy of visits is for two classes and an ε of each task, not for "
-                f"{len(pool.classes)} classes or a budget alone"
-            )
-        if ledger.least or ledger.most is not None or ledger.recorded[0]:
-            raise InputError(
-                "a policy of visits plans without looking at labels: it knows no labels on record, "
-                "no least and no most of a task; take until-sure"
-            )
         self.ledger, self.epsilon, self.own = ledger, goal.epsilon, sequence(seed)
         shape = len(pool.price), len(pool.workers)
-        self.known = np.full(shape, np.nan)
-        if pool.confusion is not None:
-            self.known = np.einsum("tjkk->tj", pool.confusion) / 2.0
+        self.known = known_skills(ledger)
         if not len(pool.gold) and np.isnan(self.known).any():
             raise InputError("a policy of visits judges workers by gold tasks: give some")
         kind = POLICIES[self.policy].call
@@ -161,12 +154,6 @@ class ByVisit:
 
 def _of(worker: int, task: IntArray, *, gold: bool = False) -> Questions:
     return Questions(task, np.full(len(task), worker, dtype=np.int64), gold)
-
-
-class AlgorithmTwo(ByVisit):
-    """Algorithm 2 of the paper."""
-
-    policy = "paper"
 
 
 class ReSolved(ByVisit):

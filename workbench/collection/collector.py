@@ -1,56 +1,86 @@
 """Labels collected from people or models by name: ask, tell, stop when sure.
 
-    collector = Collector(["t1", "t2"], ["ann", "bob"], classes=["cat", "dog"], epsilon=0.05)
+    collector = Collector(["t1", "t2"], ["ann", "bob"], classes=["cat", "dog"], epsilon=0.05,
+                          path="labels.sqlite")
     asked = collector.next("ann")                       # Question(task, worker, gold), …
     collector.tell("ann", {"t1": "cat", "t2": None})    # None: this label will not come
-    collector.save("state.json")                        # go on tomorrow
+    collector = Collector.open("labels.sqlite")         # go on tomorrow
     collector.answers()                                 # task, label, confidence, closed
 
 Labels may come in any order, any number of questions may be open, and a label that was given up may
 still come: it is then paid for. A label told twice, alike, counts once, so that a step that was cut
 off can simply be tried again.
+
+With a path every step is an event in a journal before anything is given back, and several programs
+may collect into it at the same time; without one the events are in memory.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
 
 import msgspec
 import numpy as np
 import pandas as pd
-from msgspec import Meta
 
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import stream
+from workbench.base.journal import Journal
+from workbench.base.journal_events import Event, JournalEntry, Position
+from workbench.base.journal_view import MEND, JournalTransaction
 from workbench.base.state import (
-    Count,
     Id,
     Label,
     Saveable,
-    Share,
     State,
     check,
-    distinct,
+    encoded,
     find,
     identifier,
-    label_name,
-    name_array,
     name_places,
 )
 from workbench.collection import POLICIES
-from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import Ledger, Pool, Questions
+from workbench.collection.events import (
+    JOURNAL,
+    Arrived,
+    Asked,
+    Changed,
+    GivenUp,
+    Joined,
+    Left,
+    OnRecord,
+    Opened,
+    TakenBack,
+    Told,
+    Undone,
+)
+from workbench.collection.history import Names, history_table
+from workbench.collection.log import MAKER, EventLog, MemoryLog, replayed
+from workbench.collection.policy import Belief, Policy, answer_table, notes_of
+from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
+from workbench.collection.running import Running
+from workbench.collection.setup import (
+    Hand,
+    PerTask,
+    PerWorker,
+    Setup,
+    changed_terms,
+    check_goal,
+    labels_of,
+    read_setup,
+    read_tasks,
+    record_of,
+)
 
-HIGHEST_PRICE = 1e9
-Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
-PerWorker: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
-Triple: TypeAlias = tuple[Count, Count, Count]
-"""Gold (1) or not (0), task, worker; or task, worker, class."""
+EVERY = 1000
+"""Events after which a snapshot is kept."""
 
 
 class Question(NamedTuple):
@@ -61,59 +91,24 @@ class Question(NamedTuple):
     gold: bool
 
 
-class Hand(State, frozen=True):
-    """A worker, or (without a name) somebody who may still come.
-
-    `price` is by type, `available` the places of the tasks she can be asked about, `group` the
-    workers with whom she errs together, `skill` her chance of being right where it is known.
-    """
-
-    worker: Id | None
-    capacity: Count
-    price: tuple[Price, ...]
-    group: Id | None
-    skill: Share | None
-    available: tuple[Count, ...] | None
-
-
 class CollectorState(State, frozen=True):
-    """All that `Collector` needs to go on.
+    """A collection in one JSON file, as releases before 2.0 save it.
 
-    (task, type), (gold task, label, type), (class, share), (hidden task, label); labels in order of
-    arrival, of which the first `recorded` (and of the gold labels as many as the second number
-    says) were there from the start. `sealed` is a digest of the rest: a policy's own state has no
-    schema that an edited file could be held to.
+    `workers` are the names in the order of their places. `sealed` is a digest of the rest: a
+    policy's own state has no schema that an edited file could be held to.
     """
 
     service: ClassVar[str] = "collector"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
-    tasks: tuple[tuple[Id, Id], ...]
-    gold: tuple[tuple[Id, Label, Id], ...]
-    classes: tuple[tuple[Label, Share], ...]
-    hidden: tuple[tuple[Id, Label], ...]
-    hands: tuple[Hand, ...]
-    epsilon: float | None
-    mean: bool
-    total: float | None
-    least: Count
-    most: Count | None
-    policy: str
-    seed: Count
-    recorded: tuple[Count, Count]
-    labels: tuple[Triple, ...]
-    gold_labels: tuple[Triple, ...]
-    waiting: tuple[Triple, ...]
-    missed: tuple[Triple, ...]
-    spent: float
-    gold_spent: float
-    policy_state: str
+    workers: tuple[Id, ...]
+    opened: Opened
     sealed: str = ""
 
     def seal(self) -> str:
         """Digest of everything else."""
-        told = msgspec.to_builtins(msgspec.structs.replace(self, sealed=""))
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+        content = msgspec.to_builtins(msgspec.structs.replace(self, sealed=""))
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
 
 class Collector(Saveable[CollectorState]):
@@ -133,6 +128,14 @@ class Collector(Saveable[CollectorState]):
         sure beliefs may be, so that others are closed when they should. Two or more.
     classes
         Names, or a mapping of their prior shares; those of the gold when None.
+    types
+        The types that tasks may have, where more will arrive than are named; those of the tasks
+        when None.
+    contexts
+        A number in [0, 1] by task, for a policy that learns by it.
+    easiness
+        d by task, above 0 and at most 1: a worker of skill p is right with probability
+        ½ + d (p − ½); 1 for tasks left out. Gold tasks have theirs in a column `easiness`.
     epsilon
         ε, the error that each task may have.
     mean
@@ -159,8 +162,14 @@ class Collector(Saveable[CollectorState]):
         Workers beside those named who may still come; numbers alone, not tables, are for them.
     policy
         Name of a policy of `POLICIES`.
+    options
+        Options of that policy, by name.
     seed
         Of its draws; a whole number, which can be saved.
+    path
+        A journal to begin, in which everything is kept; in memory when None.
+    origin
+        Where what happens comes from, as the history has it: python, command, page, …
 
     Raises
     ------
@@ -181,15 +190,26 @@ class Collector(Saveable[CollectorState]):
     """
 
     state_type = CollectorState
+    tasks: dict[Id, int]
+    gold: dict[Id, int]
+    workers: dict[Id, int]
+    classes: dict[Label, int]
+    """Place of each name."""
+    _log: Journal[Event] | MemoryLog
+    _running: Running | None
+    _position: Position | None
 
     def __init__(
         self,
-        tasks: Iterable[Any] | PerWorker,
+        tasks: Iterable[Any] | PerTask,
         workers: Iterable[Any] | int,
         *,
-        gold: PerWorker | pd.DataFrame | None = None,
-        hidden: PerWorker | None = None,
+        gold: PerTask | pd.DataFrame | None = None,
+        hidden: PerTask | None = None,
         classes: Iterable[Any] | Mapping[Any, float] | None = None,
+        types: Iterable[Any] | None = None,
+        contexts: PerTask | None = None,
+        easiness: PerTask | None = None,
         epsilon: float | None = None,
         mean: bool = False,
         total: float | None = None,
@@ -203,130 +223,204 @@ class Collector(Saveable[CollectorState]):
         most: int | None = None,
         newcomers: int = 0,
         policy: str = "until-sure",
+        options: Mapping[str, Any] | None = None,
         seed: int = 0,
+        path: str | Path | None = None,
+        origin: str = "python",
     ) -> None:
-        check_goal(epsilon, total)
-        typed = _typed(tasks)
-        check(not isinstance(workers, str), "workers: give a list of names, or how many may come")
-        if not np.iterable(workers):
-            newcomers, workers = checks.count("workers", workers, 1), ()
-        types = distinct(kind for _, kind in typed)
-        named_gold = _gold(gold, types)
-        if have is not None:
-            have = _of_tasks(have, [name for name, *_ in (*typed, *named_gold)])
-            named = [*workers]
-            new = [one for one in dict.fromkeys(have["worker"]) if one not in named]
-            workers, newcomers = [*named, *new], max(newcomers - len(new), 0)
-        known = name_places("workers", workers, "worker")
-        many = len(known) + checks.count("newcomers", newcomers)
-        check(many, "workers is empty: name those who can be asked, or how many may come")
-        by_worker = [
-            _numbers("capacity", capacity, known, len(typed) + len(named_gold)),
-            _prices(costs, known, types),
-            _of_known("groups", groups, known),
-            _of_known("skills", skills, known),
-        ]
-        can = _available(available, known, [task for task, _ in typed])
-        secret = _hidden(hidden, [task for task, _ in typed])
-        told = [*(label for _, label, _ in named_gold), *(label for _, label in secret)]
-        shares = _classes(classes, told)
-        names = [label for label, _ in shares]
-        labels = _recorded(have, [task for task, _ in typed], known, names)
-        gold_labels = _recorded(have, [task for task, *_ in named_gold], known, names)
-        hands = []
-        for place, worker in enumerate([*known, *[None] * (many - len(known))]):
-            takes, price, group, skill = (given.get(worker, given[...]) for given in by_worker)
-            hands.append(
-                Hand(
-                    worker,
-                    checks.count(f"capacity of worker {worker!r}", takes),
-                    tuple(
-                        checks.number(f"cost of worker {worker!r}", one, 0, HIGHEST_PRICE)
-                        for one in price
-                    ),
-                    None if group is None else identifier(f"group of worker {worker!r}", group),
-                    None
-                    if skill is None
-                    else checks.number(f"skill of worker {worker!r}", skill, 0, 1),
-                    None if can is None else can[place] if place < len(known) else (),
-                )
-            )
-        self._begin(
-            CollectorState(
-                tasks=tuple(typed),
-                gold=tuple(named_gold),
-                classes=tuple(shares),
-                hidden=secret,
-                hands=tuple(hands),
-                epsilon=None if epsilon is None else float(epsilon),
-                mean=bool(mean),
-                total=None if total is None else float(total),
-                least=checks.count("least", least),
-                most=None if most is None else checks.count("most", most, max(least, 1)),
-                policy=policy,
-                seed=checks.count("seed", seed),
-                recorded=(len(labels), len(gold_labels)),
-                labels=labels,
-                gold_labels=gold_labels,
-                waiting=(),
-                missed=(),
-                spent=0.0,
-                gold_spent=0.0,
-                policy_state="",
-            )
+        kind = POLICIES[policy].call
+        if not kind.streams:
+            check_goal(epsilon, total)
+        named = read_setup(
+            tasks,
+            workers,
+            gold=gold,
+            hidden=hidden,
+            classes=classes,
+            types=types,
+            contexts=contexts,
+            easiness=easiness,
+            capacity=capacity,
+            costs=costs,
+            groups=groups,
+            skills=skills,
+            available=available,
+            have=have,
+            newcomers=newcomers,
+            epsilon=None if epsilon is None else float(epsilon),
+            mean=bool(mean),
+            total=None if total is None else float(total),
+            least=checks.count("least", least),
+            most=None if most is None else checks.count("most", most, max(least, 1)),
+            policy=policy,
+            options=msgspec.to_builtins(dict(options or {})),
+            seed=checks.count("seed", seed),
         )
+        setup = msgspec.json.decode(encoded(named.setup), type=Setup)  # what can be saved, as saved
+        keys = MemoryLog()
+        opened = Opened(
+            setup,
+            tuple(keys.withhold(name) for name in named.workers),
+            named.record,
+            named.gold_record,
+        )
+        Running(opened)  # what the policy refuses is refused before a file is begun
+        self._begin(opened, named.workers, path, origin)
 
-    def _begin(self, saved: CollectorState) -> None:
-        """Set up pool, ledger and policy as a state has them."""
-        self._saved = saved
-        self.tasks = name_places("tasks", (task for task, _ in saved.tasks))
-        self.gold = name_places("gold", (task for task, *_ in saved.gold))
-        check(self.tasks, "tasks is empty: name what is to be labelled")
-        for task in self.gold:
-            check(task not in self.tasks, f"task {task!r} is also a gold task: leave one out")
-        self.classes: dict[Label, int] = {
-            label: code for code, (label, _) in enumerate(saved.classes)
-        }
-        check(len(self.classes) >= 2, "classes: name two or more, no two alike")
-        check(len(self.classes) == len(saved.classes), "classes has a class twice: keep one")
-        self.hands = list(saved.hands)
-        self.workers = name_places(
-            "workers", (one.worker for one in self.hands if one.worker is not None), "worker"
-        )
-        self.ledger = Ledger(_pool(saved), saved.total, saved.least)
-        self.ledger.left[len(self.workers) :] = 0  # nobody yet
-        self._waiting: dict[int, dict[tuple[bool, int], None]] = {}
-        self._missed: set[Triple] = set(saved.missed)
-        self.ledger.total = None  # what was asked was paid
-        for gold in (False, True):
-            at, by = _pairs(saved.missed, gold)
-            (self.ledger.gold_open if gold else self.ledger.open)[at, by] = False
-            told = np.array(saved.gold_labels if gold else saved.labels, dtype=np.int64)
-            at, by, label = told.reshape(-1, 3).T
-            had = saved.recorded[gold]
-            self.ledger.record(Questions(at[:had], by[:had], gold), label[:had])
-            at, by, label = at[had:], by[had:], label[had:]
-            self.ledger.ask(Questions(at, by, gold))
-            self.ledger.tell(Questions(at, by, gold), label)
-            self.ledger.ask(Questions(*_pairs(saved.waiting, gold), gold))
-        for known, task, worker in saved.waiting:
-            self._waiting.setdefault(worker, {})[bool(known), task] = None
-        self.ledger.total, self.ledger.spent = saved.total, saved.spent
-        self.ledger.gold_spent = saved.gold_spent
-        self.ledger.most = saved.most
-        self.ledger.shut()
-        goal = Goal(saved.epsilon, saved.mean)
-        self._policy: Policy = POLICIES[saved.policy].call(self.ledger, goal, saved.seed)
-        if saved.policy_state:
-            self._policy.resume(json.loads(saved.policy_state))
+    def _begin(
+        self, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
+    ) -> None:
+        """Write the first event, to a journal or in memory."""
+        self.origin, self._running, self._position = origin, None, None
+
+        def beginning(turn: JournalTransaction[Event] | MemoryLog) -> list[Event]:
+            keys = tuple(turn.withhold(name) for name in workers)
+            return [msgspec.structs.replace(opened, names=keys)]
+
+        if path is None:
+            self._log = MemoryLog()
+            self._log.append(beginning(self._log), who="owner", origin=origin)
+        else:
+            self._log = Journal.create(path, JOURNAL, beginning, who="owner", origin=origin)
+        self._catch_up_now()
+
+    @classmethod
+    def begun(
+        cls, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
+    ) -> Self:
+        """Begin with a first event, without the names of its workers, and with these.
+
+        Raises
+        ------
+        InputError
+            There is a file already, it cannot be written, or the policy refuses.
+        """
+        collector = cls.__new__(cls)
+        named = tuple(name_places("workers", workers, "worker"))
+        Running(msgspec.structs.replace(opened, names=tuple(map(str, range(len(named))))))
+        collector._begin(opened, named, path, origin)
+        return collector
+
+    @classmethod
+    def open(cls, path: str | Path, *, origin: str = "python") -> Self:
+        """Go on with a collection that is kept in a journal.
+
+        Parameters
+        ----------
+        path
+            As given to the constructor.
+        origin
+            Where what happens now comes from: command, page, …
+
+        Raises
+        ------
+        InputError
+            There is no such journal, or it is damaged.
+        """
+        collector = cls.__new__(cls)
+        collector.origin, collector._running, collector._position = origin, None, None
+        collector._log = Journal.open(path, JOURNAL)
+        collector._catch_up_now()
+        return collector
+
+    def close(self) -> None:
+        """Close the journal; nothing more can be asked or told."""
+        self._log.close()
+
+    # ---- events: one turn after another ----
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[_Turn]:
+        """Hold the log alone, be as far as it is, and append what happens in the block.
+
+        On an error nothing is appended. Where something had been applied by then, the collection is
+        read anew before the next turn.
+        """
+        with self._log.transaction() as transaction:
+            self._catch_up(transaction)
+            assert self._running is not None
+            turn = _Turn(self._running, transaction)
+            try:
+                yield turn
+                for who, event in turn.events:
+                    transaction.append([event], who=who, origin=self.origin)
+                if turn.events:
+                    self._keep_snapshot(transaction)
+            except BaseException:
+                if turn.applied:
+                    self._running = self._position = None
+                raise
+        if turn.events:
+            self._position = transaction.end
+
+    def _keep_snapshot(self, transaction: JournalTransaction[Event] | MemoryLog) -> None:
+        before = 0 if self._position is None else self._position.number
+        if transaction.path is not None and transaction.end.number // EVERY > before // EVERY:
+            assert self._running is not None
+            transaction.keep(MAKER, msgspec.msgpack.encode(self._running.opened()))
+
+    def _catch_up_now(self) -> None:
+        with self._log.view() as view:
+            self._catch_up(view)
+
+    def _catch_up(self, view: EventLog) -> None:
+        """Apply what others have done since the last turn."""
+        if self._running is not None and self._position == view.end:
             return
-        for gold, came in ((True, self.ledger.gold_labels), (False, self.ledger.labels)):
-            if len(came):
-                self._policy.told(Questions(came[:, 0], came[:, 1], gold), came[:, 2])
+        entries: Iterable[JournalEntry[Event]] = ()
+        if self._running is not None:
+            entries = list(view.since(self._position))
+            if any(isinstance(entry.event, Undone) for entry in entries):
+                self._running = None
+        if self._running is None:
+            self._running = replayed(view)
+        else:
+            running, self._running = self._running, None  # unless all can be applied
+            for entry in entries:
+                running.apply(entry.event)
+            self._running = running
+        self._position = view.end
+        self._name_workers(view)
+
+    def _name_workers(self, view: EventLog) -> None:
+        assert self._running is not None
+        names: list[Id] = []
+        for place, key in enumerate(self._running.names):
+            name = view.reveal(key)
+            if name is None:
+                raise InputError(
+                    f"{self._log.path}: damaged, the name of worker {place} is missing; {MEND}"
+                )
+            names.append(name)
+        self.workers = {name: place for place, name in enumerate(names)}
+        setup = self._running.setup
+        self.tasks = {task.name: place for place, task in enumerate(setup.tasks)}
+        self.gold = {task.name: place for place, task in enumerate(setup.gold)}
+        self.classes = {label: code for code, (label, _) in enumerate(setup.classes)}
+
+    @property
+    def _now(self) -> Running:
+        """The collection as it stands in the log."""
+        if self._running is None or self._log.path is not None:
+            self._catch_up_now()
+        assert self._running is not None
+        return self._running
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was asked, answered and paid."""
+        return self._now.ledger
+
+    @property
+    def policy(self) -> Policy:
+        """Who decides; to look at, not to be asked."""
+        return self._now.policy
 
     # ---- asking ----
 
-    def next(self, worker: Id | None = None, most: int | None = None) -> list[Question]:
+    def next(
+        self, worker: Id | None = None, most: int | None = None, *, task: Id | None = None
+    ) -> list[Question]:
         """Ask for labels.
 
         Parameters
@@ -336,6 +430,8 @@ class Collector(Saveable[CollectorState]):
             and has not answered comes first, and alone. None to ask anybody.
         most
             Questions at most.
+        task
+            Of a policy that takes tasks as they arrive: which is to be next.
 
         Returns
         -------
@@ -345,48 +441,183 @@ class Collector(Saveable[CollectorState]):
         Raises
         ------
         InputError
-            A worker who was not named when there is no place for newcomers left.
+            A worker who was not named when there is no place for newcomers left, or a task that is
+            not here, or not for the caller to choose.
         """
         if most is not None:
             checks.count("most", most, 1)
-        place = None if worker is None else self._place(worker)
-        if place is not None and self._waiting.get(place):
-            return self.waiting(worker)[:most]
-        ask = self._policy.next(place, most)
-        self.ledger.ask(ask)
-        for task, one in zip(ask.task.tolist(), ask.worker.tolist(), strict=True):
-            self._waiting.setdefault(one, {})[ask.gold, task] = None
-        return self._questions((ask.gold, *pair) for pair in zip(ask.task, ask.worker, strict=True))
+        name = None if worker is None else identifier("worker", worker)
+        with self._turn() as turn:
+            running = turn.running
+            place = None if name is None else self._place(turn, name)
+            if place is not None and running.waiting.get(place):
+                return self._of(running, place)[:most]
+            first = None
+            if task is not None:
+                first = find(self.tasks, task)
+                check(first is not None, f"task {checks.show(task)} is no task here")
+            turn.ask(place, most, first)
+            if place is not None and running.policy.streams:
+                return self._of(running, place)[:most]
+            asks = turn.asked.asks if turn.asked is not None else ()
+            return self._questions((bool(gold), at, who) for gold, at, who in asks)
 
-    def _place(self, worker: Id) -> int:
+    def _place(self, turn: _Turn, name: Id) -> int:
         """Place of a worker, a new one if need be."""
+        place = self.workers.get(name)
+        if place is None:
+            place = self._join(turn, name, None)
+        return place
+
+    def _join(self, turn: _Turn, name: Id, hand: Hand | None) -> int:
+        """Let somebody take the place of a newcomer."""
+        hands, place = turn.running.setup.hands, len(self.workers)
+        check(
+            place < len(hands),
+            f"worker {name!r} was not named, and no newcomer is expected: start with more",
+        )
+        hand = hands[place] if hand is None else hand
+        turn.apply(Joined(place, turn.log.withhold(name), hand))
+        self.workers[name] = place
+        return place
+
+    def join(
+        self,
+        worker: Id,
+        capacity: int | None = None,
+        *,
+        costs: float | Mapping[Any, float] | pd.Series[Any] | None = None,
+        prices: PerTask | None = None,
+        available: Iterable[Id] | None = None,
+    ) -> None:
+        """A worker arrives, and says what she will do; or one who left is here again.
+
+        Parameters
+        ----------
+        capacity
+            Labels that she will give, gold included; as was said at the start when None.
+        costs
+            Price of her label, one number or by task type.
+        prices
+            Price of her label by task, where it is not that of the type.
+        available
+            Tasks she may be asked about; all when None.
+
+        Raises
+        ------
+        InputError
+            There is no place for her, a number is out of range, or a task or type is not here.
+        """
         name = identifier("worker", worker)
-        if name not in self.workers:
-            place = len(self.workers)
+        with self._turn() as turn:
+            setup, place = turn.running.setup, self.workers.get(name)
+            at = len(self.workers) if place is None else place
             check(
-                place < len(self.hands),
+                at < len(setup.hands),
                 f"worker {name!r} was not named, and no newcomer is expected: start with more",
             )
-            self.workers[name] = place
-            self.hands[place] = msgspec.structs.replace(self.hands[place], worker=name)
-            self.ledger.left[place] = self.hands[place].capacity
-        return self.workers[name]
+            hand = changed_terms(
+                name,
+                setup.hands[at],
+                list(setup.types),
+                self.tasks,
+                capacity=capacity,
+                costs=costs,
+                prices=prices,
+                available=available,
+            )
+            check(
+                hand.own_price is None or turn.running.policy.knows_single_tasks,
+                f"prices: policy {setup.policy} knows no prices of single tasks: leave them out",
+            )
+            check(
+                place is None or place in turn.running.away or hand != setup.hands[at],
+                f"worker {name!r} is here already: let her join once",
+            )
+            if place is None:
+                self._join(turn, name, hand)
+            else:
+                turn.apply(Joined(place, None, hand))
+
+    def leave(self, worker: Id) -> None:
+        """Ask a worker no more; what she was asked stays open until it is told or given up.
+
+        Raises
+        ------
+        InputError
+            She is not here.
+        """
+        name = identifier("worker", worker)
+        with self._turn() as turn:
+            place = self.workers.get(name)
+            if place is None or place in turn.running.away:
+                raise InputError(f"worker {name!r} is not here: nobody can leave twice")
+            turn.apply(Left(place))
+
+    def add(
+        self,
+        tasks: Iterable[Any] | PerTask,
+        *,
+        contexts: PerTask | None = None,
+        easiness: PerTask | None = None,
+    ) -> None:
+        """More tasks arrive.
+
+        Parameters
+        ----------
+        tasks
+            Names, or a Series (or mapping) of the type of each, of the types that there are.
+        contexts, easiness
+            Numbers by task, as for the constructor.
+
+        Raises
+        ------
+        InputError
+            A task that is here already, an unknown type, or a policy that has planned ahead.
+        """
+        with self._turn() as turn:
+            setup = turn.running.setup
+            arriving = read_tasks(tasks, list(setup.types), contexts, easiness)
+            check(arriving, "tasks is empty: name what arrives")
+            for name in name_places("tasks", (task.name for task in arriving)):
+                check(
+                    name not in self.tasks and name not in self.gold,
+                    f"task {name!r} has been here: give each task a name of its own",
+                )
+            with_context = [task.context is not None for task in (*setup.tasks, *arriving)]
+            check(
+                all(with_context) or not any(with_context),
+                "contexts: give one to each task, or to none",
+            )
+            check(
+                (len(setup.tasks) + len(arriving)) * len(setup.hands) <= 2**30,
+                "more than 2^30 pairs of a task and a worker: collect in several parts",
+            )
+            turn.apply(Arrived(tuple(arriving)))
+            for task in arriving:
+                self.tasks[task.name] = len(self.tasks)
 
     def waiting(self, worker: Id | None = None) -> list[Question]:
         """Questions that are open, of a worker or of all."""
-        places = self._waiting if worker is None else [self.workers.get(worker, -1)]
-        return self._questions(
-            (gold, task, place) for place in places for gold, task in self._waiting.get(place, ())
-        )
+        running = self._now
+        if worker is not None:
+            return self._of(running, self.workers.get(worker, -1))
+        return [question for place in running.waiting for question in self._of(running, place)]
+
+    def _of(self, running: Running, place: int) -> list[Question]:
+        pairs = running.waiting.get(place, ())
+        return self._questions((gold, task, place) for gold, task in pairs)
 
     def _questions(self, rows: Iterable[tuple[bool, int, int]]) -> list[Question]:
         tasks, gold, workers = list(self.tasks), list(self.gold), list(self.workers)
         return [
-            Question((gold if known else tasks)[task], workers[worker], known)
-            for known, task, worker in rows
+            Question((gold if is_gold else tasks)[task], workers[worker], bool(is_gold))
+            for is_gold, task, worker in rows
         ]
 
-    def tell(self, worker: Id, labels: PerWorker) -> None:
+    # ---- hearing ----
+
+    def tell(self, worker: Id, labels: PerTask) -> None:
         """Take labels of a worker: by task, None for one that will not come.
 
         Raises
@@ -395,52 +626,95 @@ class Collector(Saveable[CollectorState]):
             A task she was not asked about, an unknown class, a second label other than the first,
             or a late label for which there is no money left. Nothing is taken then.
         """
-        name = identifier("worker", worker)
-        place = self.workers.get(name)
-        if place is None or not isinstance(labels, (Mapping, pd.Series)):
-            raise InputError(
-                f"worker {name!r} was asked nothing: call next first"
-                if place is None
-                else f"labels of worker {name!r} are no mapping: give a label by task"
-            )
-        waiting = self._waiting.get(place, {})
-        came: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
-        gone: dict[bool, list[int]] = {False: [], True: []}
-        late: list[Triple] = []
+        self.tell_all({worker: labels})
+
+    def tell_all(self, labels: Mapping[Id, PerTask]) -> None:
+        """Take labels of several workers, all or none: by worker, as for `tell`.
+
+        Raises
+        ------
+        InputError
+            As for `tell`, for any of them. Nothing is taken then.
+        """
+        with self._turn() as turn:
+            for worker, by_task in labels.items():
+                name = identifier("worker", worker)
+                place = self.workers.get(name)
+                if place is None:
+                    raise InputError(f"worker {name!r} was asked nothing: call next first")
+                if not isinstance(by_task, (Mapping, pd.Series)):
+                    raise InputError(
+                        f"labels of worker {name!r} are no mapping: give a label by task"
+                    )
+                told, given_up = self._sorted(turn.running, name, place, by_task)
+                self._check_late(turn.running, place, told, given_up)
+                turn.who = f"worker {place}"
+                if given_up:
+                    turn.apply(GivenUp(place, tuple(given_up)))
+                if told:
+                    turn.apply(Told(place, tuple(told)))
+
+    def _sorted(
+        self, running: Running, name: Id, place: int, labels: PerTask
+    ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+        """Labels that came, and pairs of which none will come; those told before are left out."""
+        waiting = running.waiting.get(place, {})
+        told: list[tuple[int, int, int]] = []
+        given_up: list[tuple[int, int]] = []
+        pairs: set[tuple[bool, int]] = set()
         for task, label in labels.items():
             gold = find(self.tasks, task) is None
             at = find(self.gold if gold else self.tasks, task)
             code = self._code(task, label)
+            if at is not None and (gold, at) in pairs:
+                raise InputError(f"worker {name!r} labels task {checks.show(task)} twice")
             if at is not None and (gold, at) in waiting:
                 if code is None:
-                    gone[gold].append(at)
-                    continue
-            elif at is not None and code is not None and (gold, at, place) in self._missed:
-                late.append((gold, at, place))
+                    given_up.append((int(gold), at))
+                else:
+                    told.append((int(gold), at, code))
+            elif at is not None and code is not None and (int(gold), at, place) in running.missed:
+                told.append((int(gold), at, code))
             else:
-                said = None if at is None else self._said(gold, at, place)
-                check(said is not None, f"worker {name!r} was not asked task {checks.show(task)}")
+                before = None if at is None else self._before(running.ledger, gold, at, place)
+                check(before is not None, f"worker {name!r} was not asked task {checks.show(task)}")
                 check(
-                    code is None or said == code,
+                    code is None or before == code,
                     f"worker {name!r} labels task {checks.show(task)} again, and otherwise",
                 )
                 continue
-            came[gold].append((at, code))
-        self._reopen(late)
-        for gold, missing in gone.items():
-            self.ledger.miss(_ask(missing, place, gold))
-            self._missed |= {(gold, at, place) for at in missing}
-        for gold, pairs in came.items():
-            if pairs:
-                ask = _ask([at for at, _ in pairs], place, gold)
-                named = np.array([code for _, code in pairs], dtype=np.int64)
-                self.ledger.tell(ask, named)
-                self._policy.told(ask, named)
-        for gold in (False, True):
-            for at in (*gone[gold], *(at for at, _ in came[gold])):
-                waiting.pop((gold, at), None)
-        if not waiting:
-            self._waiting.pop(place, None)
+            pairs.add((gold, at))
+        return told, given_up
+
+    def _check_late(
+        self,
+        running: Running,
+        place: int,
+        told: list[tuple[int, int, int]],
+        given_up: list[tuple[int, int]],
+    ) -> None:
+        """Check that labels which come after they were given up can be paid, and are hers to give.
+
+        Raises
+        ------
+        InputError
+            The money does not reach, or she has given as many as she can.
+        """
+        waiting, ledger = running.waiting.get(place, {}), running.ledger
+        late = [(gold, task) for gold, task, _ in told if (bool(gold), task) not in waiting]
+        if not late:
+            return
+        cost, back = (
+            sum(
+                float(ledger.prices(Questions(*_pair(task, place), bool(gold)))[0])
+                for gold, task in rows
+            )
+            for rows in (late, given_up)
+        )
+        left = ledger.money + back
+        check(cost <= left + 1e-6, f"{len(late)} labels cost {cost:g}, and {left:g} is left")
+        room = int(ledger.left[place]) + running.away.get(place, 0) + len(given_up)
+        check(len(late) <= room, "a worker is asked for more labels than she can give")
 
     def _code(self, task: Any, label: Any) -> int | None:
         """Index of a class; None for a label that will not come."""
@@ -454,25 +728,174 @@ class Collector(Saveable[CollectorState]):
             )
         return code
 
-    def _said(self, gold: bool, task: int, worker: int) -> int | None:
-        """The label that a worker gave."""
-        rows = self.ledger.gold_labels if gold else self.ledger.labels
-        found = rows[(rows[:, 0] == task) & (rows[:, 1] == worker)]
-        return int(found[0, 2]) if len(found) else None
+    def _before(self, ledger: Ledger, gold: bool, task: int, worker: int) -> int | None:
+        """The label that a worker gave last."""
+        rows = ledger.gold_labels if gold else ledger.labels
+        rows = rows[(rows[:, 0] == task) & (rows[:, 1] == worker)]
+        return int(rows[-1, 2]) if len(rows) else None
 
-    def _reopen(self, late: list[Triple]) -> None:
-        """Ask again, and pay, for labels that came after they were given up: all or none."""
-        for k, (gold, task, worker) in enumerate(late):
-            still = self.ledger.gold_open if gold else self.ledger.open
-            still[task, worker] = True
-            try:
-                self.ledger.ask(_ask([task], worker, bool(gold)))
-            except InputError:
-                still[task, worker] = False
-                for before in late[:k]:
-                    self.ledger.miss(_ask([before[1]], worker, bool(before[0])))
-                raise
-        self._missed -= set(late)
+    def record(self, labels: pd.DataFrame) -> None:
+        """Take labels that came from elsewhere: they count, cost nothing and are not asked again.
+
+        Parameters
+        ----------
+        labels
+            Columns `task, worker, label`; of workers who are named here.
+
+        Raises
+        ------
+        InputError
+            A worker or a class that is not here, a label that differs from one that is here, or a
+            policy that cannot use labels from elsewhere.
+        """
+        with self._turn() as turn:
+            running = turn.running
+            have = labels_of(labels, [*self.tasks, *self.gold])
+            for worker in dict.fromkeys(have["worker"]):
+                check(
+                    find(self.workers, worker) is not None,
+                    f"have: worker {checks.show(worker)} is not here: let her join first",
+                )
+            rows = [
+                record_of(have, places, self.workers, list(self.classes))
+                for places in (self.tasks, self.gold)
+            ]
+            fresh: list[tuple[tuple[int, int, int], ...]] = []
+            for gold, triples in enumerate(rows):
+                for task, worker, code in triples:
+                    before = self._before(running.ledger, bool(gold), task, worker)
+                    waits = (bool(gold), task) in running.waiting.get(worker, {})
+                    check(
+                        before in (None, code) and not waits,
+                        f"have: task {list(self.gold if gold else self.tasks)[task]!r} of worker "
+                        f"{list(self.workers)[worker]!r} is here already, or asked: tell it",
+                    )
+                fresh.append(
+                    tuple(
+                        row
+                        for row in triples
+                        if self._before(running.ledger, bool(gold), row[0], row[1]) is None
+                    )
+                )
+            if any(fresh):
+                turn.apply(OnRecord(*fresh))
+
+    def take_back(self, worker: Id, tasks: Iterable[Id]) -> None:
+        """Let labels of a worker not count any more; she may give others, at no further cost.
+
+        Raises
+        ------
+        InputError
+            She gave no label of such a task, or the policy has learnt from it for good.
+        """
+        name = identifier("worker", worker)
+        with self._turn() as turn:
+            place, pairs = self.workers.get(name), []
+            for task in dict.fromkeys(tasks):
+                gold = find(self.tasks, task) is None
+                at = find(self.gold if gold else self.tasks, task)
+                label = None
+                if at is not None and place is not None:
+                    label = self._before(turn.running.ledger, gold, at, place)
+                check(label is not None, f"worker {name!r} gave no label of {checks.show(task)}")
+                pairs.append((int(gold), int(at)))
+            if pairs:
+                assert place is not None
+                turn.apply(TakenBack(place, tuple(pairs)))
+
+    def change(
+        self,
+        *,
+        epsilon: float | None = None,
+        mean: bool | None = None,
+        total: float | None = None,
+        least: int | None = None,
+        most: int | None = None,
+        costs: PerWorker | None = None,
+    ) -> None:
+        """Change the goal, the budget, the limits or prices from now on; the rest stays.
+
+        Parameters
+        ----------
+        epsilon, mean, total, least, most
+            As for the constructor; None stays as it is.
+        costs
+            New price of a label by worker; of those left out it stays.
+
+        Raises
+        ------
+        InputError
+            A number out of range, a worker who is not here, or a policy that has planned ahead.
+        """
+        with self._turn() as turn:
+            setup = turn.running.setup
+            check_goal(
+                setup.epsilon if epsilon is None else epsilon,
+                setup.total if total is None else total,
+            )
+            prices = [hand.price for hand in setup.hands]
+            for worker, price in {} if costs is None else costs.items():
+                place = find(self.workers, worker)
+                check(place is not None, f"costs names {checks.show(worker)}, no worker here")
+                value = checks.number(f"cost of worker {worker!r}", price, 0, HIGHEST_PRICE)
+                prices[place] = (value,) * len(setup.types)
+            fewest = setup.least if least is None else checks.count("least", least)
+            largest = setup.most if most is None else checks.count("most", most, max(fewest, 1))
+            turn.apply(
+                Changed(
+                    setup.epsilon if epsilon is None else float(epsilon),
+                    setup.mean if mean is None else bool(mean),
+                    setup.total if total is None else float(total),
+                    fewest,
+                    largest,
+                    tuple(prices),
+                )
+            )
+
+    # ---- what was, and taking it back ----
+
+    def history(self) -> pd.DataFrame:
+        """What happened, one row an event: `number, time, who, origin, event, details, undone`.
+
+        `who` is the owner or a worker's name; `details` say in words what the event holds.
+        """
+        with self._log.view() as view:
+            self._catch_up(view)
+            return history_table(view, self._names())
+
+    def _names(self) -> Names:
+        return Names(list(self.tasks), list(self.gold), list(self.workers), list(self.classes))
+
+    def undo(self, events: int = 1) -> int:
+        """Take back the last so many events, as if they had never been; they stay in the history.
+
+        Returns
+        -------
+        Number of the first event that was taken back.
+
+        Raises
+        ------
+        InputError
+            There are fewer; that the collection was begun cannot be taken back.
+        """
+        many = checks.count("events", events, 1)
+        with self._turn() as turn:
+            numbers: list[int] = []
+            for entry in turn.log.since(None):
+                if isinstance(entry.event, Undone):
+                    first = entry.event.first
+                    numbers = [number for number in numbers if number < first]
+                elif not isinstance(entry.event, Opened):
+                    numbers.append(entry.position.number)
+            check(
+                many <= len(numbers),
+                f"undo {many}: only {len(numbers)} events can be taken back",
+            )
+            first = numbers[-many]
+            turn.append_unapplied(Undone(first, numbers[-1]))
+        self._running = self._position = None
+        self._catch_up_now()
+        return first
 
     # ---- what is known ----
 
@@ -483,74 +906,79 @@ class Collector(Saveable[CollectorState]):
 
     def belief(self) -> Belief:
         """Posterior of each task's class, and which tasks are closed."""
-        return self._policy.belief()
+        return self._now.policy.belief()
 
-    def answers(self) -> pd.DataFrame:
+    def answers(self, at: datetime | None = None) -> pd.DataFrame:
         """Give the label of each task: `task, label, confidence, closed`.
 
         Confidence is the believed chance that the label is right. Classes that tie are drawn among
         fairly; a task without any label has none.
+
+        Parameters
+        ----------
+        at
+            As they were at this time, with its time zone; as they are now when None.
         """
-        belief = self.belief()
+        running = self._now
+        if at is not None:
+            with self._log.view() as view:
+                running = replayed(view, at)
+        names = [task.name for task in running.setup.tasks]
         return answer_table(
-            belief, self.ledger.counts, list(self.tasks), list(self.classes), self._saved.seed
+            running.policy.belief(),
+            running.ledger.counts,
+            names,
+            list(self.classes),
+            running.setup.seed,
         )
 
     def labels(self) -> pd.DataFrame:
-        """Labels so far in order of arrival, a long table `task, worker, label`; gold apart."""
-        return (
-            self.ledger.votes().table() if len(self.workers) == len(self.hands) else self._table()
-        )
+        """Labels so far in order of arrival, a long table `task, worker, label`; gold apart.
 
-    def _table(self) -> pd.DataFrame:
-        rows = self.ledger.labels.tolist()
-        tasks, workers, classes = list(self.tasks), list(self.workers), list(self.classes)
-        named = [(tasks[i], workers[j], classes[c]) for i, j, c in rows]
+        Where a policy asks a worker about a task again, each of her labels is a row.
+        """
+        return self._table(self._now.ledger.labels, list(self.tasks))
+
+    def gold_labels(self) -> pd.DataFrame:
+        """Labels of gold tasks so far, as `labels`."""
+        return self._table(self._now.ledger.gold_labels, list(self.gold))
+
+    def _table(self, rows: IntArray, tasks: list[Id]) -> pd.DataFrame:
+        workers, classes = list(self.workers), list(self.classes)
+        named = [(tasks[i], workers[j], classes[c]) for i, j, c in rows.tolist()]
         return pd.DataFrame(named, columns=["task", "worker", "label"])
 
     def status(self) -> dict[str, Any]:
         """Say how far it is: labels, their cost, believed error, closed tasks, open questions.
 
         Labels on record at the start, `on_record`, are among the labels, and not in the cost.
+        `notes` warn of workers who may be worse than chance, or copy others.
         """
-        belief = self.belief()
+        running = self._now
+        belief, ledger = running.policy.belief(), running.ledger
         return {
-            "labels": len(self.ledger.labels),
-            "gold_labels": len(self.ledger.gold_labels),
-            "cost": self.ledger.spent,
-            "believed_error": float(belief.error.mean()),
+            "labels": len(ledger.labels),
+            "gold_labels": len(ledger.gold_labels),
+            "cost": ledger.spent,
+            "believed_error": float(belief.error.mean()) if len(belief.closed) else 0.0,
             "closed": int(belief.closed.sum()),
             "tasks": len(self.tasks),
-            "on_record": sum(self.ledger.recorded),
-            "waiting": sum(map(len, self._waiting.values())),
-            "policy": self._saved.policy,
+            "on_record": sum(ledger.recorded),
+            "waiting": sum(map(len, running.waiting.values())),
+            "policy": running.setup.policy,
+            "notes": notes_of(running.policy),
         }
 
-    # ---- saving ----
+    # ---- one file, as before 2.0 ----
 
     def state(self) -> CollectorState:
-        """Everything needed to go on later."""
-        ledger = self.ledger
-        state = msgspec.structs.replace(
-            self._saved,
-            hands=tuple(self.hands),
-            labels=tuple(map(tuple, ledger.labels.tolist())),
-            gold_labels=tuple(map(tuple, ledger.gold_labels.tolist())),
-            waiting=tuple(
-                (int(gold), task, worker)
-                for worker, pairs in self._waiting.items()
-                for gold, task in pairs
-            ),
-            missed=tuple(sorted((int(gold), task, worker) for gold, task, worker in self._missed)),
-            spent=float(ledger.spent),
-            gold_spent=float(ledger.gold_spent),
-            policy_state=json.dumps(self._policy.state()),
-            sealed="",
-        )
+        """Everything needed to go on later, names included."""
+        opened = msgspec.structs.replace(self._now.opened(), names=())
+        state = CollectorState(tuple(self.workers), opened)
         return msgspec.structs.replace(state, sealed=state.seal())
 
     @classmethod
-    def restore(cls, saved: CollectorState) -> Collector:
+    def restore(cls, saved: CollectorState) -> Self:
         """Take up a `state`; what follows is the same, to the last bit, as without the break.
 
         Raises
@@ -559,268 +987,35 @@ class Collector(Saveable[CollectorState]):
             It is not as it was saved, or of a policy that is not known here.
         """
         check(saved.sealed == saved.seal(), "it is not as it was saved")
-        collector = cls.__new__(cls)
-        collector._begin(saved)
-        return collector
+        return cls.begun(saved.opened, saved.workers, None, "python")
 
 
-def check_goal(epsilon: float | None, total: float | None) -> None:
-    """Check what is wanted: an error, a budget, or both.
+class _Turn:
+    """What happens while a collector holds the log alone, and by whom."""
 
-    Raises
-    ------
-    InputError
-        Neither is given, or a number is out of range.
-    """
-    check(
-        epsilon is not None or total is not None, "give `epsilon`, an error, or `total`, a budget"
-    )
-    if epsilon is not None:
-        checks.inside("epsilon", epsilon)
-    if total is not None:
-        checks.number("total", total, 0, np.inf)
+    def __init__(self, running: Running, log: JournalTransaction[Event] | MemoryLog) -> None:
+        self.running, self.log, self.who = running, log, "owner"
+        self.events: list[tuple[str, Event]] = []
+        self.asked: Asked | None = None
+        self.applied = False
 
+    def apply(self, event: Event) -> None:
+        """Let something happen."""
+        self.applied = True
+        self.running.apply(event)
+        self.events.append((self.who, event))
 
-def answer_table(
-    belief: Belief, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
-) -> pd.DataFrame:
-    """Lay out what is believed of each task: `task, label, confidence, closed`.
+    def append_unapplied(self, event: Event) -> None:
+        """Note what is only seen when the log is read anew."""
+        self.events.append((self.who, event))
 
-    Parameters
-    ----------
-    belief
-        Of n tasks.
-    counts
-        Labels of each, shape (n,): a task without one is not answered.
-    seed
-        Of the draws among classes that tie.
-    """
-    top = belief.posterior.max(axis=1)
-    best = belief.posterior >= top[:, None] - 1e-12
-    draw = stream(seed, "tied answers").random(best.shape)
-    named = np.where(best, draw, -1.0).argmax(axis=1)
-    labels = [classes[code] if many else None for code, many in zip(named, counts, strict=True)]
-    return pd.DataFrame(
-        {
-            "task": pd.Series(tasks, dtype=object).infer_objects(),
-            "label": pd.Series(labels, dtype=object),
-            "confidence": np.where(counts > 0, top, np.nan),
-            "closed": belief.closed,
-        }
-    )
+    def ask(self, worker: int | None, most: int | None, first: int | None) -> None:
+        """Let the policy ask."""
+        self.applied = True
+        self.asked = self.running.ask(worker, most, first)
+        if self.asked is not None:
+            self.events.append((self.who, self.asked))
 
 
-def _pairs(rows: Iterable[Triple], gold: bool) -> tuple[IntArray, IntArray]:
-    """Tasks and workers of the triples that are of gold tasks, or not."""
-    kept = [(task, worker) for known, task, worker in rows if bool(known) == gold]
-    task, worker = np.array(kept, dtype=np.int64).reshape(-1, 2).T
-    return task, worker
-
-
-def _ask(tasks: list[int], worker: int, gold: bool) -> Questions:
-    task = np.array(tasks, dtype=np.int64)
-    return Questions(task, np.full(len(task), worker), gold)
-
-
-def _typed(tasks: Iterable[Any] | PerWorker) -> list[tuple[Id, Id]]:
-    """Name and type of each task."""
-    if isinstance(tasks, (pd.Series, Mapping)):
-        return [
-            (identifier("task", task), identifier(f"type of task {task!r}", kind))
-            for task, kind in tasks.items()
-        ]
-    check(np.iterable(tasks) and not isinstance(tasks, str), "tasks: give a list of names")
-    return [(identifier("task", task), "all") for task in tasks]
-
-
-def _gold(gold: Any, types: list[Any]) -> list[tuple[Id, Label, Id]]:
-    """Name, label and type of each gold task."""
-    if gold is None:
-        return []
-    if isinstance(gold, pd.DataFrame):
-        missing = {"label", "task_type"} - set(gold.columns)
-        check(not missing, f"gold has no column {min(missing, default='')!r}: give both")
-        kinds, gold = gold["task_type"].tolist(), gold["label"]
-    else:
-        check(isinstance(gold, (pd.Series, Mapping)), "gold: give the label of each gold task")
-        check(len(types) == 1, "gold: there are several types; give a frame with label, task_type")
-        kinds = types * len(gold)
-    for kind in kinds:
-        check(kind in types, f"gold has the type {checks.show(kind)}, which no task has")
-    return [
-        (identifier("gold task", task), label_name(task, label), kind)
-        for (task, label), kind in zip(gold.items(), kinds, strict=True)
-    ]
-
-
-def _hidden(given: PerWorker | None, tasks: list[Id]) -> tuple[tuple[Id, Label], ...]:
-    """Name and label of each task whose class is known, and not to be used but to see."""
-    if given is None:
-        return ()
-    check(isinstance(given, (pd.Series, Mapping)), "hidden: give the label by task")
-    check(len(given) >= 2, f"hidden names {len(given)} tasks: give two or more to calibrate by")
-    known, named = set(tasks), []
-    for task, label in given.items():
-        check(task in known, f"hidden names {checks.show(task)}, no task here: add it to the tasks")
-        name = identifier("hidden task", task)
-        named.append((name, label_name(name, label)))
-    return tuple(named)
-
-
-def _classes(
-    given: Iterable[Any] | Mapping[Any, float] | None, of_gold: list[Label]
-) -> list[tuple[Label, float]]:
-    """Each class and its prior share; those of the gold must be among them."""
-    if given is None:
-        check(of_gold, "classes: name them, since there is no gold to take them from")
-        given = distinct(of_gold)
-    check(np.iterable(given) and not isinstance(given, str), "classes: give a list of names")
-    named = [one if isinstance(one, bool) else identifier("class", one) for one in given]
-    for label in of_gold:
-        check(label in named, f"gold has the label {label!r}, which is not among classes")
-    if not isinstance(given, Mapping):
-        return [(label, 1.0 / len(named)) for label in named]
-    shares = [checks.share(f"share of class {label!r}", given[label]) for label in named]
-    check(abs(sum(shares) - 1.0) < 1e-6, f"shares of classes sum to {sum(shares):g}: make it 1")
-    return list(zip(named, shares, strict=True))
-
-
-def _of_known(what: str, given: PerWorker | None, known: Mapping[Id, int]) -> dict[Any, Any]:
-    """What is given by worker; None, under `...`, for all others."""
-    told: dict[Any, Any] = {...: None}
-    if given is None:
-        return told
-    check(isinstance(given, (pd.Series, Mapping)), f"{what}: give a mapping by worker")
-    for worker, value in given.items():
-        check(
-            find(known, worker) is not None, f"{what} names {checks.show(worker)}, no worker here"
-        )
-        told[worker] = value
-    return told
-
-
-def _numbers(what: str, given: Any, known: Mapping[Id, int], without: Any) -> dict[Any, Any]:
-    """A number by worker, or one for all."""
-    if given is None or checks.is_number(given):
-        return {...: without if given is None else given}
-    return _of_known(what, given, known) | {...: without}
-
-
-def _prices(given: Any, known: Mapping[Id, int], types: list[Id]) -> dict[Any, Any]:
-    """Prices by type, by worker."""
-    if isinstance(given, pd.DataFrame):
-        for kind in types:
-            check(kind in given.columns, f"costs has no column for the type {kind!r}")
-        rows = zip(given.index, given[types].itertuples(index=False, name=None), strict=True)
-        return _of_known("costs", dict(rows), known) | {...: (1.0,) * len(types)}
-    return {key: (one,) * len(types) for key, one in _numbers("costs", given, known, 1.0).items()}
-
-
-def _available(
-    given: pd.DataFrame | None, known: Mapping[Id, int], tasks: list[Id]
-) -> list[tuple[int, ...]] | None:
-    """Places of the tasks that each worker can be asked about."""
-    if given is None:
-        return None
-    at = {task: place for place, task in enumerate(tasks)}
-    found: list[set[int]] = [set() for _ in known]
-    for task, worker in zip(given["task"], given["worker"], strict=True):
-        check(find(at, task) is not None, f"available names task {checks.show(task)}, none here")
-        check(find(known, worker) is not None, f"available names worker {checks.show(worker)}")
-        found[known[worker]].add(at[task])
-    return [tuple(sorted(one)) for one in found]
-
-
-def _of_tasks(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
-    """Labels on record of tasks and gold tasks that are here."""
-    form = "have: give a frame with columns task, worker, label"
-    check({"task", "worker", "label"} <= set(have.columns), form)
-    here = have[have["task"].isin(tasks)]
-    check(
-        len(here) or have.empty,
-        "have: none of its labels is of a task here; mend the ids, or leave it out",
-    )
-    return here
-
-
-def _recorded(
-    have: pd.DataFrame | None, tasks: list[Id], workers: Mapping[Id, int], classes: list[Label]
-) -> tuple[Triple, ...]:
-    """Task, worker and class of the labels on record that are of these tasks."""
-    if have is None:
-        return ()
-    at, code = ({name: k for k, name in enumerate(names)} for names in (tasks, classes))
-    found: dict[tuple[int, int], int] = {}
-    for task, worker, label in have[["task", "worker", "label"]].itertuples(index=False, name=None):
-        place, named = find(at, task), find(code, label)
-        if place is None:
-            continue
-        check(
-            named is not None,
-            f"have: label {checks.show(label)} of task {checks.show(task)} is no class: they are "
-            f"{checks.listing(classes)}",
-        )
-        pair = place, workers[worker]
-        check(
-            found.setdefault(pair, named) == named,
-            f"have: worker {checks.show(worker)} labels task {checks.show(task)} twice, not alike",
-        )
-    return tuple((task, worker, named) for (task, worker), named in found.items())
-
-
-def _pool(saved: CollectorState) -> Pool:
-    """The pool of a state: names become places."""
-    types = distinct(kind for _, kind in saved.tasks)
-    code = {kind: at for at, kind in enumerate(types)}
-    names = [label for label, _ in saved.classes]
-    n, m, K = len(saved.tasks), len(saved.hands), len(names)
-    available: BoolArray | None = None
-    if any(one.available is not None for one in saved.hands):
-        available = np.ones((n, m), dtype=bool)
-        for j, one in enumerate(saved.hands):
-            if one.available is not None:
-                available[:, j] = False
-                available[list(one.available), j] = True
-    group = {
-        one: at
-        for at, one in enumerate(
-            distinct(one.group for one in saved.hands if one.group is not None)
-        )
-    }
-    skill = np.array([np.nan if one.skill is None else one.skill for one in saved.hands])
-    secret = dict(saved.hidden)
-    return Pool(
-        tasks=name_array(task for task, _ in saved.tasks),
-        workers=name_array(_shown(one.worker, j) for j, one in enumerate(saved.hands)),
-        classes=name_array(names),
-        capacity=np.array([one.capacity for one in saved.hands], dtype=np.int64),
-        price=np.array([one.price for one in saved.hands], dtype=np.float64).T,
-        kind=np.array([code[kind] for _, kind in saved.tasks], dtype=np.int64),
-        share=np.array([share for _, share in saved.classes]),
-        gold=np.array([names.index(label) for _, label, _ in saved.gold], dtype=np.int64),
-        gold_kind=np.array([code[kind] for *_, kind in saved.gold], dtype=np.int64),
-        available=available,
-        group=np.array([-1 if one.group is None else group[one.group] for one in saved.hands])
-        if group
-        else None,
-        hidden=np.array(
-            [names.index(secret[task]) if task in secret else -1 for task, _ in saved.tasks]
-        )
-        if secret
-        else None,
-        confusion=None
-        if np.isnan(skill).all()
-        else one_coin(skill, K)[None].repeat(len(types), axis=0),
-    )
-
-
-def one_coin(skill: FloatArray, classes: int) -> FloatArray:
-    """Chance of each answer by worker and true class, shape (m, K, K): right with the skill."""
-    right = np.eye(classes, dtype=bool)
-    wrong = (1.0 - skill) / (classes - 1)
-    table: FloatArray = np.where(right, skill[:, None, None], wrong[:, None, None])
-    return table
-
-
-def _shown(worker: Id | None, place: int) -> Hashable:
-    return f"newcomer {place}" if worker is None else worker
+def _pair(task: int, worker: int) -> tuple[IntArray, IntArray]:
+    return np.array([task]), np.array([worker])

@@ -22,8 +22,8 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
-from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import NOTHING, Ledger, Questions
+from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.pool import FREE, NOTHING, Ledger, Questions
 
 AUDITS, AUDITORS = 100, 3
 """Tasks of the random block, and labels of each by workers outside the groups."""
@@ -37,7 +37,7 @@ LEAST = 1e-6
 """Nats below which a label is not worth asking for."""
 
 
-class Mixed:
+class Mixed(Policy):
     """Buy the label that tells most for its price, counting groups for what they add.
 
     Parameters
@@ -61,7 +61,7 @@ class Mixed:
         many = AUDITS
         if ledger.total is not None and len(self.turn):
             price = float(pool.price[:, self.turn].mean())
-            many = min(many, int(AUDIT_MONEY * ledger.total / max(AUDITORS * price, 1e-9)))
+            many = int(min(many, AUDIT_MONEY * ledger.total / max(AUDITORS * price, FREE)))
         wanted = grouped.any() and not grouped.all() and not len(pool.gold)
         self.block: IntArray = rng.permutation(len(pool.tasks))[: many if wanted else 0]
 
@@ -87,11 +87,15 @@ class Mixed:
         self.beliefs.told(ask, label)
 
     def belief(self) -> Belief:
-        """Posterior and closed tasks."""
-        if self._new():
-            self._refit()
+        """Posterior and closed tasks, by all labels; looking changes nothing of what follows."""
+        before = self.beliefs.state() if self._new() else None
+        if before is not None:
+            self.beliefs.refit()
         posterior = self.beliefs.posterior()
-        return Belief(posterior, self._closed(posterior))
+        belief = Belief(posterior, self._closed(posterior))
+        if before is not None:
+            self.beliefs.resume(before)
+        return belief
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
@@ -137,7 +141,7 @@ class Mixed:
         able = ledger.open[np.ix_(rows, columns)] & (ledger.left[columns] > 0)
         able &= price <= ledger.money + 1e-9
         told = np.where(able, self._information(posterior, rows, columns), 0.0)
-        rate = told / np.maximum(price, 1e-9)
+        rate = told / np.maximum(price, FREE)
         chosen = rate.argmax(axis=1)
         best = rate[np.arange(len(rows)), chosen]
         order = np.argsort(-best, kind="stable")[: max(len(pool.tasks) // ROUND, 1)]
@@ -178,5 +182,5 @@ class Mixed:
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take it up."""
-        self.fitted = saved["fitted"]
+        self.fitted = int(saved["fitted"])
         self.beliefs.resume(saved["beliefs"])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
 from workbench.collection.pool import Ledger, Questions
 
 
@@ -38,10 +40,14 @@ class Belief:
         Shape (n, K); rows sum to 1.
     closed
         Tasks about which it would ask no more, shape (n,).
+    label
+        The class by which the policy answers each task, −1 where it has no answer, shape (n,);
+        None where it is the likeliest, and a task without labels has none.
     """
 
     posterior: FloatArray
     closed: BoolArray
+    label: IntArray | None = None
 
     @property
     def error(self) -> FloatArray:
@@ -67,26 +73,104 @@ class Belief:
         return wrong
 
 
-class Policy(Protocol):
-    """Decides whom to ask next; made anew for each collection."""
+class Policy:
+    """Decides whom to ask next; made anew for each collection.
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None: ...
+    A policy of one's own is a subclass: its constructor takes a ledger, a goal and a seed, and
+    options of its own as keywords, in values that JSON knows. It may leave out whatever has a body
+    here. `next` that asks nothing leaves the policy as it was.
+    """
+
+    streams: ClassVar[bool] = False
+    """Whether it takes tasks one after another: a collection may begin without any."""
+    repeats: ClassVar[bool] = False
+    """Whether it may ask a worker about the same task again; capacities are then without limit
+    unless they are said."""
+    begins_again: ClassVar[bool] = True
+    """Whether it can be made anew in the middle, from the labels so far."""
+    knows_single_tasks: ClassVar[bool] = False
+    """Whether it knows prices and easiness of single tasks."""
+
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
+        raise NotImplementedError
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now: of this worker, who is here, or of anybody; at most so many.
 
         Empty: nothing for her (now), or, of anybody, the collection is over. The caller enters the
-        pairs in the ledger by `Ledger.ask`.
+        pairs in the ledger by `Ledger.ask`. A policy that `streams` may name more pairs, and other
+        workers than the one who is here: all whom its step needs.
         """
+        raise NotImplementedError
+
+    def take_first(self, task: int) -> None:
+        """Let a task be the next that is asked about; only where it `streams`.
+
+        Raises
+        ------
+        InputError
+            The policy chooses the tasks itself, or has had this one.
+        """
+        raise InputError(f"task {task}: this policy chooses the tasks itself; leave it out")
 
     def told(self, ask: Questions, label: IntArray) -> None:
         """Hear labels that have just been entered in the ledger."""
 
+    def missed(self, ask: Questions) -> None:
+        """Hear that labels asked for will not come."""
+
+    def arrived(self, tasks: IntArray) -> None:
+        """Hear of tasks that have been added to the pool; only where it `streams`."""
+
+    def joined(self, worker: int) -> None:
+        """Hear that a worker is here for the first time, or again."""
+
+    def left(self, worker: int) -> None:
+        """Hear that a worker is not to be asked any more."""
+
     def belief(self) -> Belief:
         """Give posterior and closed tasks as they stand."""
+        raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
         """All that the ledger does not hold, in values that JSON knows, to go on later."""
+        return {}
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`, the ledger being where it was; what follows is the same."""
+
+
+def answer_table(
+    belief: Belief, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
+) -> pd.DataFrame:
+    """Lay out what is believed of each task: `task, label, confidence, closed`.
+
+    Parameters
+    ----------
+    belief
+        Of n tasks.
+    counts
+        Labels of each, shape (n,): a task without one is not answered.
+    seed
+        Of the draws among classes that tie.
+    """
+    top = belief.posterior.max(axis=1)
+    best = belief.posterior >= top[:, None] - 1e-12
+    draw = stream(seed, "tied answers").random(best.shape)
+    named = np.where(best, draw, -1.0).argmax(axis=1)
+    named = np.where(counts > 0, named, -1) if belief.label is None else belief.label
+    labels = [classes[code] if code >= 0 else None for code in named.tolist()]
+    return pd.DataFrame(
+        {
+            "task": pd.Series(tasks, dtype=object).infer_objects(),
+            "label": pd.Series(labels, dtype=object),
+            "confidence": np.where(named >= 0, top, np.nan),
+            "closed": belief.closed,
+        }
+    )
+
+
+def notes_of(policy: Policy | None) -> list[str]:
+    """Say what a policy that keeps beliefs of workers would warn of; nothing of others."""
+    beliefs = getattr(policy, "beliefs", None)
+    return [] if beliefs is None else list(beliefs.notes())

@@ -7,6 +7,7 @@ their own; nobody but the ledger counts capacities, prices and budgets.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +18,9 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
 
+HIGHEST_PRICE = 1e9
+FREE = 1e-9
+"""Price at which a label counts that costs less, wherever what it tells is divided by its price."""
 LARGEST = 2**30
 """Pairs of a task and a worker: the ledger keeps a byte for each."""
 
@@ -32,7 +36,8 @@ class Pool:
     capacity
         Labels that each worker can give, gold tasks included; shape (m,).
     price
-        Of a label, by task type and worker; shape (T, m). A gold label costs the same.
+        Of a label, by task type and worker, from 0 to `HIGHEST_PRICE`; shape (T, m). A gold label
+        costs the same.
     kind
         Type of each task, shape (n,), below T.
     share
@@ -53,6 +58,13 @@ class Pool:
     hidden
         Class of tasks by which beliefs are calibrated, −1 of all others; shape (n,), None without.
         They are asked about like all others, their class unknown to the model.
+    easiness, gold_easiness
+        d of each task and gold task, above 0 and at most 1: a worker of skill p is right with
+        probability ½ + d (p − ½); None where it is 1. Shapes (n,) and (g,).
+    own_price
+        Workers whose labels are priced by task, and these prices, shape (n,) each.
+    context
+        Of each task, in [0, 1]; shape (n,), None without.
     """
 
     tasks: Names
@@ -69,6 +81,10 @@ class Pool:
     group: IntArray | None = None
     confusion: FloatArray | None = None
     hidden: IntArray | None = None
+    easiness: FloatArray | None = None
+    gold_easiness: FloatArray | None = None
+    own_price: Mapping[int, FloatArray] = field(default_factory=dict)
+    context: FloatArray | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.tasks), len(self.workers)
@@ -77,6 +93,18 @@ class Pool:
                 f"{n} tasks and {len(self.gold)} gold tasks of {m} workers: more than 2^30 pairs; "
                 "collect in several parts"
             )
+        wrong = ~((self.price >= 0.0) & (self.price <= HIGHEST_PRICE))
+        if wrong.any():
+            kind, worker = np.argwhere(wrong)[0]
+            raise InputError(
+                f"price of worker {checks.show(self.workers[worker])} is "
+                f"{self.price[kind, worker]:g}: give a number from 0 to {HIGHEST_PRICE:g}"
+            )
+
+    @property
+    def divisor(self) -> FloatArray:
+        """Price by which what a label tells is divided, above 0; shape (T, m)."""
+        return np.maximum(self.price, FREE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +159,8 @@ class Ledger:
         Money that may be spent, gold labels included; None without a limit.
     least, most
         Labels that each task gets: it is not closed with fewer, and not asked about with more.
+    repeats
+        Whether a pair may be asked again once its label came.
 
     Attributes
     ----------
@@ -149,9 +179,16 @@ class Ledger:
     """
 
     def __init__(
-        self, pool: Pool, total: float | None = None, least: int = 0, most: int | None = None
+        self,
+        pool: Pool,
+        total: float | None = None,
+        least: int = 0,
+        most: int | None = None,
+        *,
+        repeats: bool = False,
     ) -> None:
         self.pool, self.total, self.least, self.most = pool, total, least, most
+        self.repeats = repeats
         n, m = len(pool.tasks), len(pool.workers)
         self.open: BoolArray = _all_or(pool.available, (n, m))
         self.gold_open: BoolArray = _all_or(pool.gold_available, (len(pool.gold), m))
@@ -163,6 +200,17 @@ class Ledger:
         self.recorded = [0, 0]
         self.full: BoolArray = np.zeros(n, dtype=np.bool_)
         self._kept: dict[int, BoolArray] = {}
+        self.shut()
+
+    def grow(self, pool: Pool) -> None:
+        """Make room for tasks that were added at the end of a pool."""
+        n, more = len(self.counts), len(pool.tasks) - len(self.counts)
+        self.pool = pool
+        new = _all_or(pool.available, (n + more, len(pool.workers)))[n:]
+        self.open = np.concatenate([self.open, new])
+        self.counts = np.append(self.counts, np.zeros(more, dtype=np.int64))
+        self.waiting = np.append(self.waiting, np.zeros(more, dtype=np.int64))
+        self.full = np.append(self.full, np.zeros(more, dtype=np.bool_))
         self.shut()
 
     @property
@@ -189,7 +237,18 @@ class Ledger:
     def prices(self, ask: Questions) -> FloatArray:
         """Price of each pair, shape (k,)."""
         kind = (self.pool.gold_kind if ask.gold else self.pool.kind)[ask.task]
-        return self.pool.price[kind, ask.worker]
+        price: FloatArray = self.pool.price[kind, ask.worker]
+        if self.pool.own_price and not ask.gold:
+            own = self.pool.own_price
+            price = np.array(
+                [
+                    own[worker][task] if worker in own else usual
+                    for task, worker, usual in zip(
+                        ask.task.tolist(), ask.worker.tolist(), price.tolist(), strict=True
+                    )
+                ]
+            )
+        return price
 
     def affordable(self, ask: Questions) -> Questions:
         """Drop the pairs at the end that money or capacity does not reach."""
@@ -210,7 +269,7 @@ class Ledger:
             does not reach.
         """
         still = self.gold_open if ask.gold else self.open
-        if not still[ask.task, ask.worker].all():
+        if not self.repeats and not still[ask.task, ask.worker].all():
             at = int((~still[ask.task, ask.worker]).argmax())
             raise InputError(
                 f"worker {checks.show(self.pool.workers[ask.worker[at]])} cannot be asked about "

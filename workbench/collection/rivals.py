@@ -17,7 +17,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.collection.by_task import ByTask
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger
+from workbench.collection.pool import FREE, Ledger
 
 DELTA = 3
 """Lead at which a task is closed where nothing is said."""
@@ -124,13 +124,13 @@ class Halving(ByTask):
         self.round = 0
         able = np.minimum(ledger.open.sum(axis=0), ledger.left).sum()
         price = float(np.median(ledger.pool.price))
-        labels = able if ledger.total is None else min(able, ledger.total / max(price, 1e-9))
+        labels = able if ledger.total is None else min(able, ledger.total / max(price, FREE))
         self.budget = labels * price
         self.rounds = max(1, int(np.log2(max(labels / max(len(self.rest), 1), 1.0)) + 0.5))
 
     def index(self) -> FloatArray:
         """Labels of each task left; those left out come last."""
-        done = self.ledger.spent / max(self.budget, 1e-9)
+        done = self.ledger.spent / max(self.budget, FREE)
         while self.round < self.rounds - 1 and done >= (self.round + 1) / self.rounds:
             sure = np.where(self.rest, self.posterior().max(axis=1), 2.0)
             keep = (int(self.rest.sum()) + 1) // 2
@@ -147,7 +147,7 @@ class Halving(ByTask):
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up the round."""
         super().resume(saved)
-        self.round = saved["round"]
+        self.round = int(saved["round"])
         self.rest = np.isin(np.arange(len(self.rest)), saved["left"])
 
 

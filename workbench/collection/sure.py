@@ -33,7 +33,7 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
-from workbench.collection.policy import Belief, Goal
+from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import NOTHING, Ledger, Questions, within
 
 START = (6, 16)
@@ -69,7 +69,7 @@ BUDGET_ERROR = 0.01
 """Stands in for ε in an index where there is a budget in its place."""
 
 
-class UntilSure:
+class UntilSure(Policy):
     """Ask until the posterior error of every task (or of all in the mean) is at most ε.
 
     Parameters
@@ -209,7 +209,7 @@ class UntilSure:
         rate /= after * kept + trial * (1.0 - kept)
         best = rate.argmax(axis=2)[:, :, None]
         self.index[:, workers] = np.take_along_axis(rate, best, 2)[:, :, 0]
-        self.index[:, workers] /= pool.price[:, workers]
+        self.index[:, workers] /= pool.divisor[:, workers]
         self.keep[:, workers] = np.take_along_axis(kept, best, 2)[:, :, 0]
         self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
 
@@ -226,7 +226,7 @@ class UntilSure:
             return found
         weight = self.beliefs.weight.reshape(*self.index.shape, -1)[:, coming]
         for kind in np.unique(pool.kind[rows]):  # its share of capacity is that of needs
-            rate = self.gain / pool.price[kind, coming, None]
+            rate = self.gain / pool.divisor[kind, coming, None]
             order = np.argsort(-rate, axis=None)
             once = weight[kind] * self.gain
             enough = max(
@@ -291,7 +291,7 @@ class UntilSure:
             rate = np.where(able, self.index[np.ix_(kind, here)], -1.0)
             who = here[rate.argmax(axis=1)]
             rate = rate.max(axis=1)
-            good = (rate * pool.price[kind, who] > LEAST_GAIN) & (rate >= least[kind])
+            good = (rate * pool.divisor[kind, who] > LEAST_GAIN) & (rate >= least[kind])
             if good.any():
                 return self._visit(task[good], who[good])
         return NOTHING

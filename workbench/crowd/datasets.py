@@ -16,9 +16,10 @@ import hashlib
 import json
 import os
 import sys
+import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,9 +30,16 @@ from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry
 from workbench.crowd.formats import ReadOptions, read_export
 from workbench.crowd.reading import path_name
-from workbench.crowd.tables import LabelSet, read_gold, read_labels
+from workbench.crowd.tables import Duplicates, LabelSet, read_gold, read_labels
 
 DATA_VARIABLE = "WORKBENCH_DATA"
+DEADLINE = 300.0
+"""Seconds in which a file is to be downloaded; the largest has 5 MB."""
+SILENCE = 30.0
+"""Seconds without a byte after which its server is given up."""
+MOST_BYTES = 2**26
+"""Bytes at most of a file whose size is not registered."""
+CHANGED = "download it again, or report that its publisher changed it"
 LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
 
 
@@ -141,6 +149,34 @@ def load(name: str) -> LabelSet:
     return _load_local(dataset, Path(data)) if data else dataset.read(fetch(name))
 
 
+def as_studied(known: LabelSet, duplicates: Duplicates = "first") -> tuple[LabelSet, str | None]:
+    """Give a data set in the form that studies use: one label of a worker a task, the first.
+
+    Parameters
+    ----------
+    duplicates
+        Which of repeated labels count; "all" gives them as published.
+
+    Returns
+    -------
+    The data set, and what is to be said of labels that were left out, None where none were.
+
+    Raises
+    ------
+    InputError
+        No such word, or "error" and a pair is repeated.
+    """
+    labels = read_labels(known.labels, duplicates=duplicates)
+    left = len(known.labels) - len(labels)
+    if not left:
+        return known, None
+    note = (
+        f"{known.name}: {left} labels that repeat a (task, worker) pair are left out, the "
+        f"{duplicates} of each counts; duplicates='all' gives them as published"
+    )
+    return replace(known, labels=labels), note
+
+
 def catalogue() -> pd.DataFrame:
     """List the data sets: name, title, counts, whether each is `present`, and in which `folder`."""
     return pd.DataFrame([_outline(entry.call) for entry in DATASETS.values()])
@@ -206,13 +242,12 @@ def named(name: str) -> Dataset:
 def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) -> Path:
     import pooch
 
-    def download(url: str, target: str, owner: Any) -> None:
+    def download(url: str, target: str, _: Any) -> None:
         if progress:
             size = "" if file.bytes is None else f", {file.bytes:,} bytes"
             print(f"{dataset.name}: {file.filename}{size}", file=sys.stderr)
-        # The files are small; read whole, a failing response leaves no connection open.
-        pooch.HTTPDownloader(stream=False)(url, target, owner)
-        _verify(Path(target), file, "download it again, or report that its publisher changed it")
+        Path(target).write_bytes(_body(url, file))
+        _verify(Path(target), file, CHANGED)
 
     try:
         path = pooch.retrieve(
@@ -239,12 +274,43 @@ def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) 
     return Path(path)
 
 
+def _body(url: str, file: RemoteFile) -> bytes:
+    """Get what stands at an address: no more bytes than are registered, nor beyond `DEADLINE`."""
+    import requests
+    import urllib3
+
+    most = MOST_BYTES if file.bytes is None else file.bytes
+    body, end = bytearray(), time.monotonic() + DEADLINE
+    with requests.get(url, stream=True, timeout=SILENCE) as response:
+        response.raise_for_status()
+        try:
+            # Not `iter_content`, which waits for a whole part, however slowly it drips.
+            while part := response.raw.read1(2**16, decode_content=True):
+                body += part
+                if len(body) > most:
+                    raise InputError(
+                        f"{file.filename}: not the published file: more than {most:,} bytes; "
+                        f"{CHANGED}"
+                    )
+                if time.monotonic() > end:
+                    raise requests.exceptions.ReadTimeout(f"not whole after {DEADLINE:g} s")
+        except urllib3.exceptions.HTTPError as error:
+            raise requests.exceptions.ChunkedEncodingError(str(error)) from None
+    return bytes(body)
+
+
 def _cause(error: OSError) -> str:
     response = getattr(error, "response", None)
     return type(error).__name__ if response is None else f"HTTP {response.status_code}"
 
 
 def _verify(path: Path, file: RemoteFile, mend: str) -> None:
+    size = path.stat().st_size
+    if file.bytes not in (None, size):
+        raise InputError(
+            f"{file.filename}: not the published file: {file.bytes:,} bytes expected, got {size:,};"
+            f" {mend}"
+        )
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != file.sha256:
         raise InputError(

@@ -17,6 +17,8 @@ RARE = 0.02
 """Share of the commoner spelling's labels below which a near miss is taken for a slip."""
 LONG = 5
 """Letters that a class needs for one of them to be a slip."""
+LONGEST = 60
+"""Letters of a class at most for one of them to be looked for: more are a text."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,12 @@ def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
     Groups of names, the commonest first.
     """
     groups = spelled_alike(counts)
+    slips = _without_a_letter(name for name, many in counts.items() if RARE * many >= 1)
     for name, count in counts.items():
-        for other, many in counts.items():
-            near = count <= RARE * many and one_slip(name.casefold(), other.casefold())
-            if near and _spelling(name) != _spelling(other):
+        near = [other for less in _letters_less(name) for other in slips.get(less, ())]
+        for other in dict.fromkeys(near):
+            slip = count <= RARE * counts[other] and one_slip(name.casefold(), other.casefold())
+            if slip and _spelling(name) != _spelling(other):
                 groups.append([name, other])
     return [tuple(sorted(names, key=lambda name: (-counts[name], name))) for names in groups]
 
@@ -120,9 +124,28 @@ def spelled_alike(counts: Iterable[str]) -> list[list[str]]:
     return [names for names in same.values() if len(names) > 1]
 
 
+def _without_a_letter(names: Iterable[str]) -> dict[str, list[str]]:
+    """Find names by what is left of them without one letter, or with all."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        for less in _letters_less(name):
+            found[less].append(name)
+    return found
+
+
+def _letters_less(name: str) -> set[str]:
+    """Give a name without each of its letters, and whole: what names one slip apart share."""
+    text = name.casefold()
+    if not LONG <= len(text) <= LONGEST:
+        return set()
+    return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
+
+
 def one_slip(one: str, other: str) -> bool:
     """Whether a letter left out, added, mistaken or exchanged with the next makes the other."""
-    if min(len(one), len(other)) < LONG or abs(len(one) - len(other)) > 1 or one == other:
+    if min(len(one), len(other)) < LONG or max(len(one), len(other)) > LONGEST or one == other:
+        return False
+    if abs(len(one) - len(other)) > 1:
         return False
     if len(one) > len(other):
         one, other = other, one

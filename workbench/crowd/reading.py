@@ -106,11 +106,26 @@ WESTERN = "cp1252"
 """How text is read that is neither UTF-8 nor UTF-16: Windows' code page of Western Europe."""
 PARQUET_IN_MEMORY = 13.0
 """Bytes of memory that a byte of Parquet takes: 15 GB where 10⁸ labels are 1.2 GB on disk."""
+TEXT_IN_MEMORY = 3.0
+"""Bytes of memory that a byte of text takes at least, while it is parsed."""
+UNZIPPED = 200
+"""Bytes at most of a byte of gzip: labels take 5 to 80, nothing but zeros 1,000."""
+SMALL = 2**24
+"""Bytes that a file may unzip to, however small it is."""
 
 
 def is_missing(cell: str) -> bool:
     """Whether a cell holds no value."""
     return cell.casefold() in MISSING
+
+
+def is_text(text: str) -> bool:
+    """Whether text can stand in a file: half a pair of surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def show(value: object) -> str:
@@ -173,6 +188,24 @@ def find_column(owner: str, header: Sequence[str], field: str) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The name of a row, found out when a message asks for it: a file may have to be read anew.
+
+    Attributes
+    ----------
+    row, name
+        Which row, and what names it.
+    """
+
+    row: int
+    name: Callable[[int], str]
+
+    def __str__(self) -> str:
+        """Give the name, as `line 7`."""
+        return self.name(self.row)
+
+
 @dataclass(frozen=True)
 class TextTable:
     """A table as text.
@@ -184,7 +217,8 @@ class TextTable:
     header, columns
         Column names, and the cells of each column.
     unit, marks
-        How messages name row i: `unit` ("line", "row", "index", "column") and `marks[i]`.
+        How messages name row i: `unit` ("line", "row", "index", "column", or nothing) and
+        `marks[i]`.
     """
 
     name: str
@@ -196,9 +230,12 @@ class TextTable:
     def __len__(self) -> int:
         return len(self.marks)
 
-    def mark(self, row: int) -> str:
+    def mark(self, row: int) -> Mark:
         """Name a row."""
-        return f"{self.unit} {self.marks[row]}"
+        return Mark(row, self._name)
+
+    def _name(self, row: int) -> str:
+        return f"{self.unit} {self.marks[row]}".strip()
 
     def at(self, row: int) -> str:
         """Name the table and a row of it."""
@@ -279,7 +316,7 @@ class TextTable:
         """Table of some of the rows."""
         columns = [cells.rows(rows) for cells in self.columns]
         return replace(
-            self, columns=columns, marks=_Marks(len(rows), lambda row: self.marks[rows[row]])
+            self, columns=columns, marks=Marks(len(rows), lambda row: self.marks[rows[row]])
         )
 
     def votes(self, duplicates: Duplicates, **more: Any) -> pd.DataFrame:
@@ -455,10 +492,29 @@ def path_name(path: Path) -> str:
 
 
 def read_data(path: Path) -> bytes:
-    """Read a file, unzipped where it is gzipped."""
+    """Read a file, unzipped where it is gzipped.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is more than memory or a table of labels can hold.
+    """
     with _readable(path):
+        size = path.stat().st_size
+        check_memory(path, TEXT_IN_MEMORY * size)
         data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        if not data.startswith(b"\x1f\x8b"):
+            return data
+        most = max(SMALL, UNZIPPED * size)
+        with gzip.open(io.BytesIO(data)) as unzipped:
+            data = unzipped.read(most + 1)
+    if len(data) > most:
+        raise InputError(
+            f"{path_name(path)}: unzips to more than {UNZIPPED} times its size, which no table of "
+            "labels does; unzip it and look at what is in it"
+        )
+    check_memory(path, TEXT_IN_MEMORY * len(data))
+    return data
 
 
 def read_text(path: Path) -> str:
@@ -480,7 +536,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-class _Marks(Sequence[object]):
+class Marks(Sequence[object]):
     """What messages name rows by, found out when a message asks for it."""
 
     def __init__(self, rows: int, name: Callable[[int], object]) -> None:
@@ -544,7 +600,7 @@ def _read_whole(path: Path, separator: str) -> TextTable | None:
     ends = {*columns[0].texts, *columns[-1].texts}
     if "" in ends or header == [""]:  # perhaps a line with fewer fields, or none
         return None
-    marks = _Marks(len(columns[0]), partial(_line, path=path, separator=separator))
+    marks = Marks(len(columns[0]), partial(_line, path=path, separator=separator))
     return TextTable(path_name(path), header, columns, "line", marks)
 
 
@@ -615,7 +671,7 @@ def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Tex
         return show(mark) if isinstance(mark, str) else str(mark)
 
     by_number = range(1, len(frame) + 1)
-    marks = by_number if unit == "row" else _Marks(len(frame), label)
+    marks = by_number if unit == "row" else Marks(len(frame), label)
     return TextTable(name, header, columns, unit, marks)
 
 
@@ -631,22 +687,27 @@ def _texts(cells: pd.Series[Any]) -> Cells:
     return Cells.numbered(at, [as_text(cell) for cell in found])
 
 
-def check_memory(name: Path, files: Iterable[Path]) -> None:
-    """Refuse Parquet files of more labels than memory can hold, where its size is told."""
+def check_memory(name: Path, need: float, mend: str = "take a part of it") -> None:
+    """Refuse what takes more bytes than memory has, where its size is told."""
     if not hasattr(os, "sysconf"):
         return
-    need = PARQUET_IN_MEMORY * sum(file.stat().st_size for file in files)
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > have:
         raise InputError(
             f"{path_name(name)}: would take some {need / 1e9:.0f} GB of memory, and there are "
-            f"{have / 1e9:.0f}; aggregate it from disk by --save answers.parquet, or take a part"
+            f"{have / 1e9:.0f}; {mend}"
         )
+
+
+def check_parquet(name: Path, files: Iterable[Path]) -> None:
+    """Refuse Parquet files of more labels than memory can hold."""
+    need = PARQUET_IN_MEMORY * sum(file.stat().st_size for file in files)
+    check_memory(name, need, "aggregate it from disk by --save answers.parquet, or take a part")
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
     """Read a Parquet file, which takes pyarrow."""
-    check_memory(path, [path])
+    check_parquet(path, [path])
     try:
         return pd.read_parquet(path)
     except ImportError:

@@ -8,6 +8,8 @@ What stays in memory: eight bytes a task, the workers' names, and a part of the 
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -22,7 +24,15 @@ from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.crowd.formats.exports import ReadOptions
 from workbench.crowd.formats.long import FIELDS, named
-from workbench.crowd.reading import MISSING, TextTable, find_column, listing, path_name, show
+from workbench.crowd.reading import (
+    MISSING,
+    TextTable,
+    find_column,
+    is_text,
+    listing,
+    path_name,
+    show,
+)
 from workbench.crowd.votes import Votes
 
 MEMORY = "1500MB"
@@ -33,6 +43,8 @@ CHUNK = 256
 """Vectors (of 2048 rows) that are fetched together."""
 BLANKS = "".join(letter for letter in map(chr, range(2**14)) if letter.isspace())
 """What Python strips."""
+PATTERN = re.compile(r"[*?[]")
+"""What is more than itself in a pattern of DuckDB's."""
 
 
 class StoredLabels:
@@ -113,13 +125,14 @@ class StoredLabels:
                 self._run("CREATE TABLE answer AS SELECT * FROM part LIMIT 0")
             self._run("INSERT INTO answer SELECT * FROM part")
             self._connection.unregister("part")
+        path = path.resolve()  # a link stays one
         draft = path.with_name(f".{path.name}.draft")
         columns = ", ".join(f"answer.{name}" for name in more)
         try:
             self._run(
                 f"COPY (SELECT tasks.text AS task, labels.text AS label, {columns} FROM answer"
                 " JOIN tasks ON tasks.code = answer.task JOIN labels ON labels.code = answer.label"
-                f" ORDER BY answer.task) TO {_quoted(str(draft))} (FORMAT parquet)"
+                f" ORDER BY answer.task) TO {_quoted(_place(draft))} (FORMAT parquet)"
             )
             draft.replace(path)
         except OSError as error:
@@ -132,9 +145,10 @@ class StoredLabels:
 
     def _view(self, options: ReadOptions) -> None:
         """Name the columns, and the place of each row: its file, then its number."""
-        files = ", ".join(_quoted(str(file)) for file in self._files)
-        self._run(f"CREATE TYPE file AS ENUM ({files})")
-        rows = f"read_parquet([{files}], hive_types_autocast = false"
+        places = [_place(file) for file in self._files]
+        self._run(f"CREATE TYPE file AS ENUM ({', '.join(map(_quoted, places))})")
+        patterns = ", ".join(_quoted(_pattern(place)) for place in places)
+        rows = f"read_parquet([{patterns}], hive_types_autocast = false"
         found = self._run(f"DESCRIBE SELECT * FROM {rows})").fetchall()
         header = [column for column, *_ in found]
         heads = named(self.name, header, options.columns)
@@ -287,6 +301,38 @@ def stored_labels(
             ) from None
         finally:
             connection.close()
+
+
+def read_answers(path: Path) -> pd.DataFrame:
+    """Read the file that `StoredLabels.save` wrote."""
+    import duckdb
+
+    frame: pd.DataFrame = duckdb.read_parquet(_pattern(_place(path))).df()
+    return frame
+
+
+def _place(path: Path) -> str:
+    """Name a file for DuckDB, which takes `~` and `file:` at the beginning for something else.
+
+    Raises
+    ------
+    InputError
+        The name is no text, or no pattern of DuckDB's fits it alone.
+    """
+    place = str(path.absolute() if str(path).startswith(("~", "file:")) else path)
+    if not is_text(place):
+        raise InputError(f"{path_name(path)}: the name is no Unicode text; rename the file")
+    if os.sep == "/" and "\\" in place and PATTERN.search(place):
+        raise InputError(
+            f"{path_name(path)}: DuckDB cannot take a path with \\ and one of * ? [ in it; "
+            "rename it"
+        )
+    return place
+
+
+def _pattern(place: str) -> str:
+    """Write the pattern that fits this file alone: DuckDB takes every name for a pattern."""
+    return PATTERN.sub(r"[\g<0>]", place)
 
 
 def _files(source: Path) -> list[Path]:

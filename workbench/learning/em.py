@@ -37,7 +37,7 @@ from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
-from workbench.base.state import Coin, Count, RandomState, Saveable, State, check
+from workbench.base.state import Coin, Count, RandomState, Saveable, State, check, encoded
 from workbench.crowd.votes import TIE, Votes
 from workbench.learning.copies import copies
 from workbench.learning.draws import COINS
@@ -231,6 +231,7 @@ class EmLearner(Roster, Saveable[EmState]):
         self._to_all = 0
         self._worlds = int(self._rng.integers(2**53))
         self._fit(0)
+        encoded(self.state())
 
     # ---- the model ----
 

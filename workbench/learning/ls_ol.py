@@ -24,7 +24,7 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Coin, Count, RandomState, Saveable, State, check
+from workbench.base.state import Coin, Count, RandomState, Saveable, State, check, encoded
 from workbench.learning import schedule as schedules
 from workbench.learning.online import Ask, Task
 from workbench.learning.roster import Roster
@@ -215,8 +215,8 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
 
     Examples
     --------
-    >>> import workbench as wb
-    >>> learner = wb.LsOl(["ann", "bob", "eve"], (2, 5), seed=1)
+    >>> from workbench.learning.ls_ol import LsOl
+    >>> learner = LsOl(["ann", "bob", "eve"], (2, 5), seed=1)
     >>> ask = learner.ask("photo 1")
     >>> ask.kind, ask.workers.tolist()
     ('new tester', [0, 1, 2])
@@ -243,9 +243,12 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         vote = Vote(weighted, tolerance, truncate, classes)
         super().__init__(workers, schedules.read(schedule, weighted=weighted), vote, delay, seed)
         RandomState.of(self._rng)
+        given = vetting is None or isinstance(vetting, Vetting)
+        check(given, f"vetting is {checks.show(vetting)}: give a `Vetting`, or None")
         self.vetting = vetting
         self.removed: list[Removal] = []
         self._differed, self._rounds_of = np.zeros((2, len(self.names)), dtype=np.int64)
+        encoded(self.state())
 
     def ask(self, task: Task, *, available: ArrayLike | None = None) -> Ask:
         """Decide whom to ask about the arriving task, or about a tester.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import traceback
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -14,6 +15,7 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat
 from workbench.studies.analysis import conclude
+from workbench.studies.code import code_digest
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
@@ -125,6 +127,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "failed": failed,
         "extra": 0 if planned is None else len(ended - planned),
         "other_versions": sorted(versions - {version}),
+        "older": _older(plans, table, code),
         "asked": asked,
         "parameters": _fixed(study, plans),
         "findings": [str(one) for one in analysis.findings],
@@ -137,7 +140,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "checkout": checkout,
         "packages": packages,
         "again": [
-            " ".join(["workbench study", *words, *repeat.store_option(store.path), *own])
+            shlex.join(["workbench", "study", *words, *repeat.store_option(store.path), *own])
             for words in (["verify"], ["report", name])
         ],
     }
@@ -227,6 +230,21 @@ def _parameters(table: pd.DataFrame, plans: Sequence[StudyPlan]) -> list[str]:
     """Parameters that were swept, as far as the table has them."""
     swept = dict.fromkeys(name for one in plans for block in one.sweep for name in block)
     return [name for name in swept if name in table]
+
+
+def _older(plans: Sequence[StudyPlan], table: pd.DataFrame, own: Sequence[Source]) -> int:
+    """How many of the trials were made by other code than today's, or by code not on record.
+
+    Of a user's own study whose file is not named nobody can tell: none.
+    """
+    try:
+        code = code_digest(plans[-1].source.allowed(own)) if plans and len(table) else ""
+    except InputError:
+        return 0
+    if not code:
+        return 0
+    made_by = table.get("environment.code", pd.Series("", index=table.index))
+    return int((made_by != code).sum())
 
 
 def _fixed(study: Study | None, plans: Sequence[StudyPlan]) -> tuple[tuple[str, str, str], ...]:

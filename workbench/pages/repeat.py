@@ -23,7 +23,7 @@ def store_option(path: Path) -> list[str]:
 def study_option(plans: Sequence[StudyPlan]) -> list[str]:
     """`--study FILE`, for a study of one's own."""
     own = bool(plans and plans[-1].source.digest)
-    return ["--study", shlex.quote(Path(plans[-1].source.name).name)] if own else []
+    return ["--study", Path(plans[-1].source.name).name] if own else []
 
 
 def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:

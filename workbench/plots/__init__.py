@@ -5,6 +5,18 @@ marker or dash of its own. A module for each room: `compare`, `assign`, `select`
 `collect`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
 """
 
+from importlib import import_module
+
+from workbench.base.errors import InputError
+
+try:
+    import_module("matplotlib")  # it reads its file of settings, which may be anything
+except (ValueError, OSError) as error:
+    raise InputError(
+        f"no picture can be drawn, for matplotlib cannot read its settings ({error}): mend or "
+        "remove your matplotlibrc"
+    ) from None
+
 from workbench.plots._style import COLOURS
 from workbench.plots.assign import plan, skills
 from workbench.plots.check import checked

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workbench.accuracy.independence import SHARED
 from workbench.base.arrays import FloatArray
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, from_zero, key_above, log_ticks, whole_ticks
@@ -90,8 +91,15 @@ def _skills(axes: Axes, workers: pd.DataFrame) -> None:
     key_above(axes, 2)
 
 
+def _shares(axes: Axes, values: FloatArray, bins: int, colour: str, *, low: float = 0.0) -> None:
+    """Count values from `low` to 1 in equal bins; a value on an edge belongs to the bin above."""
+    place = np.floor((values - low) / (1.0 - low) * bins + 1e-9).astype(int)
+    counts = np.bincount(np.clip(place, 0, bins - 1), minlength=bins)
+    axes.stairs(counts, np.linspace(low, 1.0, bins + 1), fill=True, color=colour)
+
+
 def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
-    axes.hist(wrong, bins=20, range=(0.0, 1.0), color=BLUE)
+    _shares(axes, wrong, 20, BLUE)
     overall = found.overall
     axes.plot(
         [],
@@ -113,7 +121,7 @@ def _pairs(axes: Axes, found: Dependence) -> None:
         for pair in found.pairs
         if any({pair.first, pair.second} <= set(group) for group in found.groups)
     ]
-    axes.hist(np.clip(found.correlations, -1.0, 1.0), bins=40, range=(-1.0, 1.0), color="0.75")
+    _shares(axes, found.correlations, 40, "0.75", low=-1.0)
     for pairs, colour, mark, label in (
         ([pair for pair in found.pairs if pair not in grouped], BLUE, "o", "pairs that stand out"),
         (grouped, GREEN, "s", "pairs of a group"),
@@ -132,9 +140,19 @@ def _pairs(axes: Axes, found: Dependence) -> None:
                 label=f"{label}: {len(pairs)}",
             )
     axes.axvline(
+        found.overall.correlation,
+        color=VERMILION,
+        ls=":",
+        lw=1.1,
+        label=f"all answers: {found.overall.correlation:.2f}",
+    )
+    axes.axvline(
         found.typical, color="0.35", ls="-.", lw=1.1, label=f"median of pairs: {found.typical:.2f}"
     )
-    axes.set_xlabel("correlation of two workers' errors")
+    axes.set_xlabel(
+        "correlation of two workers' errors\n"
+        f"({len(found.correlations)} pairs with {SHARED} gold tasks or more in common)"
+    )
     axes.set_ylabel("pairs")
     axes.set_xlim(-1.05, 1.05)
     whole_ticks(axes.yaxis)

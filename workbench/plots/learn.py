@@ -22,7 +22,9 @@ NAMED = 12
 """Workers that are named in the picture."""
 
 
-def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figure:
+def learning(
+    steps: pd.DataFrame, workers: pd.DataFrame, *, title: str, policy: str = "LS_OL"
+) -> Figure:
     """How well labels were while workers were learnt, what was paid, and what was learnt.
 
     Four panels: running accuracy (or agreement with the full crowd where no truth is known),
@@ -40,10 +42,15 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
     workers
         One row a worker: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
         `estimate_high`, and `testers`, by whose number marks grow.
+    policy
+        Who learnt, as its lines are called.
     """
     with panels(title, (10.0, 8.0), 2, 2) as (figure, (above, paid, size, learnt)):
-        _accuracies(above, steps)
-        _regrets(paid, steps) if "exploration_regret" in steps else _labels_bought(paid, steps)
+        _accuracies(above, steps, policy)
+        if "exploration_regret" in steps:
+            _regrets(paid, steps)
+        else:
+            _labels_bought(paid, steps, policy)
         _sizes(size, steps)
         _estimates(learnt, workers)
         for axes in (above, paid, size):
@@ -64,10 +71,10 @@ def _banded(
         axes.fill_between(x, y - error, y + error, color=colour, alpha=0.2, lw=0)
 
 
-def _accuracies(axes: Axes, steps: pd.DataFrame) -> None:
+def _accuracies(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
     known = "accuracy" in steps and steps["accuracy"].notna().any()
     if not known:
-        _banded(axes, steps, "agreement", COLOURS[0], "LS_OL")
+        _banded(axes, steps, "agreement", COLOURS[0], policy)
         axes.set_ylabel("agreement with the full crowd, so far")
     else:
         several = "accuracy_se" in steps and steps["accuracy_se"].notna().any()
@@ -81,7 +88,7 @@ def _accuracies(axes: Axes, steps: pd.DataFrame) -> None:
             label="best set in hindsight",
         )
         _banded(axes, steps, "crowd_accuracy", COLOURS[1], "full crowd, majority", "--")
-        _banded(axes, steps, "accuracy", COLOURS[0], f"LS_OL{mean}")
+        _banded(axes, steps, "accuracy", COLOURS[0], f"{policy}{mean}")
         axes.set_ylabel("share of right labels, so far")
     lines = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
     # The first few tasks jump about: they need not be seen.
@@ -99,9 +106,9 @@ def _regrets(axes: Axes, steps: pd.DataFrame) -> None:
     from_zero(axes)
 
 
-def _labels_bought(axes: Axes, steps: pd.DataFrame) -> None:
+def _labels_bought(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
     _banded(axes, steps, "labels_crowd", COLOURS[1], "full crowd", "--")
-    _banded(axes, steps, "labels", COLOURS[0], "LS_OL")
+    _banded(axes, steps, "labels", COLOURS[0], policy)
     axes.set_ylabel("labels bought, so far")
     whole_ticks(axes.yaxis)
     from_zero(axes)

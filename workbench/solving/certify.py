@@ -23,7 +23,7 @@ import numpy as np
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.patterns import SLACK
 from crowd_models.problem import Problem
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.solving.patterns.bound import branch_bound, pattern_bound
 from workbench.solving.scaling import is_loose, tightened
@@ -32,10 +32,12 @@ from workbench.solving.solution import (
     BranchProof,
     Certificate,
     Check,
+    CountProof,
     Leaf,
     PatternProof,
     Proof,
     RelaxationProof,
+    Split,
 )
 
 FEASIBILITY = 1e-6
@@ -47,6 +49,11 @@ WHOLE_FEASIBILITY = SLACK
 """The same, 1e-9, for a whole assignment, which has no excuse but rounding in a sum."""
 OPTIMALITY = 1e-6
 """Largest relative distance between an objective and the bound that proves it."""
+
+LARGEST = 1e100
+"""Of any number in a solution or a proof: beyond it sums leave what floats can hold."""
+DEEPEST = 100
+"""Splits above one another in a proof."""
 
 
 def lagrangian(
@@ -79,7 +86,8 @@ def exact_lagrangian(
     v, u = _multipliers(problem, task_weights, worker_prices)
     # Whatever lies clearly below zero in floats is zero in the sum; the rest is worked exactly.
     scale = 1.0 + float(v.max(initial=0.0)) + float(u.max(initial=0.0)) + problem.prices.max()
-    near = (_surplus(problem, v, u, priced=priced) > -1e-12 * scale) & problem.mask
+    # What is no number there, being beyond floats, is worked exactly too.
+    near = ~(_surplus(problem, v, u, priced=priced) <= -1e-12 * scale) & problem.mask
     weights, charges = [Fraction(x) for x in v.tolist()], [Fraction(x) for x in u.tolist()]
     tasks, workers = problem.tasks.tolist(), problem.workers.tolist()
     needs, limits = problem.requirement.tolist(), problem.capacity.tolist()
@@ -106,9 +114,10 @@ def _multipliers(
         ("task weights", task_weights, n),
         ("worker prices", worker_prices, m),
     ):
+        _numbers(name, values)
         _shaped(name, values, (length,))
-        if not np.isfinite(values).all():
-            raise InputError(f"the {name} hold NaN or infinity: they prove nothing")
+        if not _small(values):
+            raise InputError(f"the {name} hold NaN or infinity, or as much: they prove nothing")
     return np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
 
 
@@ -124,7 +133,7 @@ def farkas(
     worker_prices: FloatArray,
 ) -> bool:
     """Whether (v, u) proves, in exact arithmetic, that the relaxation has no solution."""
-    if not (np.isfinite(task_weights).all() and np.isfinite(worker_prices).all()):
+    if not (_small(task_weights) and _small(worker_prices)):
         return False
     return exact_lagrangian(problem, task_weights, worker_prices, priced=False) > 0
 
@@ -135,7 +144,7 @@ def pattern_farkas(problem: Problem, worker_prices: FloatArray) -> bool:
     Were there one, patterns for all tasks would fit the capacities, and L(u) without prices could
     not be above 0. The relaxation may have a solution all the same.
     """
-    if not np.isfinite(worker_prices).all():
+    if not _small(worker_prices):
         return False
     free = replace(problem.typed, cost=np.zeros(problem.typed.shape))
     return pattern_bound(free, worker_prices) > 0
@@ -251,7 +260,14 @@ def certify(
     -------
     Certificate
         `status` is `failed` when any check fails: then no number in it is to be used.
+
+    Raises
+    ------
+    InputError
+        Arrays of another shape, or of anything but numbers; proofs of no kind that there is, and
+        splits at no whole number of labels or of anything but pairs.
     """
+    _canonical(problem, proofs)
     finite = _finite(problem, assignment, task_weights, worker_prices, proofs)
     if not finite.passed:
         return Certificate("failed", (finite,))
@@ -309,6 +325,30 @@ def cost_scale(problem: Problem, cost: float) -> float:
     return max(cost, 1e-6 * problem.highest_price * labels) or 1.0
 
 
+def _canonical(problem: Problem, proofs: Sequence[Proof]) -> None:
+    """Take no proof that says a thing in another way than ours: half a label, a pair twice."""
+    for proof in proofs:
+        if type(proof) not in (PatternProof, BranchProof, CountProof, RelaxationProof):
+            raise InputError(f"proofs: {type(proof).__name__} is no kind of proof")
+        if isinstance(proof, BranchProof):
+            for depth, node in proof.nodes():
+                _canonical_node(problem, node, depth)
+
+
+def _canonical_node(problem: Problem, node: Split | Leaf, depth: int) -> None:
+    if depth > DEEPEST:
+        raise InputError(f"a proof splits label counts more than {DEEPEST} times in a row")
+    if type(node) not in (Split, Leaf):
+        raise InputError(f"a proof of branches has a {type(node).__name__} for a split or a leaf")
+    if isinstance(node, Split):
+        if type(node.most) is not int:
+            kind = type(node.most).__name__
+            raise InputError(f"a split is at a {kind}: give a whole number of labels, an int")
+        if not isinstance(node.pairs, np.ndarray) or node.pairs.dtype != np.bool_:
+            raise InputError("the pairs of a split are not booleans: a pair is meant or it is not")
+        _shaped("pairs of a split", node.pairs, problem.typed.shape)
+
+
 def _finite(
     problem: Problem,
     assignment: FloatArray | None,
@@ -318,15 +358,18 @@ def _finite(
 ) -> Check:
     n, m = problem.shape
     bad = 0
+    parts = [part for proof in proofs for part in _parts(problem, proof)]
     for name, values, shape in (
         ("assignment", assignment, (n, m)),
         ("task weights", task_weights, (n,)),
         ("worker prices", worker_prices, (m,)),
-        *(part for proof in proofs for part in _parts(problem, proof)),
     ):
         if values is not None:
-            _shaped(name, values, shape)
-            bad += int(np.count_nonzero(~np.isfinite(values)))
+            parts.append((name, values, shape))
+    for what, numbers, asked in parts:
+        _numbers(what, numbers)
+        _shaped(what, numbers, asked)
+        bad += int(np.count_nonzero(~(np.abs(numbers) <= LARGEST)))
     return _check("finite numbers", np.array([float(bad)]), 0.0)
 
 
@@ -341,8 +384,6 @@ def _parts(problem: Problem, proof: Proof) -> list[tuple[str, FloatArray, tuple[
             if isinstance(node, Leaf):
                 parts.append(("pattern prices", node.worker_prices, (problem.typed.shape[1],)))
                 parts.append(("side prices", node.side_prices, (depth,)))
-            else:
-                parts.append(("pairs of a split", node.pairs.astype(float), problem.typed.shape))
         return parts
     return [
         (name.replace("_", " "), values, (m,) if name == "worker_prices" else (n,))
@@ -389,9 +430,19 @@ def _proven(
     return "label counts", (_next_cost(problem, counted), None)
 
 
-def _shaped(name: str, values: FloatArray | IntArray, shape: tuple[int, ...]) -> None:
+def _shaped(name: str, values: FloatArray | IntArray | BoolArray, shape: tuple[int, ...]) -> None:
     if np.shape(values) != shape:
         raise InputError(f"the {name} have shape {np.shape(values)}: the problem's is {shape}")
+
+
+def _numbers(name: str, values: FloatArray) -> None:
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+        raise InputError(f"the {name} are not an array of numbers")
+
+
+def _small(values: FloatArray) -> bool:
+    """Whether all are numbers that sums of them can be worked out of."""
+    return bool((np.abs(values) <= LARGEST).all())
 
 
 def _check(name: str, violations: FloatArray, tolerance: float) -> Check:

@@ -2,8 +2,10 @@
 
 `crowd_models.exact_error` states it. Few workers and tasks: all allowed sets are listed, and the
 master over them is solved as it stands. More of them: column generation over patterns, with the
-bound over error profiles (`patterns.set_pricing`). Whatever comes of it is checked here against
-the data: capacities, availability, one label a worker and task, and the exact error of each set.
+bound over error profiles (`patterns.set_pricing`); where it comes to no plan, and the sets can be
+listed all the same, their master says whether there is one. Whatever comes of it is checked here
+against the data: capacities, availability, one label a worker and task, and the exact error of
+each set.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from crowd_models.exact_error import ExactVote
 from crowd_models.patterns import Pattern, deal, limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import primal_checks
-from workbench.solving.highs import RunOptions
+from workbench.solving.highs import Remaining, RunOptions
 from workbench.solving.linear import solve_linear
 from workbench.solving.patterns.route import run_patterns
 from workbench.solving.patterns.set_pricing import SetPricing
@@ -30,6 +32,8 @@ from workbench.solving.solution import RawAnswer, Termination
 
 LISTED = 512
 """Sets of workers, of all task classes together, up to which all are listed."""
+DECIDED = 2**14
+"""The same, where column generation comes to no plan: the list says whether there is one."""
 STARTS = 5
 """Linear programs for the prices to start from."""
 GAP = 1e-6
@@ -110,28 +114,36 @@ def solve_exact_error(
     asked = np.flatnonzero(typed.tasks)
     if not all(_possible(vote, t, everybody[t]) for t in asked.tolist()):
         return ExactErrorPlan("infeasible")
-    options = RunOptions(time_limit, gap, seed=seed)
-    if sum(math.prod((everybody[t] + 1).tolist()) for t in asked) <= LISTED:
-        answer = _listed(problem, vote, options)
+    left = RunOptions(time_limit, gap, seed=seed).countdown()
+    sets = sum(math.prod((everybody[t] + 1).tolist()) for t in asked)
+    if sets <= LISTED:
+        answer = _listed(problem, vote, left)
     else:
-        pricing = SetPricing(typed)
-        prices = _starting_prices(typed, pricing, seed)
-        plans = (_one_by_one(problem, pricing, prices, rise) for rise in RISES)
-        plan = next((plan for plan in plans if plan is not None), None)
-        known = [each[problem.pairs] for each in (plan, start) if each is not None]
-        if time_limit is not None:
-            spent = time.perf_counter() - started
-            options = replace(options, time_limit=max(1e-3, time_limit - spent))
-        answer = run_patterns(
-            problem,
-            prices,
-            options,
-            lambda _: None,
-            start=min(known, key=lambda y: float(problem.prices[problem.pairs] @ y), default=None),
-            pricing=pricing,
-        )
+        answer = _generated(problem, left, start)
+        if answer.pairs is None and sets <= DECIDED and not left().over:
+            listed = _listed(problem, vote, left)
+            bounds = [each.bound for each in (answer, listed) if each.bound is not None]
+            answer = replace(listed, bound=max(bounds, default=None))
     answer = replace(answer, seconds=time.perf_counter() - started)
     return _checked(problem, vote, answer)
+
+
+def _generated(problem: AssignmentProblem, left: Remaining, start: FloatArray | None) -> RawAnswer:
+    """Column generation, from the plans that are made task by task and the one to start from."""
+    typed, options = problem.typed, left()
+    pricing = SetPricing(typed)
+    prices = _starting_prices(typed, pricing, options.seed)
+    plans = (_one_by_one(problem, pricing, prices, rise) for rise in RISES)
+    plan = next((plan for plan in plans if plan is not None), None)
+    starts = [each[problem.pairs] for each in (plan, start) if each is not None]
+    return run_patterns(
+        problem,
+        prices,
+        left(),
+        lambda _: None,
+        start=min(starts, key=lambda y: float(problem.prices[problem.pairs] @ y), default=None),
+        pricing=pricing,
+    )
 
 
 def _possible(vote: ExactVote, t: int, most: IntArray) -> bool:
@@ -143,29 +155,40 @@ def _possible(vote: ExactVote, t: int, most: IntArray) -> bool:
     return any(vote.allows(t, copies) for copies in sets)
 
 
-def _listed(problem: AssignmentProblem, vote: ExactVote, options: RunOptions) -> RawAnswer:
+def _least_sets(vote: ExactVote, t: int, most: IntArray, left: Remaining) -> list[IntArray] | None:
+    """All allowed sets of a task class that are so with nobody to spare; None when time is up."""
+    every = np.array(list(itertools.product(*(range(many + 1) for many in most.tolist()))))
+    every = every[vote.least_errors(t, every) <= vote.epsilon[t] * (1 + 1e-6)]
+    least = np.zeros((0, len(most)), dtype=np.int64)
+    for copies in every[np.argsort(every.sum(axis=1), kind="stable")]:
+        if left().over:
+            return None
+        if not (least <= copies).all(axis=1).any() and vote.allows(t, copies):
+            least = np.vstack([least, copies])
+    return list(least)
+
+
+def _listed(problem: AssignmentProblem, vote: ExactVote, left: Remaining) -> RawAnswer:
     """Branch and bound over all allowed sets that are so with nobody to spare."""
     typed = problem.typed
     patterns = []
     for t in np.flatnonzero(typed.tasks).tolist():
-        allowed: list[np.ndarray] = []
-        every = itertools.product(*(range(most + 1) for most in limits(typed, t).tolist()))
-        for copies in map(np.array, sorted(every, key=sum)):
-            if not any((copies >= less).all() for less in allowed) and vote.allows(t, copies):
-                allowed.append(copies)
+        allowed = _least_sets(vote, t, limits(typed, t), left)
+        if allowed is None:
+            return RawAnswer(Termination.TIME_LIMIT)
         patterns += [Pattern(t, c, float(typed.prices[t] @ c)) for c in allowed]
     model = pattern_master(typed, patterns)
     if not any(p.copies.any() for p in patterns):  # Nobody is needed: nothing to solve.
         return RawAnswer(Termination.OPTIMAL, np.zeros(len(problem.pairs[0])), bound=0.0)
-    ran = run_model(model, options, integer=True)
+    ran = run_model(model, left(), integer=True)
     if ran.values is None:
         return RawAnswer(ran.termination, bound=ran.bound, seconds=ran.seconds)
     counts = [round(ran.values[variable]) for variable in model.count.values()]
-    left = typed.tasks.copy()
+    unserved = typed.tasks.copy()
     plan = []
     for pattern, count in zip(patterns, counts, strict=True):
-        times = min(count, int(left[pattern.task_class]))
-        left[pattern.task_class] -= times
+        times = min(count, int(unserved[pattern.task_class]))
+        unserved[pattern.task_class] -= times
         plan.append((pattern, times))
     return RawAnswer(
         ran.termination, deal(typed, plan)[problem.pairs], bound=ran.bound, seconds=ran.seconds

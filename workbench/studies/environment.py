@@ -37,6 +37,9 @@ class Environment:
         machine is named in the record's `worker`.
     cpus
         How many processors it has.
+    code
+        Digest of the code that the trials ran (`workbench.studies.code`); empty where unknown, as
+        in what release 1.0 kept.
     """
 
     packages: Mapping[str, str]
@@ -45,6 +48,7 @@ class Environment:
     platform: str
     host: str
     cpus: int
+    code: str = ""
 
     @classmethod
     @functools.cache
@@ -61,8 +65,8 @@ class Environment:
 
     @property
     def json(self) -> str:
-        """All of it as JSON."""
-        return json.dumps(asdict(self))
+        """All of it as JSON; without an unknown code, as release 1.0 wrote it."""
+        return json.dumps({k: v for k, v in asdict(self).items() if k != "code" or v})
 
     @property
     def id(self) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
+from workbench.studies.code import code_digest
 from workbench.studies.shards import in_shard
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import Trial
@@ -55,6 +56,8 @@ class Progress:
         How these ended: trials by status, `ok` among them.
     seconds
         Since the run began.
+    older
+        Of those skipped, the ones that were made by other code than today's.
     """
 
     planned: int
@@ -62,6 +65,7 @@ class Progress:
     done: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    older: int = 0
 
     @property
     def left(self) -> int:
@@ -93,6 +97,14 @@ class Progress:
         if self.remaining is not None and self.left:
             parts.append(f"{duration(self.remaining)} left")
         return ", ".join(parts)
+
+
+def older_line(trials: int) -> str:
+    """Say that records are of other code than today's."""
+    many = "1 trial was" if trials == 1 else f"{trials:,} trials were"
+    return (
+        f"{many} made by other code than today's, or by code not on record: --fresh runs them anew"
+    )
 
 
 def duration(seconds: float) -> str:
@@ -135,6 +147,8 @@ class Which:
         (i, n) with i from 1 to n: the i-th of n parts alone.
     retry
         Also what ended in an error, a crash, over its deadline or its memory.
+    fresh
+        Also what was made by other code than today's, or by code that is not known.
 
     Raises
     ------
@@ -144,6 +158,7 @@ class Which:
 
     shard: tuple[int, int] | None = None
     retry: bool = False
+    fresh: bool = False
 
     def __post_init__(self) -> None:
         if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1]:
@@ -196,10 +211,12 @@ def run(
         `cancelled` attempts, and run again next time.
     """
     begun = time.monotonic()
+    code = code_digest(plan.source)
+    older = store.older(plan.study, plan.version, code)
     finished = {
         key
         for key, status in store.finished(plan.study, plan.version).items()
-        if not (which.retry and status in FAILED)
+        if not (which.retry and status in FAILED) and not (which.fresh and key in older)
     }
 
     def left_out(trial: Trial) -> str:
@@ -209,14 +226,16 @@ def run(
             return "elsewhere"
         return "finished" if key in finished else ""
 
-    found = Counter(map(left_out, plan.trials()))
-    planned = found.total() - found["elsewhere"]
-    before = Progress(planned, found["finished"])
+    reasons = Counter(map(left_out, plan.trials()))
+    planned = reasons.total() - reasons["elsewhere"]
+    skipped = (trial.key for trial in plan.trials() if left_out(trial) == "finished")
+    stale = sum(key in older for key in skipped)
+    before = Progress(planned, reasons["finished"], older=stale)
     store.remember(plan)
     if on_progress is not None:
         on_progress(before)
     trials = (trial for trial in plan.trials() if not left_out(trial))
-    course = RunCourse(store, trials, before, begun, on_progress, committed=begun)
+    course = RunCourse(store, trials, before, begun, on_progress, code=code, committed=begun)
     stop = stop or Event()
     try:
         # A trial that is to be tried again may come back when the executor has asked for the last.
@@ -285,6 +304,8 @@ class RunCourse:
         When this one began, by `time.monotonic`.
     on_progress
         Called after each commit.
+    code
+        Digest of what the trials run.
     more
         Whether there are trials to hand out.
     again, under_way
@@ -302,6 +323,7 @@ class RunCourse:
     before: Progress
     begun: float
     on_progress: Callable[[Progress], None] | None = None
+    code: str = ""
     more: bool = True
     again: deque[Trial] = field(default_factory=deque)
     under_way: dict[str, Trial] = field(default_factory=dict)
@@ -356,7 +378,7 @@ class RunCourse:
         began = time.monotonic()
         outcomes, final = zip(*pending, strict=True)
         try:
-            self.store.write(outcomes, final=final)
+            self.store.write(outcomes, final=final, code=self.code)
         except BaseException:
             self.under_way.clear()
             raise

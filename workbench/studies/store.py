@@ -20,6 +20,7 @@ import shlex
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -187,7 +188,21 @@ class Store:
         )
         return {key: Status(status) for key, status in rows}
 
-    def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
+    def older(self, study: str, version: int, code: str) -> dict[str, Status]:
+        """Tell the status of each trial whose record is of other code, or of unknown, by key."""
+        return {
+            row.key: Status(row.status)
+            for row in self.records(self.rows(study, version)).values()
+            if self._environments[row.environment].code != code
+        }
+
+    def write(
+        self,
+        outcomes: Sequence[Outcome],
+        *,
+        final: Sequence[bool] | None = None,
+        code: str = "",
+    ) -> None:
         """Keep outcomes in one transaction; they are on the disk when this returns.
 
         Each is an attempt. A final one becomes the record of its trial, in place of an earlier.
@@ -198,13 +213,15 @@ class Store:
             Any number.
         final
             Which are final; all where None.
+        code
+            Digest of the code that they ran.
 
         Raises
         ------
         StoreError
             When they cannot be written; then none is.
         """
-        here = Environment.here()
+        here = replace(Environment.here(), code=code)
         flags = [True] * len(outcomes) if final is None else final
         pairs = zip(outcomes, flags, strict=True)
         self.append([row_of(one, flag, here.id) for one, flag in pairs], {here.id: here})
@@ -327,8 +344,8 @@ class Store:
                     if not _sound(table, values):
                         reason = "its contents do not match their checksum"
                         yield Damage(table, id_, reason, str(values[0]))
-        except sqlite3.Error as error:
-            yield Damage("file", 0, str(error))
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite may quote a damaged name
+            yield Damage("file", 0, " ".join(str(error).split()))
 
     def readable(self, table: str) -> Iterator[tuple[bool, list[Any]]]:
         """Read a table of a damaged file row by row: whether a row is sound, and its values.
@@ -336,11 +353,13 @@ class Store:
         What cannot be read is left out.
         """
         last = self.path.stat().st_size // LEAST_ROW
-        with contextlib.suppress(sqlite3.Error, TypeError):  # it cannot be read, or is empty
+        with contextlib.suppress(
+            sqlite3.Error, TypeError, UnicodeDecodeError
+        ):  # it cannot be read, or is empty
             last = max(last, *self._db.execute(f"SELECT max(rowid) FROM {table}").fetchone())
         query = f"SELECT {_STORED[table]} FROM {table} WHERE rowid = ?"
         for id_ in range(1, last + 1):
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
                 for values in self._db.execute(query, (id_,)).fetchall():
                     yield _sound(table, values), list(values)
 
@@ -476,6 +495,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror})") from None
+    except UnicodeDecodeError as error:  # SQLite's own error quotes a damaged name
+        raise DamagedStoreError(path, [Damage("file", 0, str(error))]) from None
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:

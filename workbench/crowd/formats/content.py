@@ -14,7 +14,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.crowd import reading
-from workbench.crowd.reading import TextTable, path_name, show
+from workbench.crowd.reading import Mark, TextTable, path_name, show
 
 LOOKED_AT = 200
 """Lines of a file by which its form is told."""
@@ -167,13 +167,17 @@ class Content:
     def _is_record(document: Mapping[str, Any]) -> bool:
         return not all(isinstance(value, (dict, list)) for value in document.values())
 
-    def mark(self, row: int) -> str:
+    def mark(self, row: int) -> Mark:
         """Name a record for a message."""
-        return f"record {row + 1}" if self.is_json else self.table.mark(row)
+        return Mark(row, _record) if self.is_json else self.table.mark(row)
 
     def at(self, row: int) -> str:
         """Name the file and a record of it."""
         return f"{self.name}, {self.mark(row)}"
+
+
+def _record(row: int) -> str:
+    return f"record {row + 1}"
 
 
 def _is_columns(document: Mapping[str, Any]) -> bool:

@@ -15,6 +15,8 @@ from workbench.base.errors import InputError
 from workbench.crowd.formats.content import Content
 from workbench.crowd.reading import (
     Duplicates,
+    Mark,
+    Marks,
     TextTable,
     as_number,
     as_text,
@@ -56,10 +58,11 @@ class ReadOptions:
 class Answer(NamedTuple):
     """One answer of an export; or, without a label, gold alone.
 
-    `mark` names its place for messages, `left_out` says why it is no label ("rejected").
+    `mark` names its place for messages (`Content.mark`), `left_out` says why it is no label
+    ("rejected").
     """
 
-    mark: str
+    mark: Mark | str
     task: Any
     worker: Any
     label: Any
@@ -201,9 +204,8 @@ def _table(name: str, answers: list[Answer]) -> TextTable:
     times = [as_text(answer.time) for answer in answers]
     if any(times):
         columns["time"] = times
-    unit = answers[0].mark.partition(" ")[0]
-    marks = [answer.mark.removeprefix(f"{unit} ") for answer in answers]
-    return replace(of_frame(pd.DataFrame(columns), name, unit), marks=marks)
+    marks = Marks(len(answers), lambda row: answers[row].mark)
+    return replace(of_frame(pd.DataFrame(columns), name, ""), marks=marks)
 
 
 def _more(answers: list[Answer]) -> dict[str, list[Any]]:

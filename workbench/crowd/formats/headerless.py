@@ -17,7 +17,7 @@ from workbench.base.errors import InputError
 from workbench.crowd import reading
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Answer, Export, Format, ReadOptions, gather
-from workbench.crowd.reading import ALIASES, as_number, is_missing, listing, show, squeezed
+from workbench.crowd.reading import ALIASES, Mark, as_number, is_missing, listing, show, squeezed
 
 Row = tuple[int, list[str]]
 """A line's number and cells."""
@@ -99,10 +99,12 @@ def _read(content: Content, options: ReadOptions) -> Export:
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     places = _places(content.name, columns, options)
     at = [places.get(field) for field in ("task", "worker", "label", "gold", "time")]
-    answers = []
-    for number, cells in rows:
-        task, worker, label, gold, time = (None if k is None else cells[k] for k in at)
-        answers.append(Answer(f"line {number}", task, worker, label, gold, time))
+    nothing = (None,) * len(rows)
+    fields = (nothing if k is None else columns[k] for k in at)
+    answers = (
+        Answer(Mark(number, "line {}".format), *cells)
+        for (number, _), *cells in zip(rows, *fields, strict=True)
+    )
     export = gather(content.name, answers, options)
     order = ", ".join(sorted(places, key=places.__getitem__))
     return Export(export.name, export.labels, export.gold, (f"columns: {order}", *export.notes))

@@ -79,18 +79,19 @@ def _gathered(table: TextTable, place: int, options: ReadOptions) -> Export:
     workers = {name: j for name, j in table.heads("worker", but=place).items() if j != gold}
     if not workers:
         raise InputError(f"{table.name}: too few columns; add one a worker to that of the tasks")
+    columns = [table.columns[j][:] for j in workers.values()]
     answers = [
-        Answer(table.mark(row), tasks[row], worker, table.columns[j][row])
-        for row in range(len(table))
-        for worker, j in workers.items()
-        if not is_missing(table.columns[j][row])
+        Answer(table.mark(row), task, worker, label)
+        for row, (task, *labels) in enumerate(zip(tasks[:], *columns, strict=True))
+        for worker, label in zip(workers, labels, strict=True)
+        if not is_missing(label)
     ]
     if gold is not None:
-        true = table.columns[gold]
+        true = zip(tasks[:], table.columns[gold][:], strict=True)
         answers += [
-            Answer(table.mark(k), task, "", None, true[k])
-            for k, task in enumerate(tasks)
-            if not is_missing(true[k])
+            Answer(table.mark(row), task, "", None, label)
+            for row, (task, label) in enumerate(true)
+            if not is_missing(label)
         ]
     return gather(table.name, answers, options)
 

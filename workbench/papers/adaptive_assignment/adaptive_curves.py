@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,21 @@ from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.population import Crowd
 from workbench.crowd.sources import collect
-from workbench.papers.adaptive_assignment.assignment_trials import Instance
-from workbench.studies.analysis import in_order, measured, varies
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, Says, means_of, summarise
-from workbench.studies.study import Parameter, Params, Record, Scalar, Size
+from workbench.papers.adaptive_assignment.assignment_trials import Instance, at_paper_size
+from workbench.studies.analysis import (
+    bars,
+    ended_well,
+    in_order,
+    mean_columns,
+    measured,
+    plus_minus,
+    varies,
+    without_failures,
+)
+from workbench.studies.chance import Gap, gap
+from workbench.studies.claim import NotMeasured, only
+from workbench.studies.study import Chart, Parameter, Params, Record, Scalar, Size
+from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
 METHODS = ("adaptive", "message passing", "majority")
@@ -112,54 +123,50 @@ def figure_record(maker: Callable[..., Crowd], params: Params, streams: Streams)
     }
 
 
-def figure_analysis(
-    panel: str,
-    titles: Mapping[Scalar, str],
-    of_equal: tuple[Says, ...],
-    of_points: tuple[Says, ...] = (),
-) -> DeclaredAnalysis:
-    """A figure's table of errors at equal labels and its curves, with sentences of each."""
+# What the trials say.
 
-    def titled(rows: pd.DataFrame) -> pd.DataFrame:
-        found = curves(rows, panel)
-        return found.assign(panel=found[panel].map(lambda value: titles.get(value, str(value))))
 
-    return DeclaredAnalysis(
-        Part(
-            "Error of each method at equal labels a task (gold included); "
-            "difference is adaptive − message passing, paired",
-            lambda rows: differences(at_equal_labels(rows, panel), panel),
-            of_equal,
-        ),
-        Part(
-            "All points",
-            partial(curves, panel=panel),
-            of_points,
-            (
-                Drawn(
-                    "error",
-                    "Share of wrong labels against labels bought for each task; the adaptive "
-                    "method's gold labels, preliminary workers' included, are counted",
-                    "labels",
-                    "error",
-                    (
-                        "labels bought per task (gold labels included)",
-                        "wrong labels (share of the tasks)",
-                    ),
-                    {
-                        "series": "series",
-                        "panel": "panel",
-                        "low": "error_low",
-                        "high": "error_high",
-                        "x_low": "labels_low",
-                        "x_high": "labels_high",
-                    },
-                    of=titled,
-                ),
-            ),
-        ),
-        fields=("error", "labels_per_task", "covered"),
+def figure_rows(trials: pd.DataFrame) -> pd.DataFrame:
+    """All trials, their measures missing where one failed; none where all did."""
+    if ended_well(trials).empty:
+        return trials.iloc[:0]
+    return without_failures(trials, ("error", "labels_per_task", "covered"))
+
+
+def figure_tables(equal: pd.DataFrame, points: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """A figure's tables: `differences` at equal labels, and all points of its `curves`."""
+    caption = (
+        "Error of each method at equal labels a task (gold included); difference is adaptive − "
+        "message passing, paired"
     )
+    tables = {caption: equal, "All points": points}
+    return {name: table for name, table in tables.items() if len(table)}
+
+
+def error_chart(points: pd.DataFrame, panel: str, titles: Mapping[Scalar, str]) -> Chart:
+    """Draw a figure's `curves`, a panel each value of its parameter."""
+    return Chart(
+        "error",
+        "Share of wrong labels against labels bought for each task; the adaptive method's gold "
+        f"labels, preliminary workers' included, are counted. {bars(points['trials'])}",
+        points.assign(panel=[titles.get(value, str(value)) for value in points[panel]]),
+        x="labels",
+        y="error",
+        x_label="labels bought per task (gold labels included)",
+        y_label="wrong labels (share of the tasks)",
+        series="series",
+        panel="panel",
+        low="error_low",
+        high="error_high",
+        x_low="labels_low",
+        x_high="labels_high",
+    )
+
+
+def errors_in_words(row: Mapping[Any, Any]) -> str:
+    """The methods' errors of a row of `differences`."""
+    adaptive, passing, voting = (plus_minus(row[name], row[f"{name}_se"]) for name in METHODS)
+    return f"adaptive {adaptive} wrong, message passing {passing}, majority {voting}"
 
 
 def curves(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
@@ -173,21 +180,17 @@ def curves(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
         panel, series and labels.
     """
     rows = rows.assign(setting=rows["epsilon"].fillna(rows["per_task"]), series=_series(rows))
-    found = summarise(
-        rows.rename(columns={"labels_per_task": "labels"}),
-        [panel, "series", "setting"],
-        {
-            **means_of("labels", "error", ends=True),
-            "covered": "mean",
-            "trials": ("error", "count"),
-            "failed": ("error", "failed"),
-        },
-        sort=True,
-    ).drop(columns="labels_se")
+    rows = rows.rename(columns={"labels_per_task": "labels"})
+    by = [panel, "series", "setting"]
+    table = mean_columns(rows, by, ["labels", "error"], ends=True)
+    table = table.merge(mean_columns(rows, by, ["covered"]), on=by)
+    counts = means(rows, by, "error").rename(columns={"n": "trials"})
+    table = table.merge(counts[[*by, "trials", "failed"]], on=by)
+    table = table.drop(columns=["labels_se", "covered_se"])
     place = {method: at for at, method in enumerate(METHODS)}
-    names = sorted(set(found["series"]), key=lambda name: (place[name.split(",")[0]], name))
+    names = sorted(set(table["series"]), key=lambda name: (place[name.split(",")[0]], name))
     orders = {panel: None, "series": names, "labels": None}
-    return in_order(found, orders).reset_index(drop=True)
+    return in_order(table, orders).reset_index(drop=True)
 
 
 def at_equal_labels(table: pd.DataFrame, panel: str) -> pd.DataFrame:
@@ -207,15 +210,14 @@ def at_equal_labels(table: pd.DataFrame, panel: str) -> pd.DataFrame:
     for setting in _varied(ok):
         ok = ok[ok[setting] == ok[setting].mode().iloc[0]]
     keys, adaptive = [panel, "repetition", "labels"], ok["method"] == "adaptive"
-    found = ok[~adaptive].pivot_table(index=keys, columns="method", values="error").reset_index()
-    found = found.reindex(columns=[*keys, *METHODS])
-    known = ok[adaptive].groupby(keys, as_index=False)["error"].mean()
-    for where, own in known.groupby(keys[:2]):
-        at = (found[keys[:2]] == list(where)).all(axis=1)
-        found.loc[at, "adaptive"] = np.interp(
-            found.loc[at, "labels"].astype(float), own["labels"], own["error"], np.nan, np.nan
-        )
-    return found
+    table = ok[~adaptive].pivot_table(index=keys, columns="method", values="error").reset_index()
+    table = table.reindex(columns=[*keys, *METHODS])
+    marks = ok[adaptive].groupby(keys, as_index=False)["error"].mean()
+    for crowd, own in marks.groupby(keys[:2]):
+        here = (table[keys[:2]] == list(crowd)).all(axis=1)
+        labels = table.loc[here, "labels"].astype(float)
+        table.loc[here, "adaptive"] = np.interp(labels, own["labels"], own["error"], np.nan, np.nan)
+    return table
 
 
 def differences(equal: pd.DataFrame, panel: str) -> pd.DataFrame:
@@ -227,9 +229,10 @@ def differences(equal: pd.DataFrame, panel: str) -> pd.DataFrame:
         Columns `<panel>, labels, trials`, each method and its `_se`, `difference,
         difference_se`; rows where some repetition of a method reaches these labels.
     """
-    given = equal.assign(difference=equal["adaptive"] - equal["message passing"])
-    columns = {"trials": ("difference", "count"), **means_of(*METHODS, "difference")}
-    return summarise(given, [panel, "labels"], columns, sort=True)
+    equal = equal.assign(difference=equal["adaptive"] - equal["message passing"])
+    by = [panel, "labels"]
+    counts = equal.groupby(by)["difference"].count().rename("trials").reset_index()
+    return counts.merge(mean_columns(equal, by, [*METHODS, "difference"]), on=by)
 
 
 def reached(equal: pd.DataFrame) -> pd.Series[bool]:
@@ -260,3 +263,34 @@ def _series(table: pd.DataFrame) -> pd.Series[str]:
 
 def _varied(table: pd.DataFrame) -> list[str]:
     return [name for name in SETTINGS if name in table and varies(table.dropna(subset=name), name)]
+
+
+# What claims about the figures share.
+
+
+def published_errors(trials: pd.DataFrame, panel: str, gold: int) -> dict[object, pd.DataFrame]:
+    """Errors at equal labels of a figure's trials as published, by the panel's values.
+
+    Of message passing, those with the number of iterations that we settled on.
+    """
+    own = only(trials, 0, "", capacity=200, gold=gold, iterations=10)
+    equal = at_equal_labels(at_paper_size(own), panel)
+    return {value: equal[equal[panel] == value] for value in equal[panel].unique()}
+
+
+def crowd_gap(errors: Mapping[object, pd.DataFrame], value: object, *methods: str) -> Gap:
+    """Error of a method, or of one less another, in one of the figure's crowds.
+
+    Raises
+    ------
+    NotMeasured
+        There are no, or too few, trials of the crowd.
+    """
+    if value not in errors:
+        raise NotMeasured(f"no trials of the crowd {value}")
+    return gap(errors[value], *methods)
+
+
+def label_range(difference: Gap) -> str:
+    """The labels a task at which a difference is measured."""
+    return f"{difference.labels[0]:g} to {difference.labels[-1]:g} labels a task"

@@ -20,20 +20,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from workbench.crowd.population import Crowd, spammer_hammer, uniform
 from workbench.papers.adaptive_assignment.adaptive_curves import (
     PARAMETERS,
-    figure_analysis,
+    at_equal_labels,
+    crowd_gap,
+    curves,
+    differences,
+    error_chart,
+    errors_in_words,
     figure_record,
+    figure_rows,
     figure_size,
+    figure_tables,
+    label_range,
     nearest,
+    published_errors,
     reached,
 )
-from workbench.studies.analysis import listed
-from workbench.studies.measures import Each
-from workbench.studies.study import Parameter, Params, Record, Scalar, Study
+from workbench.studies.analysis import (
+    capital,
+    ended,
+    listed,
+    plus_minus,
+    signed,
+)
+from workbench.studies.chance import BEYOND
+from workbench.studies.claim import Ruling, claim
+from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Study
 from workbench.studies.trials import Streams
 
 CROWDS: dict[str, Callable[..., Crowd]] = {"one-type": uniform, "two-types": spammer_hammer}
@@ -48,7 +65,27 @@ def trial(params: Params, streams: Streams) -> Record:
     return figure_record(CROWDS[params["crowd"]], params, streams)
 
 
-def _sure(_: pd.DataFrame, equal: pd.DataFrame) -> list[str]:
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Errors at equal labels, where adaptive assignment is ahead, and all curves."""
+    rows = figure_rows(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    equal = differences(at_equal_labels(rows, "crowd"), "crowd")
+    points = curves(rows, "crowd")
+    near = [
+        f"{capital(row['crowd'])}, {row['labels']:g} labels a task: {errors_in_words(row)}; "
+        f"adaptive − message passing {plus_minus(row['difference'], row['difference_se'])} "
+        f"({row['trials']} pairs)."
+        for row in equal[nearest(equal)].to_dict("records")
+    ]
+    findings = (ended(trials), *near, *sure_differences(equal), *passing_apart(points))
+    return Analysis(findings, figure_tables(equal, points), (error_chart(points, "crowd", TITLES),))
+
+
+def sure_differences(equal: pd.DataFrame) -> list[str]:
     """Where adaptive is ahead of message passing, and where behind."""
     far = equal[reached(equal) & (equal["difference"].abs() > 2 * equal["difference_se"])]
     return [
@@ -59,16 +96,16 @@ def _sure(_: pd.DataFrame, equal: pd.DataFrame) -> list[str]:
     ]
 
 
-def _two_crowds(_: pd.DataFrame, points: pd.DataFrame) -> list[str]:
+def passing_apart(points: pd.DataFrame) -> list[str]:
     """How far message passing's two curves are apart; the crowds are not paired."""
     own = points[points["series"] == "message passing"]
     wide = own.pivot_table(index="setting", columns="crowd", values="error")
     if wide.shape[1] < 2:
         return []
-    gap = (wide["two-types"] - wide["one-type"]).abs()
+    apart = (wide["two-types"] - wide["one-type"]).abs()
     return [
-        f"Message passing: its errors on the two crowds differ by at most {gap.max():.3f}, at "
-        f"{gap.idxmax():g} labels a task."
+        f"Message passing: its errors on the two crowds differ by at most {apart.max():.3f}, at "
+        f"{apart.idxmax():g} labels a task."
     ]
 
 
@@ -106,19 +143,64 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=figure_analysis(
-        "crowd",
-        TITLES,
-        (
-            Each(
-                "{crowd:cap}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
-                "passing {message passing:±3}, majority {majority:±3}; adaptive − message passing "
-                "{difference:±3} ({trials} pairs).",
-                where=nearest,
-            ),
-            _sure,
-        ),
-        (_two_crowds,),
-    ),
+    analyse=analyse,
     deadline=120.0,
 )
+
+# What the paper claims.
+
+IDENTICAL = 0.02
+"""Two errors closer than this count as almost identical."""
+GOLD = 20
+"""s of the paper's experiment."""
+
+
+@claim(
+    id="adaptive-figure-1-message-passing",
+    source="Figure 1",
+    statement="Message passing does almost equally well with uniform workers (skill 0.6414) and "
+    "with half spammers, half hammers (0.7).",
+)
+def message_passing_alike(trials: pd.DataFrame) -> Ruling:
+    """Message passing's errors in both crowds, at equal labels."""
+    errors = published_errors(trials, "crowd", GOLD)
+    uniform, mixed = (crowd_gap(errors, crowd, "message passing") for crowd in CROWDS)
+    apart = mixed.minus(uniform)
+    distance = np.abs(apart.value)
+    alike = distance <= np.maximum(IDENTICAL, BEYOND * apart.se)
+    most = int(np.argmax(distance))
+    figures = (
+        f"Error with two worker types less that with one, at {label_range(apart)}: "
+        f"{apart.value.mean():+.3f} on average, at most "
+        f"{signed(apart.value[most], apart.se[most])} (at {apart.labels[most]:g}); within "
+        f"{IDENTICAL} or 2 standard errors at {alike.sum()} of {len(alike)} numbers of labels."
+    )
+    if alike.mean() <= 0.5:
+        return Ruling.refuted(figures)
+    return Ruling.holds(figures) if alike.all() else Ruling.holds_as_corrected(figures)
+
+
+@claim(
+    id="adaptive-figure-1-adaptive",
+    source="Figure 1",
+    statement="With uniform workers the adaptive algorithm does worse than message passing, since "
+    "it pays for exploration; with half spammers, half hammers it does better.",
+)
+def exploration_pays_with_two_types(trials: pd.DataFrame) -> Ruling:
+    """Adaptive less message passing at equal labels, in both crowds."""
+    errors = published_errors(trials, "crowd", GOLD)
+    uniform, mixed = (crowd_gap(errors, crowd, "adaptive", "message passing") for crowd in CROWDS)
+    figures = (
+        "Error of the adaptive algorithm less message passing's on the same crowds, exploration "
+        "paid for, 2 standard errors counting as a difference. One worker type, "
+        f"{label_range(uniform)}: {uniform.value.mean():+.3f} on average, worse at "
+        f"{listed(uniform.above)}, better at {listed(uniform.below)}. Two types, "
+        f"{label_range(mixed)}: {mixed.value.mean():+.3f} on average, better at "
+        f"{listed(mixed.below)}, worse at {listed(mixed.above)}."
+    )
+    worse, better = len(uniform.above) / len(uniform.labels), len(mixed.below) / len(mixed.labels)
+    if min(worse, better) == 0:
+        return Ruling.refuted(figures)
+    if min(worse, better) <= 0.5 or len(uniform.below) or len(mixed.above):
+        return Ruling.holds_as_corrected(figures)
+    return Ruling.holds(figures)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
@@ -38,6 +39,7 @@ from workbench.papers.adaptive_assignment.theorems import (
     theorem_5,
 )
 from workbench.solving import Solution, Termination, solve
+from workbench.studies.claim import only
 from workbench.studies.study import Parameter, Params, Scalar, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -158,14 +160,14 @@ def played(
     true
         What hindsight is told; None for the same.
     """
-    told, known = (
-        [ArrivingWorker(one[:, j], most) for j, most in enumerate(capacity.tolist())]
-        for one in (skill, skill if true is None else true)
+    workers, true_workers = (
+        [ArrivingWorker(skills[:, j], most) for j, most in enumerate(capacity.tolist())]
+        for skills in (skill, skill if true is None else true)
     )
-    kind, first = POLICIES[policy].call, len(told) - setting.workers
-    sample = tuple(told[:first]) if kind.uses_sample else ()
-    future = () if kind.online else tuple(known[first:])
-    return play(policy, replace(setting, sample=sample, future=future), told[first:], seed=seed)
+    kind, first = POLICIES[policy].call, len(workers) - setting.workers
+    sample = tuple(workers[:first]) if kind.uses_sample else ()
+    future = () if kind.online else tuple(true_workers[first:])
+    return play(policy, replace(setting, sample=sample, future=future), workers[first:], seed=seed)
 
 
 def sampled_assignment(
@@ -308,6 +310,18 @@ def sampling(instance: Instance, params: Params, least_quality: float) -> Sampli
     return Sampling(params["epsilon"], params["delta"], gamma, instance.tasks, m, least_quality)
 
 
+def at_paper_size(trials: pd.DataFrame) -> pd.DataFrame:
+    """Trials at the size of the paper's experiments (Section 6).
+
+    Raises
+    ------
+    NotMeasured
+        There are fewer than eight.
+    """
+    what = "trials at the paper's own settings"
+    return only(trials, 8, what, tasks=1000, workers=300, gamma=0.3)
+
+
 def theorem_5_radius(params: Params, gamma: float) -> float:
     """t of Theorem 5 from T, m, s and δ: √(ln(4T(1+γ)m/δ)/(2s))."""
     union = math.log(4 * params["types"] * (1 + gamma) * params["workers"] / params["delta"])
@@ -363,14 +377,14 @@ def promised_5(
     instance: Instance,
     params: Params,
     relaxed: Relaxation,
-    given: Sampling,
+    sample: Sampling,
     task: IntArray,
     worker: IntArray,
 ) -> Guarantee:
     """Theorem 5 of an instance and of the labels bought."""
     labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
     return theorem_5(
-        given,
+        sample,
         gold=params["gold"],
         types=params["types"],
         mean_quality_least=max(relaxed.mean_quality_least, 1e-12),

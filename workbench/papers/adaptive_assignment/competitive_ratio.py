@@ -25,7 +25,9 @@ Source: Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,8 +39,22 @@ from workbench.assignment.weights import offline_weights
 from workbench.base.seeds import generator
 from workbench.papers.adaptive_assignment import assignment_trials as shared
 from workbench.papers.adaptive_assignment.theorems import theorem_1, theorem_2
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, Sweep, means_of
-from workbench.studies.study import Block, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    along,
+    base_point,
+    capital,
+    ended,
+    in_order,
+    joined,
+    mean_chart,
+    mean_columns,
+    measured,
+    percent,
+    plus_minus,
+    records,
+    varies,
+)
+from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
@@ -100,8 +116,10 @@ def _sampled(
     run, policy = shared.played("paper", setting, crowd.skill, crowd.capacity, seed=own)
     assert isinstance(policy, Paper)
     assert policy.assigner.sampled is not None
-    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
-    return shared.Bought(run.task, run.worker + instance.preliminary, crowd.skill, theorem_2(given))
+    sample = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    return shared.Bought(
+        run.task, run.worker + instance.preliminary, crowd.skill, theorem_2(sample)
+    )
 
 
 def _adaptive(
@@ -115,99 +133,170 @@ def _adaptive(
     corrected = params["corrected"] and least > 0
     radius = shared.theorem_5_radius(params, instance.preliminary / len(instance.main))
     result = instance.run_adaptive(params, own, (radius, least) if corrected else None)
-    given = shared.sampling(instance, params, result.sampled.least_quality_used)
-    promise = shared.promised_5(instance, params, relaxed, given, result.task, result.worker)
+    sample = shared.sampling(instance, params, result.sampled.least_quality_used)
+    promise = shared.promised_5(instance, params, relaxed, sample, result.task, result.worker)
     if not corrected:
         promise = replace(promise, failed=(*promise.failed, "run without the ε′ correction"))
     return shared.Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
 
 
+# What the trials say.
+
 THEOREMS = dict(zip(METHODS, ("Theorem 1", "Theorem 2", "Theorem 5"), strict=True))
-
-MEANS = {
-    "trials": ("ratio", "size"),
-    **means_of("ratio", "covered", "ratio_reached", "ratio_all", "error"),
-}
+MEANS = ["ratio", "covered", "ratio_reached", "ratio_all", "error"]
 
 
-def _along(name: str) -> Part:
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Ratios at the base point and along each parameter, and the theorems' promises."""
+    rows = measured(trials, "ratio")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    base = base_point(rows, SWEPT)
+    place = ", ".join(f"{name} {value}" for name, value in base.items())
+    parts = [Analysis((ended(trials), f"Base point: {place}."))]
+    at_base = along(rows, base)
+    if len(at_base):
+        parts.append(about_base(at_base))
+    parts += [along_parameter(own, name) for name, own in sweeps(rows, SWEPT, ORDERS)]
+    explored = sweeps(rows, ("tasks", "gold", "epsilon"))
+    charts = tuple(exploration_chart(own, name) for name, own in explored)
+    parts += [Analysis(charts=charts), promises(rows)]
+    return joined(parts)
+
+
+def sweeps(
+    rows: pd.DataFrame, names: Sequence[str], orders: Mapping[str, Sequence[str]] | None = None
+) -> list[tuple[str, pd.DataFrame]]:
+    """Each parameter with several values at the base point, and its trials in order."""
+    base = base_point(rows, SWEPT)
+    result = []
+    for name in names:
+        own = along(rows, base, name)
+        if varies(own, name):
+            order = {"method": METHODS, name: (orders or {}).get(name), "repetition": None}
+            result.append((name, in_order(own, order)))
+    return result
+
+
+def mean_ratios(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Number of trials, and means of the measures, in the order of the trials."""
+    counts = rows.groupby(by, sort=False).agg(trials=("ratio", "size")).reset_index()
+    return counts.merge(mean_columns(rows, by, MEANS, sort=False), on=by)
+
+
+def about_base(rows: pd.DataFrame) -> Analysis:
+    """The methods at the base point."""
+    table = mean_ratios(rows, ["method"])
+    findings = tuple(
+        f"{capital(row.method)}: {plus_minus(row.ratio, row.ratio_se)} times the proven bound, "
+        f"with {percent(row.covered)} of the tasks covered; "
+        f"{plus_minus(row.ratio_reached, row.ratio_reached_se)} times the bound for the cover "
+        f"reached; {plus_minus(row.ratio_all, row.ratio_all_se)} times the bound with gold labels "
+        f"({row.trials} trials)."
+        for row in records(table)
+    )
+    return Analysis(findings, {"At the base point": table})
+
+
+def along_parameter(rows: pd.DataFrame, name: str) -> Analysis:
     """Means along a parameter; of the order of arrival, what adversaries do is said as well."""
-    adverse = Each(
-        "{method:cap}, {arrival}: {ratio:±3} times the bound, {covered:1 %} covered, "
-        "{ratio_reached:±3} times the bound for the cover reached.",
-        where=lambda found: (
-            ~found["arrival"].isin(["random", "iid"]) & (found["method"] != "offline weights")
-        ),
-    )
-    return Part(
-        f"Along {name}",
-        Grouped(("method", name), MEANS, orders={}),
-        (adverse,) if name == "arrival" else (),
-        (lambda rows, _: _ratios(rows, name),),
+    table = mean_ratios(rows, ["method", name])
+    findings = adversaries(table) if name == "arrival" else ()
+    return Analysis(findings, {f"Along {name}": table}, tuple(ratio_charts(rows, name)))
+
+
+def adversaries(table: pd.DataFrame) -> tuple[str, ...]:
+    """What orders set against the sample do to the methods that sample."""
+    adverse = ~table["arrival"].isin(["random", "iid"]) & (table["method"] != "offline weights")
+    return tuple(
+        f"{capital(row.method)}, {row.arrival}: {plus_minus(row.ratio, row.ratio_se)} times the "
+        f"bound, {percent(row.covered)} covered, "
+        f"{plus_minus(row.ratio_reached, row.ratio_reached_se)} times the bound for the cover "
+        "reached."
+        for row in records(table[adverse])
     )
 
 
-def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
+def ratio_charts(rows: pd.DataFrame, name: str) -> list[Chart]:
     """Ratios and cover side by side; apart where ratios are so large that cover would vanish."""
-    parts = [
+    tables = [
         means(rows, ["method", name], field).assign(measure=title)
         for field, title in MEASURES.items()
     ]
-    ratios, label = pd.concat(parts[:2], ignore_index=True), shared.LABELS[name]
-    style = {"series": "method", "panel": "measure", "log_x": name in ("tasks", "gold", "epsilon")}
-    line = style | {"references": ((1.0, "proven bound"),)}
+    ratios, label = pd.concat(tables[:2], ignore_index=True), shared.LABELS[name]
+    what = f"Labels on real tasks (gold not counted) and cover, along {label}."
+    style: dict[str, Any] = {
+        "series": "method",
+        "panel": "measure",
+        "log_x": name in ("tasks", "gold", "epsilon"),
+    }
+    line = {**style, "references": ((1.0, "proven bound"),)}
     if ratios["mean"].max() <= 4:
-        shown = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
-    else:
-        shown = [("ratio", ratios, "ratio", line | {"log_y": True})]
-        shown += [("covered", parts[2], "share", style)]
-    what = f"Labels on real tasks (gold not counted) and cover, along {label}"
+        together = pd.concat(tables, ignore_index=True)
+        labels = (label, "ratio, or share")
+        return [mean_chart(f"ratio-{name}", what, together, name, labels, **line)]
     return [
-        Drawn(f"{stem}-{name}", what, name, "mean", (label, y_label), look).chart(rows, data)
-        for stem, data, y_label, look in shown
+        mean_chart(f"ratio-{name}", what, ratios, name, (label, "ratio"), **line, log_y=True),
+        mean_chart(f"covered-{name}", what, tables[2], name, (label, "share"), **style),
     ]
 
 
-def _exploring(name: str) -> Part:
-    return Part(
-        charts=(
-            Drawn(
-                f"exploration-{name}",
-                "All labels bought, gold labels and preliminary workers' included, over the "
-                f"proven bound, along {shared.LABELS[name]}",
-                name,
-                "mean",
-                (shared.LABELS[name], "all labels / proven bound"),
-                {"series": "method", "log_x": True, "references": ((1.0, "proven bound"),)},
-                of=lambda rows: means(rows, ["method", name], "ratio_all"),
-            ),
-        )
+def exploration_chart(rows: pd.DataFrame, name: str) -> Chart:
+    """Draw all labels, exploration's included, over the bound, along a parameter."""
+    label = shared.LABELS[name]
+    return mean_chart(
+        f"exploration-{name}",
+        "All labels bought, gold labels and preliminary workers' included, over the proven bound, "
+        f"along {label}.",
+        means(rows, ["method", name], "ratio_all"),
+        name,
+        (label, "all labels / proven bound"),
+        series="method",
+        log_x=True,
+        references=((1.0, "proven bound"),),
     )
 
 
-def _promises(ok: pd.DataFrame) -> pd.DataFrame:
+def promises(rows: pd.DataFrame) -> Analysis:
     """How often each method's theorem holds, its ratio there, and the reasons where it is void."""
-    return Grouped(
-        ("method", "reason"),
-        {
-            "trials": ("ratio", "size"),
-            "ratio": "mean",
-            "worst_ratio": ("ratio", "max"),
-            "promise": "min",
-            "kept": "sum",
-            "formula_median": ("formula", "median"),
-        },
-    )(ok).sort_values(["method", "trials"], ascending=[True, False], ignore_index=True)
+    reason = rows["void"].fillna("").str.replace(r"[\d.e+-]*\d", "#", regex=True)
+    rows = rows.assign(
+        kept=(rows["ratio"] <= rows["promise"]).where(rows["promise"].notna()),
+        reason=reason.where(reason != "", "holds"),
+        theorem=rows["method"].map(THEOREMS),
+    )
+    table = rows.groupby(["method", "reason"]).agg(
+        trials=("ratio", "size"),
+        ratio=("ratio", "mean"),
+        worst_ratio=("ratio", "max"),
+        promise=("promise", "min"),
+        kept=("kept", "sum"),
+        formula_median=("formula", "median"),
+    )
+    table = table.reset_index().sort_values(
+        ["method", "trials"], ascending=[True, False], ignore_index=True
+    )
+    theorems = rows.groupby("theorem").agg(
+        trials=("ratio", "size"),
+        holds=("promise", "count"),
+        promise=("promise", "min"),
+        most=("promise", "max"),
+        kept=("kept", "sum"),
+        formula=("formula", "median"),
+    )
+    findings = tuple(
+        f"{row.Index}'s conditions hold in {row.holds:,} of {row.trials:,} trials{kept_there(row)}"
+        f"; its expression has the median {row.formula:.4g}."
+        for row in records(theorems)
+    )
+    return Analysis(findings, {"The theorems' promises: where they hold, and why not": table})
 
 
-def _kept(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Whether a promise is kept; missing where there is none."""
-    return (rows["ratio"] <= rows["promise"]).where(rows["promise"].notna())
-
-
-def _reason(rows: pd.DataFrame) -> pd.Series[str]:
-    reasons = rows["void"].fillna("").str.replace(r"[\d.e+-]*\d", "#", regex=True)
-    return reasons.where(reasons != "", "holds")
+def kept_there(row: Any) -> str:
+    """How often a theorem's ratio is kept where its conditions hold; nothing where they never do."""
+    if not row.holds:
+        return ""
+    return f"; there its ratio ({row.promise:.3g} to {row.most:.3g}) is kept in {row.kept:.0f}"
 
 
 _EVERY: Block = {"method": list(METHODS)}
@@ -283,64 +372,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Sweep(
-            SWEPT,
-            _along,
-            Part(
-                "At the base point",
-                Grouped(("method",), MEANS, orders={}),
-                (
-                    Each(
-                        "{method:cap}: {ratio:±3} times the proven bound, with {covered:1 %} of the "
-                        "tasks covered; {ratio_reached:±3} times the bound for the cover reached; "
-                        "{ratio_all:±3} times the bound with gold labels ({trials} trials)."
-                    ),
-                ),
-            ),
-            ORDERS | {"method": METHODS},
-            by=("method",),
-        ),
-        Sweep(
-            ("tasks", "gold", "epsilon"),
-            _exploring,
-            None,
-            {"method": METHODS},
-            by=("method",),
-            fixed=SWEPT,
-        ),
-        Part(
-            "The theorems' promises: where they hold, and why not",
-            _promises,
-            (
-                Each(
-                    lambda row: (
-                        "{theorem}'s conditions hold in {holds:,} of {trials:,} trials"
-                        + "; there its ratio ({promise:.3g} to {most:.3g}) is kept in {kept:.0f}"
-                        * bool(row["holds"])
-                        + "; its expression has the median {formula:.4g}."
-                    ),
-                    of=Grouped(
-                        ("theorem",),
-                        {
-                            "trials": ("ratio", "size"),
-                            "holds": ("promise", "count"),
-                            "promise": "min",
-                            "most": ("promise", "max"),
-                            "kept": "sum",
-                            "formula": "median",
-                        },
-                    ),
-                ),
-            ),
-        ),
-        needs="ratio",
-        derived={
-            "kept": _kept,
-            "reason": _reason,
-            "theorem": lambda ok: ok["method"].map(THEOREMS),
-        },
-    ),
+    analyse=analyse,
     version=2,
     deadline=300.0,
 )

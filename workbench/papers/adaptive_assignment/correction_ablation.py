@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import starmap
 
 import numpy as np
 import pandas as pd
@@ -27,8 +26,19 @@ from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.policies import COVERED
 from workbench.papers.adaptive_assignment.assignment_trials import ARRIVING, drawn, relaxation
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, means_of
-from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
+from workbench.studies.analysis import (
+    bars,
+    capital,
+    ended,
+    ended_well,
+    in_order,
+    mean_columns,
+    nonempty,
+    percent,
+    plus_minus,
+    records,
+)
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
 CORRECTIONS = ("none", "paper", "user")
@@ -53,7 +63,7 @@ def trial(params: Params, streams: Streams) -> Record:
     pairs = 4 * len(instance.crowd.task_types) * len(instance.crowd)
     papers = math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
     radius = {"none": None, "paper": papers, "user": params["radius"]}[params["correction"]]
-    known: dict[str, Scalar] = {
+    record: dict[str, Scalar] = {
         "radius_used": radius,
         "mean_quality_least": least,
         "epsilon_corrected": None,
@@ -64,15 +74,15 @@ def trial(params: Params, streams: Streams) -> Record:
     if radius is not None:
         correction = corrected_epsilon(used, radius=radius, mean_quality_least=least)
         if correction.failed is not None:
-            return {**known, "void": correction.failed, **dict.fromkeys(_MEASURED)}
+            return {**record, "void": correction.failed, **dict.fromkeys(_MEASURED)}
         used = correction.epsilon_corrected
-        known["epsilon_corrected"] = used
+        record["epsilon_corrected"] = used
     # One algorithm with another t: its draws are shared as well.
     own = streams.instance
     result = instance.run_adaptive(params, own, None if radius is None else (radius, least))
     gathered = instance.gathered(result.task, result.worker)
     return {
-        **known,
+        **record,
         "labels_task": result.labels_task,
         "labels_gold": result.labels_gold,
         "labels_per_task": result.labels_task / instance.tasks,
@@ -92,34 +102,78 @@ _MEASURED = (
 )
 
 
-def _table(rows: pd.DataFrame) -> pd.DataFrame:
-    fields = ("labels_per_task", "error", "covered", "covered_corrected")
-    counts = {"trials": ("share", "size"), "void": ("is_void", "sum")}
-    means = {name: (name, "mean") for name in ("radius_used", "share")}
-    by = ("crowd", "correction", "gold", "t")
-    found = Grouped(by, {**counts, **means, **means_of(*fields, ends=True)}, orders={})(rows)
-    return found.drop(columns="t")
+# What the trials say.
 
 
-def _drawn(crowd: str, title: str) -> Drawn:
-    return Drawn(
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Labels, error and cover by the choice of t, and where the paper's t is void."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(
+        t=rows["radius"].where(rows["correction"] == "user"),
+        is_void=rows["void"].fillna("").ne(""),
+    )
+    rows = in_order(rows, {"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None})
+    table = by_correction(rows)
+    charts = nonempty(*(error_chart(table, crowd) for crowd in sorted(CROWDS)))
+    caption = "Labels on real tasks, error and cover; void: no ε′ below 1 exists"
+    return Analysis((ended(trials), *findings(table)), {caption: table}, charts)
+
+
+def by_correction(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means by crowd, choice of t, gold tasks, and t of one's own."""
+    by = ["crowd", "correction", "gold", "t"]
+    table = rows.groupby(by, sort=False, dropna=False).agg(
+        trials=("share", "size"),
+        void=("is_void", "sum"),
+        radius_used=("radius_used", "mean"),
+        share=("share", "mean"),
+    )
+    fields = ["labels_per_task", "error", "covered", "covered_corrected"]
+    measures = mean_columns(rows, by, fields, ends=True, sort=False)
+    return table.reset_index().merge(measures, on=by).drop(columns="t")
+
+
+def findings(table: pd.DataFrame) -> list[str]:
+    """Where the paper's t is void, and the other choices with the fewest gold tasks."""
+    paper = table["correction"] == "paper"
+    voids = [
+        f"The paper's t, {row.crowd}, s = {row.gold:g}: void in {row.void:,} of {row.trials:,} "
+        f"trials; t = {row.radius_used:.3f}, 4t/q̄*_min = {row.share:.2f}."
+        for row in records(table[paper])
+    ]
+    few_gold = table["gold"] == table["gold"].min()
+    others = [
+        f"{capital(row.crowd)}, s = {row.gold:g}, {row.correction} (4t/q̄*_min = {row.share:.2f}): "
+        f"{plus_minus(row.labels_per_task, row.labels_per_task_se, 2)} labels a task, "
+        f"{plus_minus(row.error, row.error_se)} wrong, {percent(row.covered)} of the tasks covered "
+        "at ε."
+        for row in records(table[few_gold & ~paper & table["error"].notna()])
+    ]
+    return voids + others
+
+
+def error_chart(table: pd.DataFrame, crowd: str) -> Chart:
+    """Draw error against labels of one crowd, by the choice of t."""
+    rows = table[(table["crowd"] == crowd) & table["error"].notna()]
+    counts = f" {bars(rows['trials'])}" if len(rows) else ""
+    return Chart(
         f"correction-{crowd}",
-        f"Crowd: {title}. Share of wrong labels against labels on real tasks (gold not counted), "
-        "by the choice of t in ε′ = ε^(1 − 4t/q̄*_min). Marks of one kind differ in gold tasks, or "
-        "in t of one's own. Where no ε′ exists there is no mark",
-        "labels_per_task",
-        "error",
-        ("labels on real tasks, per task", "wrong labels (share of the tasks)"),
-        {
-            "series": "series",
-            "low": "error_low",
-            "high": "error_high",
-            "kind": "points",
-            "x_low": "labels_per_task_low",
-            "x_high": "labels_per_task_high",
-        },
-        where=lambda found: (found["crowd"] == crowd) & found["error"].notna(),
-        of=lambda rows: _table(rows).assign(series=lambda found: found["correction"].map(NAMES)),
+        f"Crowd: {CROWDS[crowd]}. Share of wrong labels against labels on real tasks (gold not "
+        "counted), by the choice of t in ε′ = ε^(1 − 4t/q̄*_min). Marks of one kind differ in gold "
+        f"tasks, or in t of one's own. Where no ε′ exists there is no mark.{counts}",
+        rows.assign(series=rows["correction"].map(NAMES)),
+        x="labels_per_task",
+        y="error",
+        x_label="labels on real tasks, per task",
+        y_label="wrong labels (share of the tasks)",
+        series="series",
+        low="error_low",
+        high="error_high",
+        kind="points",
+        x_low="labels_per_task_low",
+        x_high="labels_per_task_high",
     )
 
 
@@ -210,34 +264,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Labels on real tasks, error and cover; void: no ε′ below 1 exists",
-            _table,
-            (
-                Each(
-                    "The paper's t, {crowd}, s = {gold:g}: void in {void:,} of {trials:,} trials; "
-                    "t = {radius_used:.3f}, 4t/q̄*_min = {share:.2f}.",
-                    where=lambda found: found["correction"] == "paper",
-                ),
-                Each(
-                    "{crowd:cap}, s = {gold:g}, {correction} (4t/q̄*_min = {share:.2f}): "
-                    "{labels_per_task:±2} labels a task, {error:±3} wrong, {covered:1 %} of the "
-                    "tasks covered at ε.",
-                    where=lambda found: (
-                        (found["gold"] == found["gold"].min())
-                        & (found["correction"] != "paper")
-                        & found["error"].notna()
-                    ),
-                ),
-            ),
-            tuple(starmap(_drawn, sorted(CROWDS.items()))),
-        ),
-        derived={
-            "t": lambda ok: ok["radius"].where(ok["correction"] == "user"),
-            "is_void": lambda ok: ok["void"].fillna("").ne(""),
-        },
-        orders={"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None},
-    ),
+    analyse=analyse,
     deadline=120.0,
 )

@@ -6,17 +6,23 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import vote_errors
 from workbench.assignment.correction import corrected_epsilon
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
-from workbench.papers.adaptive_assignment.assignment_trials import relaxation
+from workbench.papers.adaptive_assignment.assignment_trials import at_paper_size, relaxation
 from workbench.papers.adaptive_assignment.theorems import mean_qualities, theorem_3, theorem_4
 from workbench.solving import Termination, solve
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+)
+from workbench.studies.chance import flags
+from workbench.studies.claim import Ruling, claim, enough
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 OFF = ("low", "high", "random")
@@ -94,6 +100,39 @@ def _errors(
     }
 
 
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The approximated program's optimum over the true one."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(ratio=rows["approximated"] / rows["relaxed"])
+    groups = rows.groupby(["off", "share", "stands"])
+    table = groups.agg(
+        trials=("ratio", "size"), largest=("ratio", "max"), error_share=("error_share", "max")
+    ).reset_index()
+    standing = rows["ratio"][rows["stands"].astype(bool)]
+    finding = (
+        f"Where t < q̄*_min/4 the approximated optimum is at most {standing.max():.3f} of the true "
+        "one."
+    )
+    chart = Chart(
+        "ratio",
+        f"Largest optimum of the approximated program over the true one; {len(rows):,} trials.",
+        table,
+        x="share",
+        y="largest",
+        x_label="4t / q̄*_min",
+        y_label="approximated / true optimum",
+        series="off",
+        references=((1.0, "promise"),),
+    )
+    tables = {"Approximated optimum over the true one": table}
+    return Analysis((ended(trials), finding), tables, (chart,))
+
+
 STUDY = Study(
     name="estimated-skills",
     title="The approximated program, skills off by at most t",
@@ -115,35 +154,67 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Approximated optimum over the true one",
-            Grouped(
-                ("off", "share", "stands"),
-                {
-                    "trials": ("ratio", "size"),
-                    "largest": ("ratio", "max"),
-                    "error_share": "max",
-                },
-            ),
-            (
-                "Where t < q̄*_min/4 the approximated optimum is at most {standing.max:.3f} of the "
-                "true one.",
-            ),
-            (
-                Drawn(
-                    "ratio",
-                    "Largest optimum of the approximated program over the true one",
-                    "share",
-                    "largest",
-                    ("4t / q̄*_min", "approximated / true optimum"),
-                    {"series": "off", "references": ((1.0, "promise"),)},
-                ),
-            ),
-        ),
-        derived={
-            "ratio": lambda ok: ok["approximated"] / ok["relaxed"],
-            "standing": lambda ok: ok["ratio"].where(ok["stands"].astype(bool)),
-        },
-    ),
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+STUDIES = ("estimated-skills", "main-algorithm")
+
+
+@claim(
+    id="adaptive-theorem-3",
+    source="Theorem 3",
+    statement="If |p̂ − p| ≤ t < q̄*_min/4, the program with q̂ and ε′ = ε^(1 − 4t/q̄*_min) has an "
+    "optimum no larger than the relaxation's with q and ε.",
+    studies=STUDIES,
+)
+def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Ruling:
+    """The approximated optimum over the true one, where t is small enough."""
+    standing = enough(trials[flags(trials["stands"])], 20, "trials with t < q̄*_min/4")
+    ratio = standing["approximated"].astype(float) / standing["relaxed"]
+    larger = int((~flags(standing["feasible"]) | (ratio > 1 + 1e-6)).sum())
+    figures = (
+        f"With t < q̄*_min/4 the approximated optimum is the larger in {larger} of {len(ratio)} "
+        f"trials; it is {ratio.mean():.2f} of the true one on average and {ratio.max():.3f} at "
+        "most."
+    )
+    return by_paper_radius(larger, figures, main_algorithm)
+
+
+@claim(
+    id="adaptive-theorem-4",
+    source="Theorem 4",
+    statement="Under the same conditions a whole assignment feasible for q̂ and ε′, weighted by "
+    "2p̂−1, errs on task i with probability at most ε^((1 − 4t/q̄*_min)(1 − 4t/q̂_i)).",
+    studies=STUDIES,
+)
+def error_within_promise(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Ruling:
+    """Exact errors of integer optima of the approximated program, beside the promise."""
+    standing = enough(trials[flags(trials["error_stands"])], 20, "trials with t < q̂_i/4")
+    beyond = int((standing["beyond"].astype(float) > 0).sum())
+    figures = (
+        f"Integer optima of the approximated program: in {beyond} of {len(standing)} trials a "
+        f"task's exact error is above its promise; at most it is "
+        f"{standing['error_share'].max():.2f} of it."
+    )
+    return by_paper_radius(beyond, figures, main_algorithm)
+
+
+def by_paper_radius(broken: int, figures: str, main_algorithm: pd.DataFrame) -> Ruling:
+    """Rule by broken promises, or, where none is, by whether t is small enough in the paper."""
+    trials = at_paper_size(main_algorithm)
+    allowed, radius, gold = (
+        trials["mean_quality_least"] / 4,
+        trials["lemma_2_radius"],
+        trials["gold"],
+    )
+    if broken:
+        return Ruling.refuted(figures)
+    fails = radius >= allowed
+    figures += (
+        f" At the paper's settings (s = {gold.min()} to {gold.max()} gold tasks, δ = "
+        f"{trials['delta'].max():g}) Lemma 2 gives t = {radius.min():.2f} or more, not below "
+        f"q̄*_min/4, at most {allowed.max():.3f}, in {fails.sum()} of {len(trials)} trials."
+    )
+    return Ruling.void(figures) if fails.all() else Ruling.holds(figures)

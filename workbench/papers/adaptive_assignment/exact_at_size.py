@@ -33,8 +33,15 @@ from workbench.crowd.population import Crowd, from_table, uniform_range
 from workbench.crowd.simulate import task_types
 from workbench.papers.adaptive_assignment.assignment_trials import relaxation
 from workbench.solving import Solution, solve
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, spread_of
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    capital,
+    count_of,
+    ended,
+    measured,
+    nonempty,
+    records,
+)
+from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 METHODS = ("patterns", "mip", "highs")
@@ -103,8 +110,8 @@ def _crowd(params: Params, seed: np.random.SeedSequence) -> Crowd:
         return uniform_range(
             size, low=0.6, high=0.95, seed=seed, capacity=capacity, task_types=types
         )
-    drawn = generator(seed).choice(FEW[params["crowd"]], (size, types))
-    return from_table(pd.DataFrame(drawn), capacity)
+    skill = generator(seed).choice(FEW[params["crowd"]], (size, types))
+    return from_table(pd.DataFrame(skill), capacity)
 
 
 def _percent(cost: float | None, bound: float | None) -> float | None:
@@ -115,18 +122,75 @@ def _percent(cost: float | None, bound: float | None) -> float | None:
 
 def _gap_after(solution: Solution, seconds: float) -> float | None:
     """What was left open at a time; None while there was no plan or no bound."""
-    known = [moment for moment in solution.history if moment.seconds <= seconds]
-    return _percent(known[-1].objective, known[-1].bound) if known else None
+    moments = [moment for moment in solution.history if moment.seconds <= seconds]
+    return _percent(moments[-1].objective, moments[-1].bound) if moments else None
 
+
+# What the trials say.
 
 FLOOR = 1e-3
 """Least gap drawn, in percent: a proven optimum has gap 0, which a logarithmic axis lacks."""
-KEYS = ("crowd", "epsilon", "method")
+KEYS = ["crowd", "epsilon", "method"]
 
 
-def _floored(rows: pd.DataFrame) -> pd.DataFrame:
-    found = Grouped(("method", "epsilon"), spread_of("certified_gap"), orders={})(rows)
-    return found.assign(**found[["median", "low", "high"]].clip(lower=FLOOR))
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Gaps and seconds by crowd, ε and method, and every trial by itself."""
+    rows = measured(trials, "gap")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    table = by_setting(rows)
+    findings = [
+        f"{capital(row.method)}, crowd {row.crowd}, ε = {row.epsilon:g}: gap "
+        f"{row.gap_median:.3g} % in the median, certified {row.certified_worst:.3g} % at worst; "
+        f"after {EARLY:.0f} s {row.gap_20_worst:.3g} % at worst; optimum proven from the data in "
+        f"{count_of(row.proven, row.trials)}."
+        for row in records(table)
+    ]
+    tables = {
+        "Gaps in percent of the cost, and seconds, by crowd, ε and method": table,
+        "Every trial": rows[[*KEYS, "repetition", "lp_bound", *MEASURED]],
+    }
+    chart = gap_chart(rows[rows["crowd"] == "spread"])
+    return Analysis((ended(trials), *findings), tables, nonempty(chart))
+
+
+def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
+    """Medians and worst of gaps and seconds by crowd, ε and method, in the order of the trials."""
+    table = rows.groupby(KEYS, sort=False).agg(
+        trials=("gap", "size"),
+        gap_median=("gap", "median"),
+        gap_worst=("gap", "max"),
+        certified_worst=("certified_gap", "max"),
+        gap_20_median=("gap_20", "median"),
+        gap_20_worst=("gap_20", "max"),
+        proven=("proven", "sum"),
+        seconds_median=("solve_seconds", "median"),
+        seconds_worst=("solve_seconds", "max"),
+        mean_gap=("mean_gap", "mean"),
+    )
+    return table.reset_index()
+
+
+def gap_chart(rows: pd.DataFrame) -> Chart:
+    """Draw the certified gaps of crowds with many different qualities."""
+    gaps = rows.groupby(["method", "epsilon"], sort=False)["certified_gap"]
+    spread = gaps.agg(median="median", low="min", high="max").clip(lower=FLOOR)
+    return Chart(
+        "gap",
+        "Certified gap at the time limit, many different qualities. Medians, bars from least to "
+        f"most; proven optima are drawn at {FLOOR:g} %.",
+        spread.reset_index(),
+        x="epsilon",
+        y="median",
+        x_label="error asked for, ε",
+        y_label="certified gap, % of the cost",
+        series="method",
+        low="low",
+        high="high",
+        log_x=True,
+        log_y=True,
+        references=((0.05, "0.05 %"),),
+    )
 
 
 _SPREAD: Block = {"crowd": ["spread"], "epsilon": [0.1, 0.01, 0.001]}
@@ -191,61 +255,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Gaps in percent of the cost, and seconds, by crowd, ε and method",
-            Grouped(
-                KEYS,
-                {
-                    "trials": ("gap", "size"),
-                    "gap_median": ("gap", "median"),
-                    "gap_worst": ("gap", "max"),
-                    "certified_worst": ("certified_gap", "max"),
-                    "gap_20_median": ("gap_20", "median"),
-                    "gap_20_worst": ("gap_20", "max"),
-                    "proven": "sum",
-                    "seconds_median": ("solve_seconds", "median"),
-                    "seconds_worst": ("solve_seconds", "max"),
-                    "mean_gap": "mean",
-                },
-                orders={},
-            ),
-            (
-                Each(
-                    "{method:cap}, crowd {crowd}, ε = {epsilon:g}: gap {gap_median:.3g} % in the "
-                    "median, certified {certified_worst:.3g} % at worst; after "
-                    f"{EARLY:.0f} s "
-                    "{gap_20_worst:.3g} % at worst; optimum proven from the data "
-                    "in {proven:of trials}."
-                ),
-            ),
-        ),
-        Part("Every trial", lambda ok: ok[[*KEYS, "repetition", "lp_bound", *MEASURED]]),
-        Part(
-            charts=(
-                Drawn(
-                    "gap",
-                    "Certified gap at the time limit, many different qualities",
-                    "epsilon",
-                    "median",
-                    ("error asked for, ε", "certified gap, % of the cost"),
-                    {
-                        "series": "method",
-                        "low": "low",
-                        "high": "high",
-                        "log_x": True,
-                        "log_y": True,
-                        "references": ((0.05, "0.05 %"),),
-                    },
-                    of=_floored,
-                    note="Medians, bars from least to most; proven optima are drawn "
-                    f"at {FLOOR:g} %.",
-                ),
-            ),
-            where=lambda ok: ok["crowd"] == "spread",
-        ),
-        needs="gap",
-    ),
+    analyse=analyse,
     volatile=MEASURED,
     deadline=900.0,
 )

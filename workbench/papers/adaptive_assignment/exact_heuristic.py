@@ -26,7 +26,6 @@ Source: Ho, Jabbari, Vaughan (2013), Sections 4.2, 4.3 and 5; Dolan, Moré (2002
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -44,18 +43,22 @@ from workbench.crowd.skills import estimate_skills, quality
 from workbench.papers.adaptive_assignment.assignment_trials import played, relaxation
 from workbench.solving import Termination, solve
 from workbench.solving.feasibility import rounded
-from workbench.studies.analysis import in_order
-from workbench.studies.measures import (
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    means_of,
-    spread_of,
+from workbench.studies.analysis import (
+    capital,
+    ended,
+    ended_well,
+    in_order,
+    joined,
+    mean_chart,
+    nonempty,
+    percent,
+    plus_minus,
+    records,
 )
 from workbench.studies.study import (
+    Analysis,
     Block,
+    Chart,
     Parameter,
     Params,
     Record,
@@ -114,10 +117,10 @@ def _instance(params: Params, streams: Streams) -> tuple[FloatArray, FloatArray,
     skill = rng.uniform(0.5, 1, (rows, m))
     sample = rng.uniform(0.5, 1, (rows, max(1, round(GAMMA * m))))
     kinds = task_types(n, rows)
-    given = quality(skill)[kinds]
-    need = params["need"] * given.sum(axis=1).min()
+    qualities = quality(skill)[kinds]
+    need = params["need"] * qualities.sum(axis=1).min()
     capacity = max(1, round(params["capacity"] * n))
-    return skill, sample, AssignmentProblem(given, capacity, need, task_types=kinds)
+    return skill, sample, AssignmentProblem(qualities, capacity, need, task_types=kinds)
 
 
 def _exact(problem: AssignmentProblem, time_limit: float) -> dict[str, float | bool | None]:
@@ -160,8 +163,8 @@ def _online(
     crowd = np.hstack([sample, skill])
     if params["method"] == "adaptive":
         answered = np.full(crowd.shape, params["gold"], dtype=np.int64)
-        drawn = np.random.default_rng(streams.method("gold")).binomial(answered, crowd)
-        crowd = estimate_skills(drawn, answered).skill
+        correct = np.random.default_rng(streams.method("gold")).binomial(answered, crowd)
+        crowd = estimate_skills(correct, answered).skill
     assert problem.task_types is not None
     epsilon = float(np.exp(-problem.requirement[0] / 2))
     run, _ = played(
@@ -176,44 +179,144 @@ def _online(
     return chosen
 
 
-_KEYS = ["types", "tasks", "workers", "capacity", "need"]
+# What the trials say.
+
+KEYS = ["types", "tasks", "workers", "capacity", "need"]
+SIZE = "pairs of task and worker, n m"
+NO_TYPES = "each pair its own skill"
 
 
-def _compared(ok: pd.DataFrame) -> pd.DataFrame:
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """What the integer program proves, and the methods beside it."""
+    rows = ended_well(trials)
+    if rows.empty or "best" not in rows:
+        return Analysis((ended(trials),))
+    rows = beside_exact(rows)
+    orders = {"method": METHODS, "types": None, "pairs": None, "repetition": None}
+    rows = in_order(rows, orders)
+    parts = [Analysis((ended(trials),)), beside_optimum(rows)]
+    exact = rows[rows["method"] == "exact"]
+    if len(exact):
+        parts.insert(1, proofs(exact))
+    return joined(parts)
+
+
+def beside_exact(rows: pd.DataFrame) -> pd.DataFrame:
     """Trials with their size's name, and the exact trial's bounds on the same instance."""
-    if "best" not in ok:
-        return ok.iloc[:0]
-    ok = ok.assign(
-        **ok[["best", "proven_bound", "labels", "covered"]].astype(float),
-        proven=ok["proven"].eq(True),
-        kind=np.where(ok["types"] == 0, "each pair its own skill", "skills by task type"),
-        size=ok["tasks"].astype(str) + " × " + ok["workers"].astype(str),
-        pairs=ok["tasks"] * ok["workers"],
+    rows = rows.assign(
+        **rows[["best", "proven_bound", "labels", "covered"]].astype(float),
+        proven=rows["proven"].eq(True),
+        kind=np.where(rows["types"] == 0, NO_TYPES, "skills by task type"),
+        size=rows["tasks"].astype(str) + " × " + rows["workers"].astype(str),
+        pairs=rows["tasks"] * rows["workers"],
     )
-    known = ok.groupby([*_KEYS, "repetition"])[["best", "proven_bound"]].transform("first")
-    cost, exact = ok["labels"].fillna(ok["best"]), ok["method"] == "exact"
-    throughout = ok.groupby(["kind", "method", "pairs"])["proven"].transform("all")
-    return ok.assign(
+    bounds = rows.groupby([*KEYS, "repetition"])[["best", "proven_bound"]].transform("first")
+    cost, exact = rows["labels"].fillna(rows["best"]), rows["method"] == "exact"
+    throughout = rows.groupby(["kind", "method", "pairs"])["proven"].transform("all")
+    return rows.assign(
         cost=cost,
-        ratio_least=cost / known["best"],
-        ratio_most=cost / known["proven_bound"].fillna(ok["lp_bound"]),
-        above=cost / ok["lp_bound"],
-        gap=(ok["best"] - ok["proven_bound"]) / ok["best"],
-        above_lp=ok["best"] / ok["lp_bound"] - 1,
-        feasible=exact | ok["covered"].ge(COVERED),
-        covered=ok["covered"].where(~exact, 1.0),
-        largest=ok["size"].where(throughout),
+        ratio_least=cost / bounds["best"],
+        ratio_most=cost / bounds["proven_bound"].fillna(rows["lp_bound"]),
+        above=cost / rows["lp_bound"],
+        gap=(rows["best"] - rows["proven_bound"]) / rows["best"],
+        above_lp=rows["best"] / rows["lp_bound"] - 1,
+        feasible=exact | rows["covered"].ge(COVERED),
+        covered=rows["covered"].where(~exact, 1.0),
+        largest=rows["size"].where(throughout),
     )
 
 
-def _ratio_said(row: Mapping[Any, Any]) -> str:
+def proofs(rows: pd.DataFrame) -> Analysis:
+    """How much of the integer program is proven, by kind of skills and by size."""
+    table = rows.groupby(["kind", "size"], sort=False).agg(
+        trials=("proven", "size"),
+        proven=("proven", "sum"),
+        gap_mean=("gap", "mean"),
+        gap_most=("gap", "max"),
+        best_above_lp=("above_lp", "mean"),
+        seconds_median=("method_seconds", "median"),
+    )
+    kinds = rows.groupby("kind", sort=False).agg(
+        trials=("proven", "size"),
+        proven=("proven", "sum"),
+        above_lp=("above_lp", "mean"),
+        largest=("largest", "last"),
+    )
+    findings = tuple(
+        f"Integer program, {row.Index}: proven in {row.proven:,} of {row.trials:,} trials; the "
+        f"largest size proven throughout is {row.largest}; the best solution is "
+        f"{percent(row.above_lp, 2)} above the LP bound in the mean."
+        for row in records(kinds)
+    )
+    caption = "The integer program: how much is proven"
+    return Analysis(findings, {caption: table.reset_index()})
+
+
+def beside_optimum(rows: pd.DataFrame) -> Analysis:
+    """Labels over the optimum, cover and seconds of each method."""
+    groups = rows.groupby(["method", "kind"], sort=False)
+    table = groups.agg(
+        trials=("cost", "size"),
+        feasible=("feasible", "sum"),
+        covered=("covered", "mean"),
+        ratio_least=("ratio_least", "mean"),
+        ratio_least_se=("ratio_least", "sem"),
+        ratio_most=("ratio_most", "mean"),
+        ratio_most_se=("ratio_most", "sem"),
+    ).reset_index()
+    findings = tuple(
+        f"{capital(row.method)}, {row.kind}: {ratio_to_optimum(row)} times the optimum's labels; "
+        f"{row.feasible:,} of {row.trials:,} results cover every task, {percent(row.covered)} of "
+        "the tasks in the mean."
+        for row in records(table[table["method"] != "exact"])
+    )
+    caption = (
+        "Labels over the optimum (between its best known value and its proven bound), and cover"
+    )
+    charts = nonempty(above_bound_chart(rows), profile_chart(rows), seconds_chart(rows))
+    return Analysis(findings, {caption: table}, charts)
+
+
+def ratio_to_optimum(row: Any) -> str:
     """A ratio to the optimum; an interval where the optimum is not proven."""
-    wide = bool(row["ratio_most"] - row["ratio_least"] > 5e-4)
-    return (
-        "{method:cap}, {kind}: {ratio_least:±3}"
-        + " to {ratio_most:±3}" * wide
-        + " times the optimum's labels; {feasible:,} of {trials:,} results cover every task, "
-        "{covered:1 %} of the tasks in the mean."
+    least = plus_minus(row.ratio_least, row.ratio_least_se)
+    if row.ratio_most - row.ratio_least <= 5e-4:
+        return least
+    return f"{least} to {plus_minus(row.ratio_most, row.ratio_most_se)}"
+
+
+def above_bound_chart(rows: pd.DataFrame) -> Chart:
+    """Draw labels over the relaxation's bound, by size."""
+    table = means(rows, ["method", "kind", "pairs"], "above")
+    return mean_chart(
+        "above-bound",
+        "Labels over the relaxation's certified bound, by size; results that leave tasks short are "
+        "included (the table counts them).",
+        in_order(table, {"method": METHODS, "pairs": None}),
+        "pairs",
+        (SIZE, "labels / LP bound"),
+        series="method",
+        panel="kind",
+        log_x=True,
+        references=((1.0, "LP bound"),),
+    )
+
+
+def profile_chart(rows: pd.DataFrame) -> Chart:
+    """Draw the performance profile; a method that leaves tasks short has not solved it."""
+    return Chart(
+        "profile",
+        "Performance profile: share of instances in which a method covers every task with at most "
+        "so many times the fewest labels of any method. Methods that leave tasks short have not "
+        "solved the instance.",
+        profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
+        x="ratio",
+        y="share",
+        x_label="labels / fewest labels of any method",
+        y_label="share of instances",
+        series="method",
+        panel="kind",
+        kind="step",
     )
 
 
@@ -225,12 +328,30 @@ def profile(rows: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns `kind, method, ratio, share`. A row without a cost is an instance not solved.
     """
-    least = rows.groupby([*_KEYS, "repetition"])["cost"].transform("min")
+    least = rows.groupby([*KEYS, "repetition"])["cost"].transform("min")
     return performance_profile(rows.assign(least=least), ["kind", "method"], "cost", "least")
 
 
-SIZE = "pairs of task and worker, n m"
-STYLE = {"series": "method", "panel": "kind"}
+def seconds_chart(rows: pd.DataFrame) -> Chart:
+    """Draw each method's seconds, by size."""
+    seconds = rows.groupby(["method", "kind", "pairs"], sort=False)["method_seconds"]
+    return Chart(
+        "seconds",
+        "Seconds a method takes on one instance, without the common bound; the integer program "
+        "stops at its time limit. Medians; bars from least to most.",
+        seconds.agg(median="median", low="min", high="max").reset_index(),
+        x="pairs",
+        y="median",
+        x_label=SIZE,
+        y_label="seconds",
+        series="method",
+        panel="kind",
+        low="low",
+        high="high",
+        log_x=True,
+        log_y=True,
+    )
+
 
 _OFFLINE: Block = {"method": ["exact", "primal approximation", "rounding", "random"]}
 _ALL: Block = {"method": list(METHODS)}
@@ -283,94 +404,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "The integer program: how much is proven",
-            Grouped(
-                ("kind", "size"),
-                {
-                    "trials": ("proven", "size"),
-                    "proven": "sum",
-                    "gap_mean": ("gap", "mean"),
-                    "gap_most": ("gap", "max"),
-                    "best_above_lp": ("above_lp", "mean"),
-                    "seconds_median": ("method_seconds", "median"),
-                },
-                orders={},
-            ),
-            (
-                Each(
-                    "Integer program, {kind}: proven in {proven:,} of {trials:,} trials; the largest "
-                    "size proven throughout is {largest}; the best solution is {above_lp:2 %} above "
-                    "the LP bound in the mean.",
-                    of=Grouped(
-                        ("kind",),
-                        {
-                            "trials": ("proven", "size"),
-                            "proven": "sum",
-                            "above_lp": "mean",
-                            "largest": ("largest", "last"),
-                        },
-                        orders={},
-                    ),
-                ),
-            ),
-            where=lambda rows: rows["method"] == "exact",
-        ),
-        Part(
-            "Labels over the optimum (between its best known value and its proven bound), "
-            "and cover",
-            Grouped(
-                ("method", "kind"),
-                {
-                    "trials": ("cost", "size"),
-                    "feasible": "sum",
-                    "covered": "mean",
-                    **means_of("ratio_least", "ratio_most"),
-                },
-                orders={},
-            ),
-            (Each(_ratio_said, where=lambda found: found["method"] != "exact"),),
-            (
-                Drawn(
-                    "above-bound",
-                    "Labels over the relaxation's certified bound, by size; results "
-                    "that leave tasks short are included (the table counts them)",
-                    "pairs",
-                    "mean",
-                    (SIZE, "labels / LP bound"),
-                    {**STYLE, "log_x": True, "references": ((1.0, "LP bound"),)},
-                    of=lambda rows: in_order(
-                        means(rows, ["method", "kind", "pairs"], "above"),
-                        {"method": METHODS, "pairs": None},
-                    ),
-                ),
-                Drawn(
-                    "profile",
-                    "Performance profile: share of instances in which a method covers "
-                    "every task with at most so many times the fewest labels of any method",
-                    "ratio",
-                    "share",
-                    ("labels / fewest labels of any method", "share of instances"),
-                    {**STYLE, "kind": "step"},
-                    of=lambda rows: profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
-                    note="Methods that leave tasks short have not solved the instance.",
-                ),
-                Drawn(
-                    "seconds",
-                    "Seconds a method takes on one instance, without the common bound; "
-                    "the integer program stops at its time limit",
-                    "pairs",
-                    "median",
-                    (SIZE, "seconds"),
-                    {**STYLE, "low": "low", "high": "high", "log_x": True, "log_y": True},
-                    of=Grouped(("method", "kind", "pairs"), spread_of("method_seconds"), orders={}),
-                    note="Medians; bars from least to most.",
-                ),
-            ),
-        ),
-        derived=_compared,
-        orders={"method": METHODS, "types": None, "pairs": None, "repetition": None},
-    ),
+    analyse=analyse,
     volatile=("best", "proven_bound", "proven", "method_seconds"),
 )

@@ -41,8 +41,25 @@ from workbench.solving.feasibility import rounded
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import primal_arrays
 from workbench.solving.scaling import tightened
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import (
+    capital,
+    ended,
+    in_order,
+    measured,
+    nonempty,
+    records,
+)
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.summary import means, performance_profile
 from workbench.studies.trials import Streams
 
@@ -79,19 +96,19 @@ def trial(params: Params, streams: Streams) -> Record:
         if solution.termination is Termination.INFEASIBLE:
             raise TrialEnded("infeasible", "no whole assignment covers every task")
     else:
-        asked = tightened(problem) if setting == "tightened" else problem
+        program = tightened(problem) if setting == "tightened" else problem
         threads = 2 if setting == "two threads" else 1
         options = RunOptions(limit, threads=threads, more=tuple(OPTIONS.get(setting, {}).items()))
-        model = primal_arrays(asked, integer=True)
+        model = primal_arrays(program, integer=True)
         if setting == "covers":
             model, cuts = strengthened(problem, RunOptions(limit))
         start = rounded(problem, relaxed.assignment)[problem.pairs]
-        found = run(model, options, None if setting == "no start" else start)
-        if found.termination is Termination.INFEASIBLE:
+        result = run(model, options, None if setting == "no start" else start)
+        if result.termination is Termination.INFEASIBLE:
             raise TrialEnded("infeasible", "no whole assignment covers every task")
-        cost, bound = None, found.bound
-        if found.values is not None:  # noqa: PD011
-            plan = problem.matrix(np.round(found.values))
+        cost, bound = None, result.bound
+        if result.values is not None:  # noqa: PD011
+            plan = problem.matrix(np.round(result.values))
             if not all(check.passed for check in primal_checks(problem, plan, whole=True)):
                 raise TrialEnded("numerics", "the solver's plan does not cover every task")
             cost = float((problem.prices * plan).sum())
@@ -123,28 +140,78 @@ def _instance(params: Params, streams: Streams) -> AssignmentProblem:
     return AssignmentProblem(((2 * skill - 1) ** 2)[kinds], params["capacity"], need, cost)
 
 
+# What the trials say.
+
 KEYS = ["crowd", "tasks", "workers", "capacity", "epsilon", "repetition"]
 
 
-def _beside_plain(rows: pd.DataFrame) -> pd.DataFrame:
-    """Processor seconds over those of `plain` on the same crowd: geometric means, 95 %."""
-    taken = rows["cpu_seconds"].clip(lower=SOON).astype(float)
-    plain = taken.where(rows["setting"] == "plain").groupby([rows[key] for key in KEYS])
-    ratio = np.log(taken / plain.transform("first"))
-    found = means(rows.assign(ratio=ratio), ["setting"], "ratio")
-    found[["mean", "low", "high"]] = np.exp(found[["mean", "low", "high"]])
-    count = rows.groupby("setting")["proven"].sum()
-    return found.assign(proven=found["setting"].map(count))[
-        ["setting", "n", "proven", "mean", "low", "high"]
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """What each setting proves, in what time beside `plain`, and the performance profiles."""
+    rows = measured(trials, "gap")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    beside = beside_plain(rows)
+    findings = [
+        f"{capital(row.setting)}: an optimum proven in {row.proven:,} of {row.n:,}, in "
+        f"{row.mean:.2f} times the processor seconds of plain on the same crowd (95 % interval "
+        f"{row.low:.2f} to {row.high:.2f})."
+        for row in records(beside[beside["setting"] != "plain"])
     ]
+    tables = {
+        "Optima proven, seconds, and gaps in percent, by crowd and setting": by_setting(rows),
+        "Processor seconds over those of plain on the same crowd, geometric means with 95 % "
+        "intervals": beside,
+    }
+    chart = Chart(
+        "profile",
+        "Performance profile: share of the instances that a setting solves in at most so many "
+        f"times the processor seconds of the fastest. Times below {SOON:g} s count as that.",
+        profile(rows),
+        x="ratio",
+        y="share",
+        x_label="processor seconds / those of the fastest",
+        y_label="share of instances",
+        series="setting",
+        panel="changed",
+        kind="step",
+        log_x=True,
+    )
+    return Analysis((ended(trials), *findings), tables, nonempty(chart))
 
 
-def _profile(rows: pd.DataFrame) -> pd.DataFrame:
+def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
+    """Optima proven, and medians of seconds and gaps, by crowd and setting."""
+    rows = in_order(rows, {"crowd": CROWDS, "setting": SETTINGS})
+    table = rows.groupby(["crowd", "setting"], sort=False).agg(
+        trials=("gap", "size"),
+        proven=("proven", "sum"),
+        seconds_median=("cpu_seconds", "median"),
+        gap_median=("gap", "median"),
+        gap_worst=("gap", "max"),
+        cuts=("cuts", "median"),
+    )
+    return table.reset_index()
+
+
+def beside_plain(rows: pd.DataFrame) -> pd.DataFrame:
+    """Processor seconds over those of `plain` on the same crowd: geometric means, 95 %."""
+    seconds = rows["cpu_seconds"].clip(lower=SOON).astype(float)
+    plain = seconds.where(rows["setting"] == "plain").groupby([rows[key] for key in KEYS])
+    ratio = np.log(seconds / plain.transform("first"))
+    table = means(rows.assign(ratio=ratio), ["setting"], "ratio")
+    table[["mean", "low", "high"]] = np.exp(table[["mean", "low", "high"]])
+    count = rows.groupby("setting")["proven"].sum()
+    columns = ["setting", "n", "proven", "mean", "low", "high"]
+    return table.assign(proven=table["setting"].map(count))[columns]
+
+
+def profile(rows: pd.DataFrame) -> pd.DataFrame:
     """Profiles of the processor seconds to an optimum; `plain` in both panels."""
-    taken = rows["cpu_seconds"].clip(lower=SOON).where(rows["proven"].eq(True)).astype(float)
-    least = taken.groupby([rows[key] for key in KEYS]).transform("min")
-    rows = rows.assign(taken=taken, least=least)
-    steps = performance_profile(rows, ["setting"], "taken", "least")
+    proven = rows["proven"].eq(True)
+    seconds = rows["cpu_seconds"].clip(lower=SOON).where(proven).astype(float)
+    least = seconds.groupby([rows[key] for key in KEYS]).transform("min")
+    rows = rows.assign(seconds=seconds, least=least)
+    steps = performance_profile(rows, ["setting"], "seconds", "least")
     shared, programs = steps["setting"] == "plain", steps["setting"].isin(PROGRAMS)
     return pd.concat(
         [
@@ -208,50 +275,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Optima proven, seconds, and gaps in percent, by crowd and setting",
-            Grouped(
-                ("crowd", "setting"),
-                {
-                    "trials": ("gap", "size"),
-                    "proven": "sum",
-                    "seconds_median": ("cpu_seconds", "median"),
-                    "gap_median": ("gap", "median"),
-                    "gap_worst": ("gap", "max"),
-                    "cuts": ("cuts", "median"),
-                },
-                orders={"crowd": CROWDS, "setting": SETTINGS},
-            ),
-        ),
-        Part(
-            "Processor seconds over those of plain on the same crowd, geometric means with 95 % "
-            "intervals",
-            _beside_plain,
-            (
-                Each(
-                    "{setting:cap}: an optimum proven in {proven:,} of {n:,}, in {mean:.2f} times "
-                    "the processor seconds of plain on the same crowd (95 % interval {low:.2f} to "
-                    "{high:.2f}).",
-                    where=lambda found: found["setting"] != "plain",
-                ),
-            ),
-            (
-                Drawn(
-                    "profile",
-                    "Performance profile: share of the instances that a setting solves "
-                    "in at most so many times the processor seconds of the fastest",
-                    "ratio",
-                    "share",
-                    ("processor seconds / those of the fastest", "share of instances"),
-                    {"series": "setting", "panel": "changed", "kind": "step", "log_x": True},
-                    of=_profile,
-                    note=f"Times below {SOON:g} s count as that.",
-                ),
-            ),
-        ),
-        needs="gap",
-    ),
+    analyse=analyse,
     volatile=MEASURED,
     deadline=900.0,
 )

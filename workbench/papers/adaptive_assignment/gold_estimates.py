@@ -6,10 +6,17 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from workbench.crowd.skills import gold_tasks_needed, quality, quality_radius
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    percent,
+)
+from workbench.studies.chance import beyond_chance
+from workbench.studies.claim import Ruling, claim
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 DRAWS = 4000
@@ -28,7 +35,7 @@ def trial(params: Params, streams: Streams) -> Record:
     off = np.abs(estimate - skill)
     quality_off = np.abs(quality(estimate) - quality(float(skill)))
     close = off <= radius
-    allowed = np.array([quality_radius(float(one)) for one in off])
+    allowed = np.array([quality_radius(float(distance)) for distance in off])
     moved = allowed > 0
     return {
         "gold": gold,
@@ -38,6 +45,40 @@ def trial(params: Params, streams: Streams) -> Record:
         "stretch": float((quality_off[moved] / allowed[moved]).max(initial=0.0)),
         "broken": int(np.sum(quality_off[close] > quality_radius(radius) + 1e-12)),
     }
+
+
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Estimates beyond the radius, and how far Lemma 3's radius is used up."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    groups = rows.groupby(["skill", "radius", "delta", "gold"])
+    table = groups.agg(
+        draws=("draws", "sum"), missed=("missed", "sum"), stretch=("stretch", "max")
+    ).reset_index()
+    table = table.assign(share=table["missed"] / table["draws"])
+    findings = (
+        ended(trials),
+        f"|q̂ − q| is at most {rows['stretch'].max():.3f} of 4|p̂ − p| in {rows['draws'].sum():,} "
+        f"draws, of whose estimates {rows['missed'].sum():,} are beyond t.",
+        f"At worst {(table['share'] / table['delta']).max():.2f} δ are.",
+    )
+    chart = Chart(
+        "missed",
+        f"Share of estimates further than t from the skill, beside δ; {len(rows):,} trials.",
+        table,
+        x="delta",
+        y="share",
+        x_label="δ",
+        y_label="share of estimates beyond t",
+        series="skill",
+        kind="points",
+        diagonal="δ, the promise",
+    )
+    return Analysis(findings, {"Estimates beyond the radius": table}, (chart,))
 
 
 STUDY = Study(
@@ -75,29 +116,47 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Estimates beyond the radius",
-            Grouped(
-                ("skill", "radius", "delta", "gold"),
-                {"draws": "sum", "missed": "sum", "stretch": "max"},
-                {"share": lambda sums: sums["missed"] / sums["draws"]},
-            ),
-            (
-                "|q̂ − q| is at most {stretch.max:.3f} of 4|p̂ − p| in {draws.sum:,} draws, of whose "
-                "estimates {missed.sum:,} are beyond t.",
-                lambda _, sums: [f"At worst {(sums['share'] / sums['delta']).max():.2f} δ are."],
-            ),
-            (
-                Drawn(
-                    "missed",
-                    "Share of estimates further than t from the skill, beside δ",
-                    "delta",
-                    "share",
-                    ("δ", "share of estimates beyond t"),
-                    {"series": "skill", "kind": "points", "diagonal": "δ, the promise"},
-                ),
-            ),
-        ),
-    ),
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+
+@claim(
+    id="adaptive-lemma-2",
+    source="Lemma 2",
+    statement="With ln(2/δ)/(2t²) gold tasks the share of right answers is within t of the skill "
+    "with probability at least 1 − δ.",
+)
+def lemma_2(trials: pd.DataFrame) -> Ruling:
+    """Estimates beyond t, counted at each skill, t and δ."""
+    groups = trials.groupby(["skill", "radius", "delta"], as_index=False)
+    points = groups[["missed", "draws"]].sum()
+    points["share"] = points["missed"] / points["draws"]
+    over = sum(
+        beyond_chance(point["missed"], point["draws"], point["delta"], looks=len(points))
+        for point in points.to_dict("records")
+    )
+    worst = points.iloc[int((points["share"] / points["delta"]).argmax())]
+    figures = (
+        f"{points['draws'].sum():,} estimates at {len(points)} settings of p, t and δ: beyond t "
+        f"more often than δ, by more than chance, at {over} of them. Nearest to δ: "
+        f"{percent(worst['share'])} beyond t = {worst['radius']:g}, δ = {percent(worst['delta'])}, "
+        f"p = {worst['skill']:g}."
+    )
+    return Ruling.refuted(figures) if over else Ruling.holds(figures)
+
+
+@claim(
+    id="adaptive-lemma-3",
+    source="Lemma 3",
+    statement="A skill estimated within t gives a quality (2p̂−1)² within 4t.",
+)
+def lemma_3(trials: pd.DataFrame) -> Ruling:
+    """The largest |q̂ − q| as a share of 4|p̂ − p|, and estimates beyond 4t."""
+    stretch, broken = trials["stretch"].max(), trials["broken"].sum()
+    figures = (
+        f"{trials['draws'].sum():,} estimates: |q̂ − q| is at most {stretch:.3f} of 4|p̂ − p|; of "
+        f"those with |p̂ − p| ≤ t, {broken} have |q̂ − q| > 4t."
+    )
+    return Ruling.refuted(figures) if broken or stretch > 1 + 1e-9 else Ruling.holds(figures)

@@ -14,11 +14,18 @@ Source: Ho, Jabbari, Vaughan (2013), footnote 1, Section 3 and Lemma 2.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import hoeffding_radius
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    percent,
+)
+from workbench.studies.chance import beyond_chance
+from workbench.studies.claim import Ruling, claim, enough
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "specialists", "adverse")
@@ -29,8 +36,8 @@ def trial(params: Params, streams: Streams) -> Record:
     rng = np.random.default_rng(streams.instance)
     s, k, m = params["gold"], params["labels"], params["workers"]
     makers, judged = _skill(params["crowd"], m, rng), _skill(params["crowd"], m, rng)
-    asked = rng.random((s, m)).argsort(axis=1) < k
-    right = ((rng.random((s, m)) < makers) & asked).sum(axis=1)
+    answers = rng.random((s, m)).argsort(axis=1) < k
+    right = ((rng.random((s, m)) < makers) & answers).sum(axis=1)
     made_right = 2 * right + rng.choice([-0.5, 0.5], s) > min(k, m)
     correct = rng.random((s, m)) < judged
     radius = float(hoeffding_radius(s, params["delta"]))
@@ -54,6 +61,49 @@ def _skill(crowd: str, size: int, rng: np.random.Generator) -> FloatArray:
     return np.full(size, 0.6414) if crowd == "uniform" else rng.permutation(skill)
 
 
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Wrong gold labels, and estimates beyond Lemma 2's t by made and by true ones."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(
+        wrong_share=rows["wrong"] / rows["gold"],
+        beyond_made=rows["missed_made"] / rows["judged"],
+        beyond_true=rows["missed_true"] / rows["judged"],
+    )
+    groups = rows.groupby(["crowd", "gold", "labels"])
+    table = groups.agg(
+        trials=("wrong", "size"),
+        wrong=("wrong_share", "mean"),
+        off_made=("off_made", "mean"),
+        off_true=("off_true", "mean"),
+        beyond_made=("beyond_made", "mean"),
+        beyond_true=("beyond_true", "mean"),
+    ).reset_index()
+    finding = (
+        f"Of the gold labels made {percent(rows['wrong_share'].mean())} are wrong on average, "
+        f"{percent(rows['beyond_made'].mean())} of the estimates beyond t by them, "
+        f"{percent(rows['beyond_true'].mean())} by true ones."
+    )
+    chart = Chart(
+        "wrong",
+        f"Share of made gold labels that are wrong; {len(rows):,} trials.",
+        table,
+        x="labels",
+        y="wrong",
+        x_label="labels that make a gold task",
+        y_label="share wrong",
+        series="crowd",
+        panel="gold",
+        log_x=True,
+    )
+    tables = {"Gold labels that are wrong, and estimates beyond Lemma 2's t": table}
+    return Analysis((ended(trials), finding), tables, (chart,))
+
+
 STUDY = Study(
     name="made-gold",
     title="Gold tasks made of many workers' labels",
@@ -73,40 +123,60 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Gold labels that are wrong, and estimates beyond Lemma 2's t",
-            Grouped(
-                ("crowd", "gold", "labels"),
-                {
-                    "trials": ("wrong", "size"),
-                    "wrong": ("wrong_share", "mean"),
-                    "off_made": "mean",
-                    "off_true": "mean",
-                    "beyond_made": "mean",
-                    "beyond_true": "mean",
-                },
-            ),
-            (
-                "Of the gold labels made {wrong_share.mean:1 %} are wrong on average, "
-                "{beyond_made.mean:1 %} of the estimates beyond t by them, {beyond_true.mean:1 %} by "
-                "true ones.",
-            ),
-            (
-                Drawn(
-                    "wrong",
-                    "Share of made gold labels that are wrong",
-                    "labels",
-                    "wrong",
-                    ("labels that make a gold task", "share wrong"),
-                    {"series": "crowd", "panel": "gold", "log_x": True},
-                ),
-            ),
-        ),
-        derived={
-            "wrong_share": lambda ok: ok["wrong"] / ok["gold"],
-            "beyond_made": lambda ok: ok["missed_made"] / ok["judged"],
-            "beyond_true": lambda ok: ok["missed_true"] / ok["judged"],
-        },
-    ),
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+
+@claim(
+    id="adaptive-made-gold",
+    source="footnote 1",
+    statement="Where there are no gold tasks they can be created by assigning a few tasks to many "
+    "workers. (Read as: judged by the majority's label, skills are still within Lemma 2's t with "
+    "probability 1 − δ.)",
+)
+def gold_by_majority(trials: pd.DataFrame) -> Ruling:
+    """Estimates by gold labels that many workers made, beyond Lemma 2's t."""
+    points = misses(trials)
+    adverse = points["crowd"] == "adverse"
+    many = points["labels"] == points["labels"].max()
+    sound = enough(points[~adverse & many], 1, "settings with the most labels")
+    few = enough(points[~adverse & ~many], 1, "settings with fewer labels")
+    against = enough(points[adverse & many], 1, "settings of a crowd mostly wrong")
+    figures = (
+        f"Tasks labelled by {sound['labels'].max()} workers each, more often right than wrong: at "
+        f"most {percent(sound['wrong'].max())} of the labels made are wrong, and at most "
+        f"{percent(sound['made'].max())} of the estimates beyond t (δ = "
+        f"{percent(trials['delta'].iloc[0])}), {percent(sound['true'].max())} with true gold; "
+        f"beyond chance above δ at {sound['failing'].sum()} of {len(sound)} settings. By fewer, "
+        f"{few['labels'].min()} to {few['labels'].max()}: up to {percent(few['wrong'].max())} "
+        f"wrong, up to {percent(few['made'].max())} beyond t, above δ at {few['failing'].sum()} of "
+        f"{len(few)} settings."
+    )
+    if sound["failing"].any():
+        return Ruling.refuted(figures)
+    if not (few["failing"].any() or against["failing"].any()):
+        return Ruling.holds(figures)
+    return Ruling.holds_as_corrected(
+        f"{figures} In a crowd that is more often wrong than right {against['labels'].max()} "
+        f"workers make {percent(against['wrong'].min())} or more of the labels wrong, and up to "
+        f"{percent(against['made'].max())} of the estimates are beyond t: how many workers are "
+        "many, and that most are right, has to be known beforehand."
+    )
+
+
+def misses(trials: pd.DataFrame) -> pd.DataFrame:
+    """Shares wrong, and beyond t by made and by true gold, of each setting; `failing` if by δ."""
+    groups = trials.groupby(["crowd", "labels", "gold", "delta"])
+    sums = groups[["wrong", "judged", "missed_made", "missed_true"]].sum().reset_index()
+    labels_made = groups.size().to_numpy() * sums["gold"]
+    return sums.assign(
+        wrong=sums["wrong"] / labels_made,
+        made=sums["missed_made"] / sums["judged"],
+        true=sums["missed_true"] / sums["judged"],
+        failing=[
+            beyond_chance(point["missed_made"], point["judged"], point["delta"], looks=len(sums))
+            for point in sums.to_dict("records")
+        ],
+    )

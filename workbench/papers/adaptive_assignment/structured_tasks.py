@@ -11,6 +11,7 @@ Source: Ho, Jabbari, Vaughan (2013), Section 7.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import vote_errors
@@ -18,8 +19,11 @@ from workbench.assignment.primal import perturb
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.papers.adaptive_assignment.assignment_trials import relaxation, sampled_assignment
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+)
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 EXPLORATIONS = ("known", "ability", "type")
@@ -60,11 +64,46 @@ def _explore(
         return skill, 0
     if params["exploration"] == "type":
         return rng.binomial(s, skill) / s, s * n
-    asked = rng.integers(n, size=s)
-    signs = 2.0 * (rng.random((s, skill.shape[1])) < skill[asked]) - 1
+    tasks = rng.integers(n, size=s)
+    signs = 2.0 * (rng.random((s, skill.shape[1])) < skill[tasks]) - 1
     # Least squares for E[sign] = d a; an ability lies in [0, 1].
-    ability = np.clip(easiness[asked] @ signs / np.sum(easiness[asked] ** 2), 0.0, 1.0)
+    ability = np.clip(easiness[tasks] @ signs / np.sum(easiness[tasks] ** 2), 0.0, 1.0)
     return 0.5 + 0.5 * easiness[:, None] * ability, s
+
+
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Labels, errors and gold tasks by exploration."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(ratio=rows["labels"] / rows["bound"])
+    groups = rows.groupby(["exploration", "budget", "epsilon"])
+    table = groups.agg(
+        trials=("ratio", "size"),
+        gold=("gold", "mean"),
+        ratio=("ratio", "mean"),
+        error=("error", "mean"),
+        off=("off", "mean"),
+    ).reset_index()
+    finding = (
+        f"Skills are off by {table['off'].max():.3f} at most on average; {len(rows):,} trials."
+    )
+    chart = Chart(
+        "error",
+        f"Mean error by exploration; {len(rows):,} trials.",
+        table,
+        x="gold",
+        y="error",
+        x_label="gold tasks a worker",
+        y_label="mean error of a task",
+        series="exploration",
+        kind="points",
+    )
+    tables = {"Labels, errors and gold tasks by exploration": table}
+    return Analysis((ended(trials), finding), tables, (chart,))
 
 
 STUDY = Study(
@@ -90,31 +129,5 @@ STUDY = Study(
         "paper": Size(({"exploration": list(EXPLORATIONS), "epsilon": [0.1, 0.05]},), 100),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Labels, errors and gold tasks by exploration",
-            Grouped(
-                ("exploration", "budget", "epsilon"),
-                {
-                    "trials": ("ratio", "size"),
-                    "gold": "mean",
-                    "ratio": "mean",
-                    "error": "mean",
-                    "off": "mean",
-                },
-            ),
-            ("Skills are off by {found.off.max:.3f} at most on average; {trials:,} trials.",),
-            (
-                Drawn(
-                    "error",
-                    "Mean error by exploration",
-                    "gold",
-                    "error",
-                    ("gold tasks a worker", "mean error of a task"),
-                    {"series": "exploration", "kind": "points"},
-                ),
-            ),
-        ),
-        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
-    ),
+    analyse=analyse,
 )

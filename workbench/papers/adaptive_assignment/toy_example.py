@@ -9,14 +9,30 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    nonempty,
+)
+from workbench.studies.chance import flags
+from workbench.studies.claim import Ruling, claim, enough
+from workbench.studies.study import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.trials import Streams
 
 EPSILON = 0.224
@@ -50,6 +66,37 @@ def trial(params: Params, streams: Streams) -> Record:
         "labels": float(chosen.sum() / TASKS),
         "labels_others": float(chosen[:, PERFECT:].sum() / TASKS),
     }
+
+
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Labels a task by judgement of the three perfect workers, beside the optimum."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    groups = rows.groupby(["corrected", "poor", "judged"])
+    table = groups.agg(
+        trials=("labels", "size"), labels=("labels", "mean"), optimum=("optimum", "max")
+    ).reset_index()
+    finding = (
+        f"The optimum takes {rows['optimum'].max():.0f} labels a task; with the three judged too "
+        f"low the algorithm takes up to {table['labels'].max():,.0f}."
+    )
+    chart = Chart(
+        "labels",
+        f"Labels a task, the three perfect workers judged too low; {len(rows):,} trials.",
+        table[~table["corrected"].astype(bool)],
+        x="judged",
+        y="labels",
+        x_label="judged quality of the three",
+        y_label="labels a task",
+        series="poor",
+        log_y=True,
+        references=((3.0, "optimum"),),
+    )
+    return Analysis((ended(trials), finding), {"Labels a task": table}, nonempty(chart))
 
 
 STUDY = Study(
@@ -89,28 +136,46 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Labels a task",
-            Grouped(
-                ("corrected", "poor", "judged"),
-                {"trials": ("labels", "size"), "labels": "mean", "optimum": "max"},
-            ),
-            (
-                "The optimum takes {optimum.max:.0f} labels a task; with the three judged too low "
-                "the algorithm takes up to {found.labels.max:,.0f}.",
-            ),
-            (
-                Drawn(
-                    "labels",
-                    "Labels a task, the three perfect workers judged too low",
-                    "judged",
-                    "labels",
-                    ("judged quality of the three", "labels a task"),
-                    {"series": "poor", "log_y": True, "references": ((3.0, "optimum"),)},
-                    where=lambda found: ~found["corrected"].astype(bool),
-                ),
-            ),
-        ),
-    ),
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+
+@claim(
+    id="adaptive-toy-example",
+    source="Section 5.2",
+    statement="With three workers of quality 1, others of quality 10⁻⁴ and ε = 0.224, C ≈ 3 and "
+    "the optimum asks the three alone; if their qualities are underestimated, tasks go to many "
+    "more workers, arbitrarily many as the others get poorer.",
+    least=8,
+)
+def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:
+    """Labels a task with the three perfect workers judged rightly, too low, and corrected."""
+    corrected = flags(trials["corrected"])
+    plain = trials[~corrected]
+    right = enough(plain[plain["judged"] == 1], 2, "trials with q̂ = 1 for the three")
+    low = enough(plain[plain["judged"] < 0.992], 2, "trials with q̂ < 0.992 for the three")
+    mended = enough(trials[corrected], 2, "trials with ε′")
+    by_quality = low.pivot_table(values="labels_others", index="judged", columns="poor")
+    poorest, next_poorest = sorted(float(poor) for poor in by_quality.columns)[:2]
+    poorer = next_poorest / poorest
+    growth = by_quality[poorest] / by_quality[next_poorest]
+    optimum, need = trials["optimum"].max(), trials["requirement"].iloc[0]
+    three_alone = (
+        abs(need - 3) < 0.01
+        and optimum == right["labels"].max() == 3
+        and trials["optimum_others"].max() < 1e-6
+    )
+    many_more = low.loc[low["poor"] == poorest, "labels"].min() > 10 * optimum
+    dearest = low.nlargest(1, "labels").iloc[0]
+    figures = (
+        f"C = {need:.3f}. The optimum takes {optimum:.0f} labels a task, the algorithm with true "
+        f"qualities {right['labels'].max():.0f}. With the three judged {dearest['judged']:g} it "
+        f"takes {dearest['labels']:,.0f} (others of quality {dearest['poor']:g}); others "
+        f"{poorer:.0f} times poorer cost at least {growth.min():.1f} times the labels. With ε′ it "
+        f"takes at most {mended['labels'].max():.0f}."
+    )
+    if three_alone and many_more and growth.min() > 0.8 * poorer:
+        return Ruling.holds(figures)
+    return Ruling.refuted(figures)

@@ -32,7 +32,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any, get_args
 
 import numpy as np
@@ -61,19 +60,30 @@ from workbench.papers.adaptive_assignment.assignment_trials import (
     Instance,
 )
 from workbench.papers.adaptive_assignment.theorems import Guarantee, theorem_1, theorem_2
-from workbench.studies.analysis import along, varies
-from workbench.studies.measures import (
-    Columns,
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    Sweep,
-    means_of,
-    summarise,
+from workbench.studies.analysis import (
+    along,
+    base_point,
+    ended,
+    in_order,
+    joined,
+    mean_chart,
+    mean_columns,
+    measured,
+    percent,
+    plus_minus,
+    varies,
 )
-from workbench.studies.study import Block, Parameter, Params, Record, Scalar, Size, Study
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Scalar,
+    Size,
+    Study,
+)
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
 
@@ -101,6 +111,15 @@ ORDERS: dict[str, Sequence[str]] = {
     "crowd": CROWDS,
     "skills": SKILLS,
 }
+MEASURES = [
+    "ratio",
+    "covered",
+    "ratio_reached",
+    "ratio_repaired",
+    "ratio_solved",
+    "ratio_all",
+    "error",
+]
 ENOUGH = 0.99
 """Mean share of tasks covered from which on a policy counts as covering."""
 REFIT = 32
@@ -184,18 +203,56 @@ def _promise(
     if isinstance(policy, Hindsight):
         return theorem_1(policy.problem, policy.task_weights)
     if not isinstance(policy, (Paper, CoverageAware)):
-        known = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
-        return Guarantee(known, failed=(known,))
+        kind = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
+        return Guarantee(kind, failed=(kind,))
     assert policy.assigner.sampled is not None
-    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    sample = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
     random = params["arrival"] in ("random", "iid")
     beyond = () if random else ("order of arrival is not random",)
     if params["information"] == "true":
-        found = theorem_2(given)
+        promise = theorem_2(sample)
     else:
-        found = shared.promised_5(instance, params, relaxed, given, *run)
+        promise = shared.promised_5(instance, params, relaxed, sample, *run)
         beyond = ("run without the ε′ correction", *beyond)
-    return replace(found, failed=(*found.failed, *beyond))
+    return replace(promise, failed=(*promise.failed, *beyond))
+
+
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The best policy of each setting, guarantees, and means along each parameter."""
+    rows = measured(trials, "ratio")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(panel=rows["information"] + " skills")
+    rows = in_order(rows, {"policy": ORDERS["policy"], "repetition": None})
+    settings = [name for name in SETTINGS if varies(rows, name)]
+    defaults = {name: parameter.default for name, parameter in PARAMETERS.items()}
+    base = base_point(rows, list(dict.fromkeys([*SWEPT, *SETTINGS])), defaults)
+    parts = [Analysis((ended(trials),)), about_best(rows, settings)]
+    parts.append(Analysis(tables={"Guarantees beside measured ratios": guarantees(rows)}))
+    for name in SWEPT:
+        own = along(rows, base, name, "information", "policy")
+        if varies(own, name):
+            by = ("information", "policy", name, "repetition")
+            parts.append(along_parameter(in_order(own, {key: ORDERS.get(key) for key in by}), name))
+    parts.append(Analysis(tables={"Every setting": summary_table(rows, settings)}))
+    return joined(parts)
+
+
+def about_best(rows: pd.DataFrame, settings: Sequence[str]) -> Analysis:
+    """The best policy of every setting."""
+    best = best_policies(rows, settings)
+    findings = (
+        "Best is the least mean of labels bought and labels that workers drawn at random would "
+        "need to finish, over the proven bound; hindsight does not compete. Each interval is of "
+        "one comparison with the runner-up, in pairs of the same crowd, order and gold answers.",
+        *(best_in_words(row, settings) for row in best.to_dict("records")),
+        tally(best),
+    )
+    caption = "Best policy of each setting: least labels, repair included, over the proven bound"
+    return Analysis(findings, {caption: best})
 
 
 def best_policies(
@@ -223,153 +280,72 @@ def best_policies(
         compete.
     """
     rows = table[table["policy"].isin(policies)]
-    scores = summarise(
-        rows,
-        [*by, "policy"],
-        {
-            **{name: ("ratio_repaired", name) for name in ("mean", "se", "failed")},
-            "ratio": "mean",
-            "covered": "mean",
-        },
-    )
-    found = []
-    for where, own in scores.groupby(list(by), sort=False) if by else [((), scores)]:
-        names = dict(zip(by, where, strict=True))
-        ranked = own[own["failed"] == 0].sort_values("mean", kind="stable")
-        tied = ranked["mean"] <= ranked["mean"].min() + TIED
-        best, others = ranked[tied], ranked[~tied]
-        covering = own[own["covered"] >= ENOUGH].sort_values("ratio", kind="stable")
-        first, second = _first(best, "policy", "none"), _first(others, "policy", "none")
-        gap = pd.Series(math.nan, index=["mean", "low", "high"])
-        if len(others):
-            pair = along(rows[rows["policy"].isin([first, second])], names)
-            gap = paired_differences(
-                pair, method="policy", reference=first, value="ratio_repaired"
-            ).iloc[0]
-        found.append(
-            {
-                **names,
-                "best": first,
-                "alike": ", ".join(best["policy"].iloc[1:]),
-                "score": _first(best, "mean"),
-                "score_se": _first(best, "se"),
-                "runner_up": second,
-                "behind": gap["mean"],
-                "behind_low": gap["low"],
-                "behind_high": gap["high"],
-                "told_apart": bool(gap["low"] > 0),
-                "covering": _first(covering, "policy", "none"),
-                "covering_ratio": _first(covering, "ratio"),
-            }
-        )
-    return pd.DataFrame(found)
+    groups = [*by, "policy"]
+    scores = means(rows, groups, "ratio_repaired")
+    scores = scores.merge(mean_columns(rows, groups, ["ratio", "covered"], sort=False), on=groups)
+    settings = scores.groupby(list(by), sort=False) if by else [((), scores)]
+    best = []
+    for setting, own in settings:
+        names = dict(zip(by, setting, strict=True))
+        best.append({**names, **best_of(own, along(rows, names))})
+    return pd.DataFrame(best)
 
 
-def _first(rows: pd.DataFrame, column: str, missing: Any = math.nan) -> Any:
+def best_of(scores: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
+    """The best policy of one setting, from its policies' scores and its trials."""
+    ranked = scores[scores["failed"] == 0].sort_values("mean", kind="stable")
+    tied = ranked["mean"] <= ranked["mean"].min() + TIED
+    best, others = ranked[tied], ranked[~tied]
+    covering = scores[scores["covered"] >= ENOUGH].sort_values("ratio", kind="stable")
+    first, second = first_value(best, "policy", "none"), first_value(others, "policy", "none")
+    behind = pd.Series(math.nan, index=["mean", "low", "high"])
+    if len(others):
+        pairs = rows[rows["policy"].isin([first, second])]
+        behind = paired_differences(
+            pairs, method="policy", reference=first, value="ratio_repaired"
+        ).iloc[0]
+    return {
+        "best": first,
+        "alike": ", ".join(best["policy"].iloc[1:]),
+        "score": first_value(best, "mean"),
+        "score_se": first_value(best, "se"),
+        "runner_up": second,
+        "behind": behind["mean"],
+        "behind_low": behind["low"],
+        "behind_high": behind["high"],
+        "told_apart": bool(behind["low"] > 0),
+        "covering": first_value(covering, "policy", "none"),
+        "covering_ratio": first_value(covering, "ratio"),
+    }
+
+
+def first_value(rows: pd.DataFrame, column: str, missing: Any = math.nan) -> Any:
+    """A column's value in the first row, where there is one."""
     return rows[column].iloc[0] if len(rows) else missing
 
 
-def _varied(rows: pd.DataFrame) -> list[str]:
-    return [name for name in SETTINGS if varies(rows, name)]
-
-
-def _summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Means and standard errors of the measures, by information, parameter and policy."""
-    columns: Columns = {
-        "trials": ("ratio", "size"),
-        "solved": "mean",
-        "worst": ("ratio_repaired", "max"),
-        **means_of(
-            "ratio",
-            "covered",
-            "ratio_reached",
-            "ratio_repaired",
-            "ratio_solved",
-            "ratio_all",
-            "error",
-        ),
-    }
-    return summarise(rows, list(dict.fromkeys(["information", *by, "policy"])), columns)
-
-
-def _guarantees(ok: pd.DataFrame) -> pd.DataFrame:
-    """By policy, information and order: what is promised, and what was measured."""
-    promise, keys = ok["promise"].astype(float), ("policy", "information", "arrival")
-    found = Grouped(
-        (*keys, "guarantee"),
-        {
-            "trials": ("ratio", "size"),
-            "holds": ("promise", "count"),
-            "kept": "sum",
-            "promise": "median",
-            "formula_median": ("formula", "median"),
-            "ratio": "mean",
-            "worst_ratio": ("ratio", "max"),
-            "covered": "mean",
-            "ratio_repaired": "mean",
-        },
-        orders={key: ORDERS[key] for key in keys},
-    )(ok.assign(kept=(ok["ratio"] <= promise).where(promise.notna())))
-    kinds = [POLICIES[name].call for name in found["policy"]]
-    return found.assign(
-        stated=[kind.promise for kind in kinds], needs=[kind.needs for kind in kinds]
-    )
-
-
-def _along(name: str) -> Part:
-    """Table and charts along one parameter; gold tasks matter where skills are estimated."""
-
-    def found(rows: pd.DataFrame, field: str) -> pd.DataFrame:
-        every = means(rows, ["panel", "policy", name], field)
-        if field == "covered":  # a share; Student's interval does not know
-            every[["low", "high"]] = every[["low", "high"]].clip(0, 1)
-        return every
-
-    def drawn(field: str, what: str, y_label: str, **style: Any) -> Drawn:
-        kind = {"kind": "points"} if name in ORDERS else {"log_x": True}
-        return Drawn(
-            f"{field.removeprefix('ratio_')}-{name}",
-            f"{what}, along {LABELS[name]}. Hindsight has the true skills",
-            name,
-            "mean",
-            (LABELS[name], y_label),
-            {"series": "policy", "panel": "panel", **kind, **style},
-            of=lambda rows: found(rows, field),
-        )
-
-    covered = drawn("covered", "Share of tasks with the required quality", "share of tasks")
-    repaired = drawn(
-        "ratio_repaired",
-        "Labels bought, and those that workers drawn at random would need to finish, over the "
-        "proven bound",
-        "labels / proven bound",
-        references=((1.0, "proven bound"),),
-        log_y=lambda data: bool(data["mean"].max() > 3),
-    )
-    return Part(
-        f"Along {LABELS[name]}",
-        lambda rows: _summary(rows, [name]),
-        charts=(repaired, covered),
-        where=lambda rows: (name != "gold") | (rows["information"] == "estimated"),
-    )
-
-
-def _best_said(row: Mapping[Any, Any]) -> str:
-    where = takewhile(lambda item: item[0] != "best", row.items())
-    text = ", ".join(f"{name} {value}" for name, value in where) or "the one setting"
+def best_in_words(row: Mapping[Any, Any], settings: Sequence[str]) -> str:
+    """The best policy of a setting, its runner-up, and the cheapest that covers, in a sentence."""
+    place = ", ".join(f"{name} {row[name]}" for name in settings) or "the one setting"
     if row["best"] == "none":
-        return text + ": no policy could be repaired in every trial."
-    text += ": {best}" + " (and {alike}, equal)" * bool(row["alike"]) + ", {score:±3}"
+        return f"{place}: no policy could be repaired in every trial."
+    alike = f" (and {row['alike']}, equal)" if row["alike"] else ""
+    text = f"{place}: {row['best']}{alike}, {plus_minus(row['score'], row['score_se'])}"
     if row["runner_up"] != "none":
-        apart = ", before {runner_up} by {behind:.3f}", ", not told apart from {runner_up}"
-        text += apart[not row["told_apart"]] + " ({behind_low:.3f} to {behind_high:.3f})"
+        interval = f"({row['behind_low']:.3f} to {row['behind_high']:.3f})"
+        if row["told_apart"]:
+            text += f", before {row['runner_up']} by {row['behind']:.3f} {interval}"
+        else:
+            text += f", not told apart from {row['runner_up']} {interval}"
     if row["covering"] not in ("none", row["best"]):
-        text += f"; of those that cover {100 * ENOUGH:.0f} %, "
-        text += "{covering} buys the fewest, {covering_ratio:.3f}"
-    return text + "."
+        text += (
+            f"; of those that cover {percent(ENOUGH, 0)}, {row['covering']} buys the fewest, "
+            f"{row['covering_ratio']:.3f}"
+        )
+    return f"{text}."
 
 
-def _tally(_: pd.DataFrame, best: pd.DataFrame) -> list[str]:
+def tally(best: pd.DataFrame) -> str:
     """How often each policy is best, alone or beside equals, and how often told apart."""
     winners = [
         [row["best"], *filter(None, row["alike"].split(", "))] for row in best.to_dict("records")
@@ -380,7 +356,87 @@ def _tally(_: pd.DataFrame, best: pd.DataFrame) -> list[str]:
         f"{name} in {count} ({apart[name]} alone and told apart)"
         for name, count in counts.most_common()
     )
-    return [f"Best in {len(best)} settings, equals counted for each: {each}."]
+    return f"Best in {len(best)} settings, equals counted for each: {each}."
+
+
+def guarantees(rows: pd.DataFrame) -> pd.DataFrame:
+    """By policy, information and order: what is promised, and what was measured."""
+    promise, keys = rows["promise"].astype(float), ["policy", "information", "arrival"]
+    rows = rows.assign(kept=(rows["ratio"] <= promise).where(promise.notna()))
+    rows = in_order(rows, {key: ORDERS[key] for key in keys})
+    table = rows.groupby([*keys, "guarantee"], sort=False).agg(
+        trials=("ratio", "size"),
+        holds=("promise", "count"),
+        kept=("kept", "sum"),
+        promise=("promise", "median"),
+        formula_median=("formula", "median"),
+        ratio=("ratio", "mean"),
+        worst_ratio=("ratio", "max"),
+        covered=("covered", "mean"),
+        ratio_repaired=("ratio_repaired", "mean"),
+    )
+    table = table.reset_index()
+    calls = [POLICIES[name].call for name in table["policy"]]
+    return table.assign(
+        stated=[call.promise for call in calls], needs=[call.needs for call in calls]
+    )
+
+
+def summary_table(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Means and standard errors of the measures, by information, parameters and policy."""
+    by = list(dict.fromkeys(["information", *names, "policy"]))
+    table = rows.groupby(by, sort=False).agg(
+        trials=("ratio", "size"), solved=("solved", "mean"), worst=("ratio_repaired", "max")
+    )
+    return table.reset_index().merge(mean_columns(rows, by, MEASURES, sort=False), on=by)
+
+
+def along_parameter(rows: pd.DataFrame, name: str) -> Analysis:
+    """Table and charts along one parameter; gold tasks matter where skills are estimated."""
+    if name == "gold":
+        rows = rows[rows["information"] == "estimated"]
+    if rows.empty:
+        return Analysis()
+    tables = {f"Along {LABELS[name]}": summary_table(rows, [name])}
+    return Analysis((), tables, (repaired_chart(rows, name), covered_chart(rows, name)))
+
+
+def repaired_chart(rows: pd.DataFrame, name: str) -> Chart:
+    """Draw labels with those that would finish the tasks, over the bound, along a parameter."""
+    table = means(rows, ["panel", "policy", name], "ratio_repaired")
+    return mean_chart(
+        f"repaired-{name}",
+        "Labels bought, and those that workers drawn at random would need to finish, over the "
+        f"proven bound, along {LABELS[name]}. Hindsight has the true skills.",
+        table,
+        name,
+        (LABELS[name], "labels / proven bound"),
+        references=((1.0, "proven bound"),),
+        log_y=bool(table["mean"].max() > 3),
+        **chart_style(name),
+    )
+
+
+def covered_chart(rows: pd.DataFrame, name: str) -> Chart:
+    """Draw the share of tasks covered along a parameter."""
+    table = means(rows, ["panel", "policy", name], "covered")
+    # A share; Student's interval does not know.
+    table[["low", "high"]] = table[["low", "high"]].clip(0, 1)
+    return mean_chart(
+        f"covered-{name}",
+        f"Share of tasks with the required quality, along {LABELS[name]}. Hindsight has the true "
+        "skills.",
+        table,
+        name,
+        (LABELS[name], "share of tasks"),
+        **chart_style(name),
+    )
+
+
+def chart_style(name: str) -> dict[str, Any]:
+    """What the charts along a parameter have in common."""
+    kind: dict[str, Any] = {"kind": "points"} if name in ORDERS else {"log_x": True}
+    return {"series": "policy", "panel": "panel", **kind}
 
 
 PARAMETERS = {
@@ -456,36 +512,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Best policy of each setting: least labels, repair included, over the proven bound",
-            lambda rows: best_policies(rows, _varied(rows)),
-            (
-                "Best is the least mean of labels bought and labels that workers drawn at random "
-                "would need to finish, over the proven bound; hindsight does not compete. Each "
-                "interval is of one comparison with the runner-up, in pairs of the same crowd, order "
-                "and gold answers.",
-                Each(_best_said),
-                _tally,
-            ),
-        ),
-        Part("Guarantees beside measured ratios", _guarantees),
-        Sweep(
-            SWEPT,
-            _along,
-            None,
-            ORDERS,
-            by=("information", "policy"),
-            fixed=SETTINGS,
-            defaults={name: known.default for name, known in PARAMETERS.items()},
-        ),
-        Part("Every setting", lambda rows: _summary(rows, _varied(rows))),
-        needs="ratio",
-        derived={
-            "panel": lambda rows: rows["information"].map("{} skills".format),
-        },
-        orders={"policy": ORDERS["policy"], "repetition": None},
-    ),
+    analyse=analyse,
     version=3,
     deadline=300.0,
 )

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment import POLICIES
@@ -37,8 +38,15 @@ from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.papers.adaptive_assignment.assignment_trials import played
 from workbench.solving import Termination, solve
-from workbench.studies.measures import DeclaredAnalysis, Each, Grouped, Part
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    capital,
+    ended,
+    in_order,
+    measured,
+    percent,
+    records,
+)
+from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 AIMS = ("labels", "cover")
@@ -139,23 +147,23 @@ def replay(
     orders = [np.arange(count)]
     if order == "random":
         orders = [rng.permutation(count) for _ in range(DRAWS)]
-    met = [small.ordered(one) for one in orders]
-    played = [_played(one, policy, seed) for one in met]
-    bounds = [solve(one.problem(), "typed").certificate.lower_bound for one in met]
+    arrivals = [small.ordered(arrival) for arrival in orders]
+    outcomes = [_played(arrival, policy, seed) for arrival in arrivals]
+    bounds = [solve(each.problem(), "typed").certificate.lower_bound for each in arrivals]
     if any(bound is None or math.isinf(bound) for bound in bounds):
         return None
     least = [math.ceil(bound - 1e-6) for bound in bounds if bound is not None]
-    if min(least) < 1 or _outcome(played, least).score(aim) < at_least:
+    if min(least) < 1 or _outcome(outcomes, least).score(aim) < at_least:
         return None
-    exact = [solve(one.problem(), "ip", method="mip") for one in met]
-    if any(one.termination is not Termination.OPTIMAL for one in exact):
+    exact = [solve(each.problem(), "ip", method="mip") for each in arrivals]
+    if any(solution.termination is not Termination.OPTIMAL for solution in exact):
         return None
-    return _outcome(played, [one.objective or math.nan for one in exact])
+    return _outcome(outcomes, [solution.objective or math.nan for solution in exact])
 
 
-def _outcome(played: Sequence[tuple[int, float]], optima: Sequence[float]) -> PolicyScore:
-    ratios = [labels / optimum for (labels, _), optimum in zip(played, optima, strict=True)]
-    covered = [share for _, share in played]
+def _outcome(outcomes: Sequence[tuple[int, float]], optima: Sequence[float]) -> PolicyScore:
+    ratios = [labels / optimum for (labels, _), optimum in zip(outcomes, optima, strict=True)]
+    covered = [share for _, share in outcomes]
     return PolicyScore(float(np.mean(ratios)), float(np.mean(covered)), float(np.mean(optima)))
 
 
@@ -250,10 +258,10 @@ def search(params: Params, seed: int) -> tuple[Small, PolicyScore, int] | None:
 def trial(params: Params, streams: Streams) -> Record:
     """One search against one policy."""
     seed = int(streams.instance.generate_state(1)[0])
-    found = search(params, seed)
-    if found is None:
+    worst = search(params, seed)
+    if worst is None:
         return {**dict.fromkeys(MEASURED), "replay_seed": seed, "instance": ""}
-    small, outcome, at = found
+    small, outcome, at = worst
     values = (outcome.score(params["aim"]), *outcome, at)
     return {
         **dict(zip(MEASURED, values, strict=True)),
@@ -265,17 +273,52 @@ def trial(params: Params, streams: Streams) -> Record:
 MEASURED = ("score", *PolicyScore._fields, "found_at")
 
 
-def _said(row: Mapping[Any, Any]) -> str:
-    """The worst of a policy."""
-    said = "no instance on which every task was covered"
-    if row["aim"] == "cover":
-        said = "at worst {covered:0 %} of the tasks covered"
-    elif row["covered"] == 1:
-        said = "at worst {ratio:.2f} times the optimum with every task covered"
-    return "{policy:cap}, {order} order: " + said + " ({searches} searches)."
-
+# What the trials say.
 
 KEYS = {"aim": AIMS, "order": ORDERS, "policy": tuple(POLICIES)}
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The worst instance of each policy, by aim and order."""
+    rows = measured(trials, "score")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    # The worst instance of each comes first.
+    rows = in_order(rows.assign(less=-rows["score"]), {**KEYS, "less": None, "repetition": None})
+    groups = rows.groupby(list(KEYS), sort=False)
+    worst = groups.agg(
+        searches=("score", "count"),
+        score=("score", "max"),
+        mean_score=("score", "mean"),
+        mean_se=("score", "sem"),
+        ratio=("ratio", "first"),
+        covered=("covered", "first"),
+        optimum=("optimum", "first"),
+    ).reset_index()
+    instances = groups.agg(replay_seed=("replay_seed", "first"), instance=("instance", "first"))
+    findings = (
+        ended(trials),
+        "Found by search: a policy's worst case is at least as bad, and may be worse.",
+        *(
+            f"{capital(row.policy)}, {row.order} order: {worst_case(row)} ({row.searches} "
+            "searches)."
+            for row in records(worst)
+        ),
+    )
+    tables = {
+        "Worst instance found for each policy (score: ratio, or share left short)": worst,
+        "The instances": instances.reset_index(),
+    }
+    return Analysis(findings, tables)
+
+
+def worst_case(row: Any) -> str:
+    """The worst of a policy, for a sentence."""
+    if row.aim == "cover":
+        return f"at worst {percent(row.covered, 0)} of the tasks covered"
+    if row.covered == 1:
+        return f"at worst {row.ratio:.2f} times the optimum with every task covered"
+    return "no instance on which every task was covered"
 
 
 def _each(**values: list[Any]) -> Block:
@@ -313,36 +356,7 @@ STUDY = Study(
         "paper": Size((_each(evaluations=[150]),), 3),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Worst instance found for each policy (score: ratio, or share left short)",
-            # The worst instance of each comes first.
-            Grouped(
-                tuple(KEYS),
-                {
-                    "searches": ("score", "count"),
-                    "score": "max",
-                    "mean_score": ("score", "mean"),
-                    "mean_se": ("score", "se"),
-                    "ratio": "first",
-                    "covered": "first",
-                    "optimum": "first",
-                },
-                orders={},
-            ),
-            (
-                "Found by search: a policy's worst case is at least as bad, and may be worse.",
-                Each(_said),
-            ),
-        ),
-        Part(
-            "The instances",
-            Grouped(tuple(KEYS), {"replay_seed": "first", "instance": "first"}, orders={}),
-        ),
-        needs="score",
-        derived={"less": lambda ok: -ok["score"]},
-        orders={**KEYS, "less": None, "repetition": None},
-    ),
+    analyse=analyse,
     version=2,
     deadline=900.0,
 )

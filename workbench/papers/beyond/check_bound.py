@@ -2,21 +2,57 @@
 
 A certificate lists sequences of workers with whole weights, and for each a plan: which tasks every
 worker of the sorted sequence labels. A plan's cost is at least OPT, so with B, the least weighted
-cost of any online algorithm, B / Σ w × plan is a lower bound on the competitive ratio. Plain
-recursion on the standard library; nothing is shared with the code that found the certificate.
+cost of any online algorithm, B / Σ w × plan is a lower bound on the competitive ratio. Plain loops
+on the standard library; nothing is shared with the code that found the certificate.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 from math import lcm
 from typing import Any
 
 Lacks = tuple[tuple[int, int], ...]
+
+FIELDS = {
+    *("requirement", "tasks", "quality", "capacity", "price", "repair_price", "repair_quality"),
+    "sequences",
+}
+MOST_TASKS = 16
+"""Of all classes together: any 2^16 of them may be chosen for a worker."""
+MOST_STATES = 10**6
+"""States of all prefixes together, some minutes."""
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    """Worker types in order of arrival, a whole weight, and tasks by worker in order of type."""
+
+    types: tuple[int, ...]
+    weight: int
+    plan: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Certificate:
+    """What a certificate says, read strictly; prices in whole multiples of one unit."""
+
+    start: Lacks
+    quality: tuple[tuple[int, ...], ...]
+    capacity: tuple[int, ...]
+    price: tuple[int, ...]
+    repair_price: int
+    repair_quality: int
+    sequences: tuple[_Sequence, ...]
+
+    def repair(self, state: Lacks) -> int:
+        """What it costs to buy all that is lacking."""
+        return sum(-(-lack // self.repair_quality) * self.repair_price for _, lack in state)
 
 
 def bound_of(certificate: Mapping[str, Any]) -> Fraction:
@@ -28,79 +64,173 @@ def bound_of(certificate: Mapping[str, Any]) -> Fraction:
         `requirement, tasks` by task class, `quality` by task class and worker type, `capacity,
         price` by worker type, `repair_price`, `repair_quality`, and `sequences`, each with `types`,
         `weight` and `plan` (tasks by worker, in order of type, tasks numbered class by class).
+        Whole numbers of 0 or more throughout, of type int; prices may be texts "a/b" in lowest
+        terms.
 
     Raises
     ------
     ValueError
-        A plan gives a worker a task twice, or more than she takes; a weight is not whole.
+        Anything else; a plan that gives a worker a task twice, or more than she takes; weights
+        that prove nothing, or so many tasks that this program does not check them. One line.
     """
-    price = [Fraction(one) for one in certificate["price"]]
-    repair_price = Fraction(certificate["repair_price"])
-    unit = lcm(*(one.denominator for one in [*price, repair_price]))
-    prices = [int(one * unit) for one in price]  # whole multiples of 1/unit from here on
-    label, per_label = int(repair_price * unit), certificate["repair_quality"]
-    quality, capacity = certificate["quality"], certificate["capacity"]
+    read = _read(certificate)
+    offline = sum(one.weight * _plan_cost(read, one) for one in read.sequences)
+    if offline <= 0:
+        raise ValueError("the plans of all sequences of weight cost nothing: that proves nothing")
+    return Fraction(_least_cost(read), offline)
+
+
+# ---- strict reading ----
+
+
+def _read(certificate: Mapping[str, Any]) -> _Certificate:
+    if not isinstance(certificate, Mapping) or set(certificate) != FIELDS:
+        raise ValueError(f"a certificate has the fields {', '.join(sorted(FIELDS))}")
+    types = len(_list(certificate["price"], "price"))
+    quality = tuple(
+        _counts(row, "quality", types) for row in _list(certificate["quality"], "quality")
+    )
+    needs = _counts(certificate["requirement"], "requirement", len(quality))
+    tasks = _counts(certificate["tasks"], "tasks", len(quality))
+    if sum(tasks) > MOST_TASKS:
+        raise ValueError(f"tasks: more than {MOST_TASKS}, too many to check")
     start = tuple(
         (t, need)
-        for t, (need, count) in enumerate(
-            zip(certificate["requirement"], certificate["tasks"], strict=True)
-        )
-        for _ in range(count)
+        for t, (need, many) in enumerate(zip(needs, tasks, strict=True))
+        for _ in range(many)
     )
+    prices = [_price(value, "price") for value in certificate["price"]]
+    repair_price = _price(certificate["repair_price"], "repair_price")
+    unit = lcm(*(price.denominator for price in [*prices, repair_price]))
+    return _Certificate(
+        start,
+        quality,
+        _counts(certificate["capacity"], "capacity", types),
+        tuple(int(price * unit) for price in prices),
+        int(repair_price * unit),
+        _count(certificate["repair_quality"], "repair_quality", least=1),
+        tuple(
+            _sequence(each, types, len(start))
+            for each in _list(certificate["sequences"], "sequences")
+        ),
+    )
+
+
+def _sequence(value: Any, types: int, tasks: int) -> _Sequence:
+    if not isinstance(value, Mapping) or set(value) != {"types", "weight", "plan"}:
+        raise ValueError("a sequence has the fields types, weight, plan")
+    kinds = _counts(value["types"], "types", most=types - 1)
+    plan = _list(value["plan"], "plan", len(kinds))
+    return _Sequence(
+        kinds,
+        _count(value["weight"], "weight"),
+        tuple(_counts(chosen, "plan, a task", most=tasks - 1) for chosen in plan),
+    )
+
+
+def _list(value: Any, name: str, length: int | None = None) -> list[Any] | tuple[Any, ...]:
+    if type(value) not in (list, tuple):
+        raise ValueError(f"{name}: {type(value).__name__} is no list")
+    if length not in (None, len(value)):
+        raise ValueError(f"{name}: {len(value)} entries, not {length}")
+    items: list[Any] | tuple[Any, ...] = value
+    return items
+
+
+def _count(value: Any, name: str, *, least: int = 0, most: int | None = None) -> int:
+    """A whole number of type int within its ends: no boolean, no text, no fraction."""
+    if type(value) is not int:
+        raise ValueError(f"{name}: {type(value).__name__} is not a whole number")
+    if value < least or (most is not None and value > most):
+        raise ValueError(f"{name}: a number is below {least} or beyond what there is")
+    return value
+
+
+def _counts(
+    value: Any, name: str, length: int | None = None, *, most: int | None = None
+) -> tuple[int, ...]:
+    return tuple(_count(each, name, most=most) for each in _list(value, name, length))
+
+
+def _price(value: Any, name: str) -> Fraction:
+    """A price of 0 or more: an int, or its text, or "a/b" in lowest terms."""
+    if type(value) is str:
+        if re.fullmatch(r"(0|[1-9][0-9]{0,999})(/[1-9][0-9]{0,999})?", value):
+            price = Fraction(value)
+            if str(price) == value:
+                return price
+        raise ValueError(f"{name}: {value[:40]!r} is not a whole number or a/b in lowest terms")
+    return Fraction(_count(value, name))
+
+
+# ---- what it proves ----
+
+
+def _plan_cost(read: _Certificate, one: _Sequence) -> int:
+    """What a plan costs, repair of the rest included."""
+    state, cost = list(read.start), 0
+    for kind, chosen in zip(sorted(one.types), one.plan, strict=True):
+        if len(set(chosen)) < len(chosen) or len(chosen) > read.capacity[kind]:
+            raise ValueError(f"plan: a worker of type {kind} is given {list(chosen)}")
+        for task in chosen:
+            t, lack = state[task]
+            state[task] = t, max(0, lack - read.quality[t][kind])
+        cost += read.price[kind] * len(chosen)
+    return cost + read.repair(tuple(state))
+
+
+def _least_cost(read: _Certificate) -> int:
+    """The least weighted cost of an algorithm that sees the sequence worker by worker.
+
+    Forth over the prefixes for the states that can be reached, back for what is best in each.
+    """
     passing: Counter[tuple[int, ...]] = Counter()
     ending: Counter[tuple[int, ...]] = Counter()
-    offline = 0
-
-    def repair(state: Lacks) -> int:
-        return sum(-(-lack // per_label) * label for _, lack in state)
-
-    for one in certificate["sequences"]:
-        types, weight = tuple(one["types"]), one["weight"]
-        if type(weight) is not int or weight < 0:
-            raise ValueError(f"weight {weight!r} is not a whole number")
-        for length in range(len(types) + 1):
-            passing[types[:length]] += weight
-        ending[types] += weight
-        left, cost = list(start), 0
-        for kind, given in zip(sorted(types), one["plan"], strict=True):
-            if len(set(given)) < len(given) or len(given) > capacity[kind]:
-                raise ValueError(f"plan of {types}: a worker of type {kind} is given {given}")
-            for task in given:
-                t, lack = left[task]
-                left[task] = t, max(0, lack - quality[t][kind])
-            cost += prices[kind] * len(given)
-        offline += weight * (cost + repair(tuple(left)))
-
-    @cache
-    def after(state: Lacks, kind: int) -> tuple[tuple[int, Lacks], ...]:
-        return tuple(dict.fromkeys(_served(state, capacity[kind], [q[kind] for q in quality])))
-
-    number = {prefix: at for at, prefix in enumerate(passing)}
-    ends = [ending[prefix] for prefix in passing]
-    follow: list[list[tuple[int, int, int]]] = [[] for _ in passing]
-    for prefix, weight in passing.items():
-        if prefix:
-            follow[number[prefix[:-1]]].append(
-                (number[prefix], prefix[-1], weight * prices[prefix[-1]])
+    for one in read.sequences:
+        for length in range(len(one.types) + 1):
+            passing[one.types[:length]] += one.weight
+        ending[one.types] += one.weight
+    prefixes = sorted(passing, key=len)
+    children: dict[tuple[int, ...], list[tuple[int, ...]]] = {prefix: [] for prefix in prefixes}
+    for prefix in prefixes[1:]:
+        children[prefix[:-1]].append(prefix)
+    services: dict[tuple[Lacks, int], tuple[tuple[int, Lacks], ...]] = {}
+    reached: dict[tuple[int, ...], set[Lacks]] = {prefix: set() for prefix in prefixes}
+    reached[()].add(tuple(sorted(read.start)))
+    total = 0
+    for prefix in prefixes:
+        total += len(reached[prefix])
+        if total > MOST_STATES:
+            raise ValueError("sequences: too many states to check")
+        for child, state in (
+            (child, state) for child in children[prefix] for state in reached[prefix]
+        ):
+            at = state, child[-1]
+            if at not in services:
+                services[at] = tuple(dict.fromkeys(_served(read, *at)))
+            reached[child].update(after for _, after in services[at])
+    least: dict[tuple[int, ...], dict[Lacks, int]] = {}
+    for prefix in reversed(prefixes):
+        least[prefix] = {
+            state: ending[prefix] * read.repair(state)
+            + sum(
+                min(
+                    passing[child] * read.price[child[-1]] * labels + least[child][after]
+                    for labels, after in services[state, child[-1]]
+                )
+                for child in children[prefix]
             )
-
-    @cache
-    def least(node: int, state: Lacks) -> int:
-        ended = ends[node] * repair(state) if ends[node] else 0
-        return ended + sum(
-            min(paid * labels + least(child, left) for labels, left in after(state, kind))
-            for child, kind, paid in follow[node]
-        )
-
-    return Fraction(least(number[()], tuple(sorted(start))), offline)
+            for state in reached[prefix]
+        }
+    return least[()][tuple(sorted(read.start))] if prefixes else 0
 
 
-def _served(state: Lacks, most: int, units: list[int]) -> Iterator[tuple[int, Lacks]]:
-    """Number of labels, and the state after, of every choice of tasks."""
-    for labels in range(min(most, len(state)) + 1):
+def _served(read: _Certificate, state: Lacks, kind: int) -> Iterator[tuple[int, Lacks]]:
+    """Number of labels, and the state after, of every choice of tasks for a worker."""
+    for labels in range(min(read.capacity[kind], len(state)) + 1):
         for chosen in combinations(range(len(state)), labels):
             left = list(state)
             for task in chosen:
                 t, lack = left[task]
-                left[task] = t, max(0, lack - units[t])
+                left[task] = t, max(0, lack - read.quality[t][kind])
             yield labels, tuple(sorted(left))

@@ -12,22 +12,22 @@ Source: Ho, Jabbari, Vaughan (2013), Section 4.2, for the first rung and the cro
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
 from workbench.assignment.ladder import RUNGS, LadderCrowd, ladder
 from workbench.crowd.population import Crowd, spammer_hammer, uniform_range
 from workbench.crowd.simulate import task_types
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+)
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 CROWDS = ("spammer-hammer", "uniform", "uniform-types")
 NAMES = tuple(name.replace(" ", "_") for name in RUNGS)
 COSTS = {"exact": "exact_error", "sequential": "sequential", "limit": "information_limit"}
-GROUP = ("crowd", "epsilon", "capacity")
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -63,18 +63,71 @@ def _crowd(params: Params, seed: np.random.SeedSequence) -> Crowd:
     return uniform_range(size, low=low, high=high, seed=seed, capacity=capacity, task_types=types)
 
 
-def _each(column: str, ok: pd.DataFrame) -> pd.Series[float]:
-    """Labels a task."""
-    return ok[column] / ok["tasks"]
+# What the trials say.
+
+LABELS = {
+    "each_hoeffding": "planned by Hoeffding's bound",
+    "each_exact": "planned by the exact error",
+    "each_sequential": "each label looked at, skills known",
+}
+"""What is drawn, and in words."""
 
 
-def _ordered(ok: pd.DataFrame) -> pd.Series[float]:
-    """1 where no rung that is there is above one before it, chance aside."""
-    costs = ok[list(NAMES)].astype(float).copy()
-    costs["sequential"] -= 2 * ok["sequential_se"].astype(float).fillna(0.0)
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Labels a task by rung, their order, and how far above the information limit they are."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    labels = {
+        f"each_{name}": rows[COSTS.get(name, name)].astype(float) / rows["tasks"]
+        for name in ("hoeffding", "bhattacharyya", *COSTS)
+    }
+    rows = rows.assign(**labels, ordered=in_steps(rows))
+    table = rows.groupby(["crowd", "epsilon", "capacity"]).agg(
+        trials=("each_limit", "size"),
+        **{name: (name, "mean") for name in (*labels, "sequential_error", "ordered")},
+    )
+    charts = tuple(
+        Chart(
+            name,
+            f"Labels a task, {words}; {len(rows):,} trials.",
+            table.reset_index(),
+            x="epsilon",
+            y=name,
+            x_label="ε",
+            y_label="labels a task",
+            series="crowd",
+            panel="capacity",
+        )
+        for name, words in LABELS.items()
+    )
+    tables = {"Labels a task by rung, in the mean": table.reset_index()}
+    return Analysis((ended(trials), *above_limit(rows)), tables, charts)
+
+
+def in_steps(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Whether no rung that is there is above one before it, chance aside."""
+    costs = rows[list(NAMES)].astype(float)
+    costs["sequential"] -= 2 * rows["sequential_se"].astype(float).fillna(0.0)
     dearest = costs.bfill(axis=1)
     steps = dearest.diff(axis=1).iloc[:, 1:]
-    return (~(steps > 1e-9 * dearest.iloc[:, 1:]).any(axis=1)).astype(float)
+    return ~(steps > 1e-9 * dearest.iloc[:, 1:]).any(axis=1)
+
+
+def above_limit(rows: pd.DataFrame) -> list[str]:
+    """How far the rungs are above the information limit."""
+    limit = rows["information_limit"]
+    hoeffding, exact, sequential = (
+        (rows[name] / limit).mean() for name in ("hoeffding", "exact_error", "sequential")
+    )
+    below = rows["sequential"] + 3 * rows["sequential_se"] < rows["sequential_bound"]
+    return [
+        f"In {rows['ordered'].sum():,} of {len(rows):,} trials the rungs stand in order; the "
+        f"offline optimum is {hoeffding:.1f} times the information limit in the mean, the "
+        f"exact-error plan {exact:.1f} times, looking at each label {sequential:.2f} times.",
+        "The sequential cost is below the limit at its measured error (three standard errors "
+        f"added) in {below.sum():,} trials.",
+    ]
 
 
 STUDY = Study(
@@ -122,54 +175,5 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Labels a task by rung, in the mean",
-            Grouped(
-                GROUP,
-                {
-                    "trials": ("each_limit", "size"),
-                    **{f"each_{name}": "mean" for name in ("hoeffding", "bhattacharyya", *COSTS)},
-                    "sequential_error": "mean",
-                    "ordered": "mean",
-                },
-            ),
-            (
-                "In {ordered.sum:,.0f} of {trials:,} trials the rungs stand in order; the offline "
-                "optimum is {over_limit.mean:.1f} times the information limit in the mean, the "
-                "exact-error plan {exact_over.mean:.1f} times, looking at each label "
-                "{sequential_over.mean:.2f} times.",
-                "The sequential cost is below the limit at its measured error (two standard errors "
-                "added) in {below.sum:,.0f} trials.",
-            ),
-            tuple(
-                Drawn(
-                    f"each_{name}",
-                    f"Labels a task, {said}",
-                    "epsilon",
-                    f"each_{name}",
-                    ("ε", "labels a task"),
-                    {"series": "crowd", "panel": "capacity"},
-                )
-                for name, said in (
-                    ("hoeffding", "planned by Hoeffding's bound"),
-                    ("exact", "planned by the exact error"),
-                    ("sequential", "each label looked at, skills known"),
-                )
-            ),
-        ),
-        derived={
-            **{
-                f"each_{name}": partial(_each, COSTS.get(name, name))
-                for name in ("hoeffding", "bhattacharyya", *COSTS)
-            },
-            "over_limit": lambda ok: ok["hoeffding"] / ok["information_limit"],
-            "exact_over": lambda ok: ok["exact_error"] / ok["information_limit"],
-            "sequential_over": lambda ok: ok["sequential"] / ok["information_limit"],
-            "below": lambda ok: (
-                ok["sequential"] + 3 * ok["sequential_se"] < ok["sequential_bound"]
-            ).astype(float),
-            "ordered": _ordered,
-        },
-    ),
+    analyse=analyse,
 )

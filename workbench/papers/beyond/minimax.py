@@ -24,8 +24,12 @@ from workbench.papers.beyond.instances import FAMILIES
 from workbench.papers.beyond.minimax_program import Minimax, minimax
 from workbench.papers.beyond.online_runs import WITHOUT_SAMPLE, costs_by_length, run_units
 from workbench.papers.beyond.posted_prices import Posted, posted_costs, worst_case
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    measured,
+    nonempty,
+)
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 FINE = tuple(name for name in FAMILIES if name.startswith("fine"))
@@ -51,7 +55,7 @@ TABLE = (
 def trial(params: Params, streams: Streams) -> Record:
     """Prove a bound, and run policies."""
     problem = FAMILIES[params["family"]]()
-    found = minimax(problem, tolerance=params["tolerance"])
+    proof = minimax(problem, tolerance=params["tolerance"])
     repair = problem.repair_price / problem.repair_quality
     rungs = [
         p / max(q) for p, q in zip(problem.price, zip(*problem.quality, strict=True), strict=True)
@@ -59,29 +63,29 @@ def trial(params: Params, streams: Streams) -> Record:
     least, fixed = min(rungs), math.sqrt(repair * min(rungs))
     record: dict[str, float | str | None] = {
         "theta": repair / least,
-        "sequences": len(found.optima),
-        "rounds": found.rounds,
-        "exact": str(found.bound),
-        "bound": float(found.bound),
-        "gap": max(found.ratio - float(found.bound), 0.0),
-        "weights": json.dumps(found.weights) if len(found.weights) < 100 else None,
-        RANDOMISED: found.ratio,
-        "one price": float((posted_costs(problem, fixed) / found.optima).max()),
+        "sequences": len(proof.optima),
+        "rounds": proof.rounds,
+        "exact": str(proof.bound),
+        "bound": float(proof.bound),
+        "gap": max(proof.ratio - float(proof.bound), 0.0),
+        "weights": json.dumps(proof.weights) if len(proof.weights) < 100 else None,
+        RANDOMISED: proof.ratio,
+        "one price": float((posted_costs(problem, fixed) / proof.optima).max()),
         "one price, at most": worst_case(Posted(rungs, repair, [fixed])).ratio,
         "greedy, at most": worst_case(Posted(rungs, repair, [repair])).ratio,
     }
     for name in WITHOUT_SAMPLE:
         record[name] = None
-        if len(found.optima) <= MOST_SEQUENCES:
+        if len(proof.optima) <= MOST_SEQUENCES:
             seeds = streams.method(name).spawn(params["runs"])
             record[name] = float(
-                np.mean([path_ratios(problem, found, name, seed) for seed in seeds], axis=0).max()
+                np.mean([path_ratios(problem, proof, name, seed) for seed in seeds], axis=0).max()
             )
     return record
 
 
 def path_ratios(
-    problem: OnlineProblem, found: Minimax, policy: str, seed: np.random.SeedSequence
+    problem: OnlineProblem, proof: Minimax, policy: str, seed: np.random.SeedSequence
 ) -> FloatArray:
     """Ratio by sequence of one run of a policy on a family that is all prefixes of one sequence.
 
@@ -90,26 +94,58 @@ def path_ratios(
     """
     assert isinstance(problem.arrivals, SequenceMix)
     longest = max(problem.arrivals.sequences, key=len)
-    met = run_units(problem, policy, longest, seed=np.random.default_rng(seed))
-    lengths = [len(one) for one in problem.arrivals.sequences]
-    ratios: FloatArray = np.array(costs_by_length(problem, met))[lengths] / found.optima
+    moves = run_units(problem, policy, longest, seed=np.random.default_rng(seed))
+    lengths = [len(sequence) for sequence in problem.arrivals.sequences]
+    ratios: FloatArray = np.array(costs_by_length(problem, moves))[lengths] / proof.optima
     return ratios
 
 
-def _players(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
-    named = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
-    players = ["no algorithm below", *WITHOUT_SAMPLE]
-    means = named.groupby("theta")[players].mean()
-    equal: dict[tuple[float, ...], list[str]] = {}
-    for name in players:
-        equal.setdefault(tuple(means[name].astype(float).round(9)), []).append(name)
-    alike = {", ".join(names): means[names[0]] for names in equal.values()}
-    return (
-        pd.DataFrame(alike)
-        .melt(var_name="player", value_name="ratio", ignore_index=False)
-        .reset_index()
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Proven ratios by family, and those of policies."""
+    rows = measured(trials, "bound")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    table = rows[list(TABLE)].drop_duplicates("family", ignore_index=True)
+    families = [
+        f"{row['family']}: no online algorithm is below {row['exact']} = {row['bound']:.4f}, a "
+        f"randomised one comes to {row[RANDOMISED]:.4f}."
+        for row in table.to_dict("records")
+    ]
+    gap = (
+        f"The randomised policy's worst ratio is at most {rows['gap'].max():.0e} above what is "
+        "proven."
     )
+    chart = Chart(
+        "ladders",
+        "Worst ratio on ladders of rising quality, which may end after any worker; "
+        f"{len(rows):,} trials.",
+        players(rows),
+        x="theta",
+        y="ratio",
+        x_label="U / L",
+        y_label="cost / offline optimum",
+        series="player",
+        log_x=True,
+        log_y=True,
+    )
+    caption = "Competitive ratios by family: proven for every online algorithm, and of policies"
+    return Analysis((ended(trials), *families, gap), {caption: table}, nonempty(chart))
+
+
+def players(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
+    fine = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
+    names = ["no algorithm below", *WITHOUT_SAMPLE]
+    ratios = fine.groupby("theta")[names].mean()
+    equal: dict[tuple[float, ...], list[str]] = {}
+    for name in names:
+        equal.setdefault(tuple(ratios[name].astype(float).round(9)), []).append(name)
+    alike = pd.DataFrame({", ".join(same): ratios[same[0]] for same in equal.values()})
+    long = alike.melt(var_name="player", value_name="ratio", ignore_index=False)
+    return long.reset_index()
 
 
 STUDY = Study(
@@ -138,31 +174,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Competitive ratios by family: proven for every online algorithm, and of policies",
-            lambda rows: rows[list(TABLE)].drop_duplicates("family", ignore_index=True),
-            (
-                Each(
-                    "{family}: no online algorithm is below {exact} = {bound:.4f}, a randomised one "
-                    "comes to {minimax policy:.4f}."
-                ),
-                "The randomised policy's worst ratio is at most {gap.max:.0e} above what is proven.",
-            ),
-            (
-                Drawn(
-                    "ladders",
-                    "Worst ratio on ladders of rising quality, which may end after any worker",
-                    "theta",
-                    "ratio",
-                    ("U / L", "cost / offline optimum"),
-                    {"series": "player", "log_x": True, "log_y": True},
-                    of=_players,
-                ),
-            ),
-        ),
-        needs="bound",
-    ),
+    analyse=analyse,
     version=2,
     deadline=1800.0,
 )

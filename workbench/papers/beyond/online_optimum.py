@@ -57,9 +57,24 @@ from workbench.papers.beyond.online_runs import (
     run_units,
     unit_skills,
 )
-from workbench.studies.analysis import along, base_point
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import (
+    along,
+    base_point,
+    ended,
+    ended_well,
+    nonempty,
+)
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.trials import Streams
 
 LAWS = ("independent", "random order")
@@ -79,7 +94,7 @@ class OnlineInstance(NamedTuple):
 
     problem: OnlineProblem
     paths: list[tuple[int, ...]]
-    known: OnlineOptimum | Minimax
+    best: OnlineOptimum | Minimax
     unavoidable: float
 
 
@@ -135,7 +150,7 @@ def drawn(
     problem: OnlineProblem,
     path: Sequence[int] | None,
     gamma: float,
-    asked: int,
+    answers: int,
     seed: np.random.SeedSequence,
 ) -> Draw:
     """Draw who comes, unless that is a path; a sample; and gold answers."""
@@ -143,38 +158,38 @@ def drawn(
     coming = [NextWorker(1 / len(path), kind, None) for kind in path] if path else []
     law = coming or problem.arrivals.after(node)
     while not path and (after := problem.arrivals.after(node)):
-        coming.append(after[rng.choice(len(after), p=[one.factor for one in after])])
+        coming.append(after[rng.choice(len(after), p=[worker.factor for worker in after])])
         node = coming[-1].node
-    chances = [one.factor for one in law]
-    sample = rng.choice([one.kind for one in law], math.ceil(gamma * len(coming)), p=chances)
-    everyone = [*sample, *(one.kind for one in coming)]
+    chances = [worker.factor for worker in law]
+    sample = rng.choice([worker.kind for worker in law], math.ceil(gamma * len(coming)), p=chances)
+    everyone = [*sample, *(worker.kind for worker in coming)]
     return Draw(
-        coming, sample.tolist(), rng.binomial(asked, unit_skills(problem, TOP)[:, everyone])
+        coming, sample.tolist(), rng.binomial(answers, unit_skills(problem, TOP)[:, everyone])
     )
 
 
 def play(
-    problem: OnlineProblem, player: str, draw: Draw, seed: np.random.SeedSequence, **told: Any
+    problem: OnlineProblem, player: str, draw: Draw, seed: np.random.SeedSequence, **options: Any
 ) -> list[Met]:
     """Let a player assign to those who come, told what `run_units` takes."""
     return run_units(
         problem,
         PLAYERS[player],
-        [one.kind for one in draw.coming],
+        [worker.kind for worker in draw.coming],
         sample=() if player == POSTED else draw.sample,
         seed=np.random.default_rng(seed),
         top=TOP,
-        **told,
+        **options,
     )
 
 
-def judged(best: OnlineOptimum, coming: Sequence[NextWorker], met: Sequence[Met]) -> list[float]:
+def judged(best: OnlineOptimum, coming: Sequence[NextWorker], moves: Sequence[Met]) -> list[float]:
     """What a run's choices lost by the dynamic programme, and its cost, repair included."""
     problem, state, lost = best.problem, best.problem.start, 0.0
-    for t, ((_, kind, node), (_, given, left)) in enumerate(zip(coming, met, strict=True)):
-        lost += best.cost_of(t, node, kind, given, left) - best.choice(t, node, state, kind)[0]
+    for t, ((_, kind, node), (_, units, left)) in enumerate(zip(coming, moves, strict=True)):
+        lost += best.cost_of(t, node, kind, units, left) - best.choice(t, node, state, kind)[0]
         state = left
-    return [lost, costs_by_length(problem, met)[-1]]
+    return [lost, costs_by_length(problem, moves)[-1]]
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -193,40 +208,41 @@ def trial(params: Params, streams: Streams) -> Record:
             )
         )
     )
-    problem, paths, known, unavoidable = instance
-    player, asked = params["policy"], params["gold"]
+    problem, paths, best, unavoidable = instance
+    player, answers = params["policy"], params["gold"]
     crowds = streams.instance.spawn(params["runs"])
     seeds = streams.method(player).spawn(params["runs"])
-    less = _correction(problem, params) if player == CORRECTED and asked else 0.0
+    less = _correction(problem, params) if player == CORRECTED and answers else 0.0
 
     routes: Sequence[tuple[int, ...] | None] = paths or [None]
 
     def played(path: Sequence[int] | None, run: int, *, true: bool) -> list[float]:
-        draw = drawn(problem, path, params["gamma"], asked, crowds[run])
-        told = {} if true else {"gold": Gold(draw.correct, asked, params["skills"]), "less": less}
-        met = play(problem, player, draw, seeds[run], **told)
-        if isinstance(known, OnlineOptimum):
-            return judged(known, draw.coming, met)
-        kinds = tuple(one.kind for one in draw.coming)
+        draw = drawn(problem, path, params["gamma"], answers, crowds[run])
+        gold = Gold(draw.correct, answers, params["skills"])
+        options = {} if true else {"gold": gold, "less": less}
+        moves = play(problem, player, draw, seeds[run], **options)
+        if isinstance(best, OnlineOptimum):
+            return judged(best, draw.coming, moves)
+        kinds = tuple(worker.kind for worker in draw.coming)
         assert isinstance(problem.arrivals, SequenceMix)
         at = [problem.arrivals.sequences.index(kinds[:k]) for k in range(len(kinds) + 1)]
-        ratios: list[float] = (np.array(costs_by_length(problem, met)) / known.optima[at]).tolist()
+        ratios: list[float] = (np.array(costs_by_length(problem, moves)) / best.optima[at]).tolist()
         return ratios
 
     def measured(*, true: bool) -> tuple[FloatArray, FloatArray]:
         """By run what choices lost and what was paid, each over the best possible."""
         runs = range(params["runs"])
-        found: FloatArray = np.concatenate(
+        pairs: FloatArray = np.concatenate(
             [np.array([played(path, run, true=true) for run in runs]) for path in routes], axis=1
         )
-        if isinstance(known, OnlineOptimum):
-            return 1 + found[:, 0] / known.cost, found[:, 1] / known.cost
-        worst = found[:, found.mean(axis=0).argmax()] / unavoidable
+        if isinstance(best, OnlineOptimum):
+            return 1 + pairs[:, 0] / best.cost, pairs[:, 1] / best.cost
+        worst = pairs[:, pairs.mean(axis=0).argmax()] / unavoidable
         return worst, worst
 
     lost, paid = measured(true=True)
-    told = measured(true=False)[0] if asked else lost
-    skills = told.mean() / lost.mean()
+    estimated = measured(true=False)[0] if answers else lost
+    skills = estimated.mean() / lost.mean()
     return {
         "unavoidable": unavoidable,
         "lost": lost.mean(),
@@ -234,8 +250,8 @@ def trial(params: Params, streams: Streams) -> Record:
         "avoidable": paid.mean(),
         "avoidable_error": _error(paid),
         "skills_lost": skills,
-        "skills_error": _error(told - skills * lost) / lost.mean(),
-        "split_ratio": unavoidable * told.mean(),
+        "skills_error": _error(estimated - skills * lost) / lost.mean(),
+        "split_ratio": unavoidable * estimated.mean(),
     }
 
 
@@ -259,11 +275,13 @@ def _correction(problem: OnlineProblem, params: Params) -> float:
     mean = (need - left) / labels / units[0] * (2 * TOP - 1) ** 2
     pairs = 4 * (1 + params["gamma"]) * m
     radius = math.sqrt(math.log(pairs / DELTA) / (2 * params["gold"]))
-    found = corrected_epsilon(0.5, radius=radius, mean_quality_least=mean)
-    if found.failed is not None:
-        raise TrialEnded("infeasible", found.failed)
+    correction = corrected_epsilon(0.5, radius=radius, mean_quality_least=mean)
+    if correction.failed is not None:
+        raise TrialEnded("infeasible", correction.failed)
     return 4 * radius / mean
 
+
+# What the trials say.
 
 AXES = {
     "gamma": "sample, γ",
@@ -274,10 +292,77 @@ AXES = {
     "arrival": "order",
     "known": "gold answers (EB: prior)",
 }
-KEYS = ("arrival", "quality", "requirement", "workers", "capacity", "repair", "gamma", "known")
+KEYS = ["arrival", "quality", "requirement", "workers", "capacity", "repair", "gamma", "known"]
 
 
-def _axes(rows: pd.DataFrame) -> pd.DataFrame:
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The ratio's factors by setting, and the ratio along one parameter at a time."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    rows = rows.assign(known=information(rows))
+    caption = "A ratio's factors: the future (unavoidable), the algorithm (lost), skills"
+    chart = Chart(
+        "along",
+        "Ratio to the offline optimum, repair included, along one parameter at a time; of the best "
+        f"online policy, or proven for all, in front; {len(rows):,} trials.",
+        along_axes(rows),
+        x="value",
+        y="split_ratio",
+        x_label="",
+        y_label="ratio to the offline optimum",
+        series="policy",
+        panel="along",
+        kind="points",
+        log_y=True,
+        own_x=True,
+    )
+    return Analysis((ended(trials), *costs(rows)), {caption: factors(rows)}, nonempty(chart))
+
+
+def information(rows: pd.DataFrame) -> pd.Series[str]:
+    """What is known of skills: all, or so many gold answers, with a fitted prior or none."""
+    prior = rows["skills"].map({"fitted": " EB"}).fillna("")
+    return (rows["gold"].astype(str) + prior).mask(rows["gold"] == 0, "true")
+
+
+def factors(rows: pd.DataFrame) -> pd.DataFrame:
+    """The ratio's factors by policy and setting."""
+    table = rows.groupby(["policy", *KEYS]).agg(
+        trials=("lost", "size"),
+        unavoidable=("unavoidable", "mean"),
+        lost=("lost", "mean"),
+        lost_error=("lost_error", "max"),
+        skills_lost=("skills_lost", "mean"),
+        skills_error=("skills_error", "max"),
+        split_ratio=("split_ratio", "mean"),
+        avoidable=("avoidable", "mean"),
+        avoidable_error=("avoidable_error", "max"),
+    )
+    return table.reset_index()
+
+
+def costs(rows: pd.DataFrame) -> list[str]:
+    """What not knowing who comes costs, what each policy costs, and the luckiest of them."""
+    future = rows["unavoidable"]
+    error = rows["avoidable_error"]
+    lowest = ((rows["avoidable"] - 1) / error.where(error > 0)).min()
+    players = [
+        f"{str(name).capitalize()} costs {own['lost'].min():.3f} to {own['lost'].max():.3f} of the "
+        f"best possible with true skills, estimates {own['skills_lost'].min():.3f} to "
+        f"{own['skills_lost'].max():.3f} of that."
+        for name, own in rows.groupby("policy", sort=False)
+    ]
+    return [
+        f"Not knowing who comes costs {future.min():.3f} to {future.max():.3f} of the offline "
+        "optimum, whatever the policy.",
+        *players,
+        f"The lowest mean cost of a policy is {lowest:+.1f} standard errors from that of the best "
+        "online policy.",
+    ]
+
+
+def along_axes(rows: pd.DataFrame) -> pd.DataFrame:
     """Ratio by player along each axis from the base point, and that of the best online policy."""
     rows = rows[rows["policy"] != CORRECTED]
     base = base_point(rows, list(AXES), {**_DEFAULTS, "known": "true"})
@@ -289,13 +374,15 @@ def _axes(rows: pd.DataFrame) -> pd.DataFrame:
         best = own.drop_duplicates(name).assign(policy="best online policy")
         best = best.assign(split_ratio=best["unavoidable"])
         own = pd.concat([best, own])
-        numbers = pd.api.types.is_numeric_dtype(own[name])
-        own = own.sort_values(name, kind="stable") if numbers else own
-        own["value"] = [f"{one:g}" if numbers else str(one).replace("_", " ") for one in own[name]]
+        if pd.api.types.is_numeric_dtype(own[name]):
+            own = own.sort_values(name, kind="stable")
+            own["value"] = [f"{value:g}" for value in own[name]]
+        else:
+            own["value"] = own[name].astype(str).str.replace("_", " ")
         parts.append(own[["policy", "value", "split_ratio"]].assign(along=title))
-    found = pd.concat(parts) if parts else rows.assign(value="", along="").iloc[:0]
+    table = pd.concat(parts) if parts else rows.assign(value="", along="").iloc[:0]
     order = ["best online policy", *PLAYERS]
-    return found.iloc[found["policy"].map(order.index).argsort(kind="stable")]
+    return table.iloc[table["policy"].map(order.index).argsort(kind="stable")]
 
 
 PARAMETERS = {
@@ -321,7 +408,7 @@ PARAMETERS = {
     "policy": Parameter(str, "re-solve", "who assigns", choices=tuple(PLAYERS), paired=True),
     "runs": Parameter(int, 40, "times a policy plays", least=2, most=100_000),
 }
-_DEFAULTS = {name: one.default for name, one in PARAMETERS.items()}
+_DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
 _ALL: Block = {"policy": [name for name in PLAYERS if name != CORRECTED]}
 _SAMPLED: Block = {"policy": ["paper", "coverage-aware", "re-solve", "robust"]}
 
@@ -369,64 +456,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "A ratio's factors: the future (unavoidable), the algorithm (lost), skills",
-            Grouped(
-                ("policy", *KEYS),
-                {
-                    "trials": ("lost", "size"),
-                    "unavoidable": "mean",
-                    "lost": "mean",
-                    "lost_error": "max",
-                    "skills_lost": "mean",
-                    "skills_error": "max",
-                    "split_ratio": "mean",
-                    "avoidable": "mean",
-                    "avoidable_error": "max",
-                },
-            ),
-            (
-                "Not knowing who comes costs {unavoidable.min:.3f} to {unavoidable.max:.3f} of the "
-                "offline optimum, whatever the policy.",
-                lambda rows, _: [
-                    f"{str(name).capitalize()} costs {own['lost'].min():.3f} to "
-                    f"{own['lost'].max():.3f} of the best possible with true skills, estimates "
-                    f"{own['skills_lost'].min():.3f} to {own['skills_lost'].max():.3f} of that."
-                    for name, own in rows.groupby("policy", sort=False)
-                ],
-                "The lowest mean cost of a policy is {lowest.min:+.1f} standard errors from that of "
-                "the best online policy.",
-            ),
-            (
-                Drawn(
-                    "along",
-                    "Ratio to the offline optimum, repair included, along one parameter at "
-                    "a time; of the best online policy, or proven for all, in front",
-                    "value",
-                    "split_ratio",
-                    ("", "ratio to the offline optimum"),
-                    {
-                        "series": "policy",
-                        "panel": "along",
-                        "kind": "points",
-                        "log_y": True,
-                        "own_x": True,
-                    },
-                    of=_axes,
-                ),
-            ),
-        ),
-        derived={
-            "lowest": lambda ok: (
-                (ok["avoidable"] - 1) / ok["avoidable_error"].where(ok["avoidable_error"] > 0)
-            ),
-            "known": lambda ok: (
-                ok["gold"].astype(str).mask(ok["gold"] == 0, "true")
-                + ok["skills"].map({"fitted": " EB"}).fillna("").mask(ok["gold"] == 0, "")
-            ),
-        },
-    ),
+    analyse=analyse,
     version=2,
     deadline=1800.0,
 )

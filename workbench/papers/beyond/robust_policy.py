@@ -11,11 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from workbench.papers.beyond import assignment_policies as policies
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    mean_columns,
+    measured,
+    nonempty,
+    varies,
+)
+from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
@@ -30,66 +37,93 @@ def trial(params: Params, streams: Streams) -> Record:
     return policies.trial(params, streams, told_rates=params["rates"] == "told")
 
 
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The robust policy beside the best of the five, and every policy in every setting."""
+    rows = measured(trials, "ratio_repaired")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    beside = beside_best(rows)
+    robust = robust_settings(beside)
+    by = [*policies.SETTINGS, "policy", "rates"]
+    counts = rows.groupby(by).agg(trials=("ratio", "size")).reset_index()
+    every = counts.merge(mean_columns(rows, by, ["ratio", "covered", "ratio_repaired"]), on=by)
+    tables = {
+        "The robust policy beside the best of the five, by setting": robust,
+        "Every policy in every setting": every,
+    }
+    chart = Chart(
+        "profile",
+        "Share of settings in which a policy's mean cost, repair included, is within a factor of "
+        "the best of the five's.",
+        profile(beside),
+        x="factor",
+        y="share",
+        x_label="mean cost / that of the best of the five",
+        y_label="share of settings",
+        series="series",
+        panel="panel",
+        kind="step",
+        log_x=True,
+    )
+    tables = {caption: table for caption, table in tables.items() if len(table)}
+    return Analysis((ended(trials), *within_asked(robust)), tables, nonempty(chart))
+
+
 def beside_best(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean repaired cost of each policy over that of the best rival, by setting.
 
     Returns
     -------
     DataFrame
-        Columns of `assignment_policies.SETTINGS`, `policy, rates, n, mean, se, best, beside`: who
-        of the rivals is best, and the mean over the best one's.
+        Columns of `assignment_policies.SETTINGS`, `policy, rates, n, mean, se, failed, best,
+        beside`: who of the rivals is best, and the mean over the best one's.
     """
     setting = list(policies.SETTINGS)
-    found = means(rows, [*setting, "policy", "rates"], "ratio_repaired")
-    rivals = found[found["policy"].isin(RIVALS)]
+    table = means(rows, [*setting, "policy", "rates"], "ratio_repaired")
+    rivals = table[table["policy"].isin(RIVALS)]
     best = rivals.loc[rivals.groupby(setting)["mean"].idxmin(), [*setting, "policy", "mean"]]
     best = best.rename(columns={"policy": "best", "mean": "least"})
-    joined = found.merge(best, on=setting)
-    joined["beside"] = joined["mean"] / joined["least"]
-    return joined.drop(columns=["least", "low", "high"], errors="ignore")
+    table = table.merge(best, on=setting)
+    table["beside"] = table["mean"] / table["least"]
+    return table.drop(columns=["least", "low", "high"])
 
 
-def _robust(rows: pd.DataFrame) -> pd.DataFrame:
+def robust_settings(beside: pd.DataFrame) -> pd.DataFrame:
     """The robust policy's rows of `beside_best`, the worst first, less what never varies."""
-    found = beside_best(rows)
-    own = found[found["policy"] == "robust"].sort_values("beside", ascending=False, kind="stable")
-    return own.drop(
-        columns=[n for n in policies.SETTINGS if n != "information" and len(set(own[n])) < 2]
-    )
+    own = beside[beside["policy"] == "robust"]
+    own = own.sort_values("beside", ascending=False, kind="stable")
+    same = [name for name in policies.SETTINGS if name != "information" and not varies(own, name)]
+    return own.drop(columns=same)
 
 
-def _said(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+def within_asked(robust: pd.DataFrame) -> list[str]:
     """How far `robust` is from the best rival, and in how many settings it is within `ASKED`."""
-    told = []
-    for (rates, known), own in found.groupby(["rates", "information"], sort=False):
-        most = ASKED[str(known)]
-        within = int((own["beside"] <= most).sum())
-        ahead = int((own["beside"] < 1 - policies.TIED).sum())
-        told.append(
-            f"L and U {rates}, {known} skills: within {most:g} times the best of the five in "
-            f"{within} of {len(own)} settings, below it in {ahead}; at worst "
-            f"{own['beside'].max():.3f}, in the mean {own['beside'].mean():.3f}."
+    findings = []
+    for (rates, information), own in robust.groupby(["rates", "information"], sort=False):
+        most, beside = ASKED[str(information)], own["beside"]
+        findings.append(
+            f"L and U {rates}, {information} skills: within {most:g} times the best of the five in "
+            f"{(beside <= most).sum()} of {len(own)} settings, below it in "
+            f"{(beside < 1 - policies.TIED).sum()}; at worst {beside.max():.3f}, in the mean "
+            f"{beside.mean():.3f}."
         )
-    return told
+    return findings
 
 
-def _profile(rows: pd.DataFrame) -> pd.DataFrame:
+def profile(beside: pd.DataFrame) -> pd.DataFrame:
     """Share of settings in which a policy's mean is within a factor of the best rival's."""
-    found = beside_best(rows)
-    found["series"] = found["policy"].where(
-        found["rates"] == "told", found["policy"] + ", L and U estimated"
-    )
-    parts = []
-    found = found.iloc[(found["policy"] != "robust").argsort(kind="stable")]  # it leads the legend
-    for (series, known), own in found.groupby(["series", "information"], sort=False):
-        factors = own["beside"].sort_values()
-        share = [(at + 1) / len(factors) for at in range(len(factors))]
-        parts.append(
-            pd.DataFrame(
-                {"series": series, "panel": f"{known} skills", "factor": factors, "share": share}
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    estimated = beside["policy"] + ", L and U estimated"
+    table = beside.assign(series=beside["policy"].where(beside["rates"] == "told", estimated))
+    table = table.iloc[(table["policy"] != "robust").argsort(kind="stable")]  # it leads the legend
+    steps = []
+    for (series, information), own in table.groupby(["series", "information"], sort=False):
+        step = pd.DataFrame({"factor": own["beside"].sort_values()})
+        step["share"] = np.arange(1, len(step) + 1) / len(step)
+        steps.append(step.assign(series=str(series), panel=f"{information} skills"))
+    return pd.concat(steps, ignore_index=True)
 
 
 PARAMETERS = {
@@ -106,9 +140,9 @@ PARAMETERS = {
 
 def _beside(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """The settings of blocks in which skills are estimated as everywhere, for all policies."""
-    kept = [one for one in blocks if "skills" not in one and one["policy"] != ["hindsight"]]
-    rivals: list[Block] = [{**one, "policy": list(RIVALS)} for one in kept]
-    own: list[Block] = [{**one, "policy": ["robust"], "rates": list(RATES)} for one in kept]
+    kept = [block for block in blocks if "skills" not in block and block["policy"] != ["hindsight"]]
+    rivals: list[Block] = [{**block, "policy": list(RIVALS)} for block in kept]
+    own: list[Block] = [{**block, "policy": ["robust"], "rates": list(RATES)} for block in kept]
     return (*rivals, *own)
 
 
@@ -133,34 +167,7 @@ STUDY = Study(
         "paper": Size(_beside(policies.STUDY.sizes["paper"].sweep), 15),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "The robust policy beside the best of the five, by setting",
-            _robust,
-            (_said,),
-            charts=(
-                Drawn(
-                    "profile",
-                    "Share of settings in which a policy's mean cost, repair included, is within "
-                    "a factor of the best of the five's",
-                    "factor",
-                    "share",
-                    ("mean cost / that of the best of the five", "share of settings"),
-                    {"series": "series", "panel": "panel", "kind": "step", "log_x": True},
-                    of=_profile,
-                    note="",
-                ),
-            ),
-        ),
-        Part(
-            "Every policy in every setting",
-            Grouped(
-                (*policies.SETTINGS, "policy", "rates"),
-                {"trials": ("ratio", "size"), **means_of("ratio", "covered", "ratio_repaired")},
-            ),
-        ),
-        needs="ratio_repaired",
-    ),
+    analyse=analyse,
     version=1,
     deadline=300.0,
 )

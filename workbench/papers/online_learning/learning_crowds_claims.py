@@ -270,12 +270,12 @@ def weighted(rows: Rows) -> dict[str, Any]:
         both = own.set_index(pair)["error_100"] - simple[crowd].set_index(pair)["error_100"]
         found[crowd] = enough(both.dropna().to_frame(), DRAWS, crowd)
     less = _each(found, lambda both: {"less": mean_se(both["error_100"])})
-    fine = by_result([mean < -BEYOND * se for mean, se in less["less"]])
+    better = [mean < -BEYOND * se for mean, se in less["less"]]
+    worse = [mean > BEYOND * se for mean, se in less["less"]]
     return {
         "found": joined("{name} {less:+±4}", less),
-        **fine,
-        "refuted": False,
-        "does_not_transfer": fine["refuted"],
+        "does_not_transfer": any(worse),
+        "inconclusive": not any(worse) and not all(better),
     }
 
 

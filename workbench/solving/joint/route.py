@@ -348,8 +348,10 @@ def _dive(
             pattern, count = master.patterns[p], float(mix.counts[p])
             if count <= 1e-9 or (count < 1 - 1e-6 and fixed >= goal):
                 break
-            fits = int(supply[pattern.copies > 0].min())
-            times = min(max(int(count + 1e-6), 1), int(tasks[pattern.task_class]), fits)
+            open_tasks = int(tasks[pattern.task_class])
+            # A task whose labels on record keep its promise needs nobody.
+            fits = int(supply[pattern.copies > 0].min(initial=open_tasks))
+            times = min(max(int(count + 1e-6), 1), fits)
             if times > 0:
                 plan.append((pattern, times))
                 tasks[pattern.task_class] -= times

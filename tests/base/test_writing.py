@@ -1,0 +1,96 @@
+"""Files written whole: through links, and with no drafts left of writers that were killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from workbench.base.writing import write_together, write_whole
+from workbench.collection.collector import Collector
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from workbench.base.writing import write_whole
+os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+write_whole(Path(sys.argv[1]), b"never")
+"""
+LIVING = """
+import os, sys
+from pathlib import Path
+from workbench.base.writing import write_whole
+def wait(handle):
+    print("written", flush=True)
+    sys.stdin.read()
+os.fsync = wait
+write_whole(Path(sys.argv[1]), b"last")
+"""
+
+
+def names(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_a_link(there, tmp_path):
+    store, desk = tmp_path / "store", tmp_path / "desk"
+    store.mkdir()
+    desk.mkdir()
+    (desk / "s.json").symlink_to("t.json")
+    (desk / "t.json").symlink_to("../store/s.json")
+    if there:
+        (store / "s.json").write_text("before")
+        (store / "s.json").chmod(0o640)
+    write_whole(desk / "s.json", b"after")
+    assert (desk / "s.json").is_symlink()
+    assert (desk / "t.json").is_symlink()
+    assert (store / "s.json").read_bytes() == b"after"
+    assert (names(store), names(desk)) == (["s.json"], ["s.json", "t.json"])
+    if there:
+        assert (store / "s.json").stat().st_mode & 0o777 == 0o640
+
+
+def test_two_names_of_one_file_leave_no_draft(tmp_path):
+    (tmp_path / "b").symlink_to("a")
+    write_together({tmp_path / "a": b"1", tmp_path / "b": b"2"})
+    assert (tmp_path / "a").read_bytes() == b"2"
+    assert names(tmp_path) == ["a", "b"]
+
+
+def test_a_linked_collection_has_one_state(tmp_path):
+    file, link = tmp_path / "s.json", tmp_path / "link.json"
+    collector = Collector(["a", "b"], ["ann"], classes=[0, 1], total=2, policy="fixed")
+    collector.save(file)
+    link.symlink_to(file)
+    through = Collector.load(link)
+    through.next("ann", 2)
+    through.save(link)
+    assert link.is_symlink()
+    assert Collector.load(file).waiting() == through.waiting() != []
+    through.tell("ann", {"a": 1})
+    through.save(file)  # the same file: no newer one in the way
+    assert len(Collector.load(link).labels()) == 1
+
+
+def test_drafts_of_the_killed_go_and_of_the_living_stay(tmp_path):
+    file = tmp_path / "answers [1].csv"
+    strangers = {".answers [1].csv.abcdefgh", ".answers 1.csv.abcdefgh.draft", ".other.draft"}
+    for name in strangers:
+        (tmp_path / name).write_text("somebody's own")
+    run = [sys.executable, "-c"]
+    killed = subprocess.run([*run, KILLED, str(file)], check=False)
+    assert killed.returncode < 0
+    (litter,) = set(names(tmp_path)) - strangers
+    with subprocess.Popen(
+        [*run, LIVING, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as living:
+        assert living.stdout.readline() == "written\n"
+        assert litter not in names(tmp_path)
+        write_whole(file, b"first")
+        assert len(names(tmp_path)) == len(strangers) + 2  # the file, and the draft of the living
+        living.stdin.close()
+        assert living.wait(30) == 0
+    assert file.read_bytes() == b"last"
+    assert set(names(tmp_path)) == strangers | {file.name}

@@ -1,0 +1,106 @@
+"""Free workers, absurd prices, labels of one class: a result or one line, and no warning."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from workbench.base.errors import InputError
+from workbench.collection import POLICIES
+
+WORKERS = [f"w{j}" for j in range(6)]
+EVERYWHERE = [name for name in POLICIES if name not in {"algorithm-2", "re-solve", "dual-descent"}]
+
+
+def recorded(tasks=10, seed=0, skill=0.8):
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, 2, tasks)
+    said = true[:, None] ^ (rng.random((tasks, len(WORKERS))) > skill)
+    task, worker = np.divmod(np.arange(said.size), len(WORKERS))
+    labels = pd.DataFrame(
+        {
+            "task": [f"t{i}" for i in task],
+            "worker": [WORKERS[j] for j in worker],
+            "label": np.array(["no", "yes"])[said.ravel().astype(int)],
+        }
+    )
+    gold = pd.Series(np.array(["no", "yes"])[true], [f"t{i}" for i in range(tasks)])
+    return labels, gold
+
+
+@pytest.mark.parametrize("policy", EVERYWHERE)
+@pytest.mark.parametrize(
+    "price",
+    [
+        dict.fromkeys(WORKERS, 0.0),
+        {worker: float(j % 2) for j, worker in enumerate(WORKERS)},
+        {worker: [1e9, 5e-324, 0.0][j % 3] for j, worker in enumerate(WORKERS)},
+    ],
+    ids=["free", "some free", "unlike"],
+)
+def test_prices_from_nothing_up_bring_no_warning(policy, price):
+    labels, gold = recorded()
+    plans = (
+        {"epsilon": 0.1},
+        {"total": 15.0, "arrivals": True},
+        {"epsilon": 0.1, "total": 1e308},
+    )
+    for plan in plans:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = wb.collect(labels, gold, policy=policy, costs=price, **plan)
+        assert 0.0 <= result.cost <= plan.get("total", 1e11)
+
+
+def test_a_free_worker_is_asked_and_the_better_one_first():
+    """Free workers are told apart by their skill."""
+    tasks = [f"t{i}" for i in range(30)]
+    skills = dict(zip("abc", (0.6, 0.95, 0.7), strict=True))
+    made = wb.Collector(
+        tasks,
+        list(skills),
+        classes=["n", "y"],
+        epsilon=0.1,
+        skills=skills,
+        costs=dict.fromkeys("abc", 0.0),
+    )
+    assert {one.worker for one in made.next()} == {"b"}
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+@pytest.mark.parametrize("price", [1e308, 1.1e9, float("inf")])
+def test_prices_that_overflow_are_refused(policy, price):
+    labels, gold = recorded()
+    with pytest.raises(InputError, match="w1") as refused:
+        wb.collect(
+            labels,
+            gold,
+            policy=policy,
+            epsilon=0.1,
+            costs={**dict.fromkeys(WORKERS, 1.0), "w1": price},
+        )
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+@pytest.mark.parametrize("rows", [1, 60])
+def test_labels_of_one_class_are_refused_in_one_line(policy, rows):
+    labels, _ = recorded()
+    labels = labels.head(rows).assign(label="yes")
+    for wanted in ({"epsilon": 0.1}, {"total": 5}):
+        with pytest.raises(InputError, match="labels: all are of one class, 'yes'"):
+            wb.collect(labels, policy=policy, **wanted)
+
+
+@pytest.mark.parametrize("policy", EVERYWHERE)
+def test_labels_of_one_class_beside_gold_of_another_are_collected(policy):
+    labels, _ = recorded()
+    labels, gold = labels.assign(label="yes"), pd.Series({"t0": "yes", "t1": "no"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for wanted in ({"epsilon": 0.1}, {"total": 5}):
+            assert wb.collect(labels, gold, policy=policy, **wanted).labels > 0

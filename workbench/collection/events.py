@@ -1,0 +1,174 @@
+"""What happens in a collection, one event after another: its state is what follows from them.
+
+Tasks, workers and classes stand by their places. A worker's name is never in an event: where she
+joins, a key stands for it, which the log can turn into the name until it is forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from workbench.base.journal_events import Event, JournalKind
+from workbench.base.state import Count
+from workbench.collection.setup import Hand, Price, Setup, Task, Triple
+
+Pairs: TypeAlias = tuple[tuple[Count, Count], ...]
+"""Gold (1) or not (0), and a task."""
+
+
+class Past(Event, frozen=True):
+    """What a collection had come to before this log of it begins.
+
+    Rows are whole numbers of 64 bits, little end first: labels as (task, worker, class) in order of
+    arrival, `record` of them (labels, and gold labels) at no cost; pairs as (gold, task, worker).
+    `away` are workers who left, and the labels they could still give; `policy` is the policy's own
+    state, as JSON.
+    """
+
+    kind = "past"
+
+    labels: bytes
+    gold_labels: bytes
+    record: tuple[Count, Count]
+    waiting: bytes
+    missed: bytes
+    away: tuple[tuple[Count, Count], ...]
+    spent: float
+    gold_spent: float
+    policy: str
+
+
+class Opened(Event, frozen=True):
+    """A collection begins.
+
+    `names` are the keys of its first workers, who have the first places; `record` and `gold_record`
+    the labels that were there (task, worker, class), which cost nothing. With a `past` it goes on
+    from there, and the labels stand in it.
+    """
+
+    kind = "opened"
+
+    setup: Setup
+    names: tuple[str, ...]
+    record: tuple[Triple, ...]
+    gold_record: tuple[Triple, ...]
+    past: Past | None = None
+
+
+class Joined(Event, frozen=True):
+    """A worker is here, for the first time (with her name's key) or again."""
+
+    kind = "joined"
+
+    worker: Count
+    name: str | None
+    hand: Hand
+
+
+class Left(Event, frozen=True):
+    """A worker is not to be asked any more."""
+
+    kind = "left"
+
+    worker: Count
+
+
+class Arrived(Event, frozen=True):
+    """Tasks are added."""
+
+    kind = "arrived"
+
+    tasks: tuple[Task, ...]
+
+
+class OnRecord(Event, frozen=True):
+    """Labels that came from elsewhere: they count, and cost nothing."""
+
+    kind = "on record"
+
+    labels: tuple[Triple, ...]
+    gold_labels: tuple[Triple, ...]
+
+
+class Asked(Event, frozen=True):
+    """Somebody wanted questions, and these were asked; none where there were none.
+
+    `worker`, `most` and `first` are what was wanted: for whom (None: for anybody), how many, and of
+    which task first. `asks` are (gold, task, worker).
+    """
+
+    kind = "asked"
+
+    worker: Count | None
+    most: Count | None
+    first: Count | None
+    asks: tuple[Triple, ...]
+
+
+class Told(Event, frozen=True):
+    """Labels came of a worker: (gold, task, class)."""
+
+    kind = "told"
+
+    worker: Count
+    labels: tuple[Triple, ...]
+
+
+class GivenUp(Event, frozen=True):
+    """Labels that a worker was asked for will not come."""
+
+    kind = "given up"
+
+    worker: Count
+    pairs: Pairs
+
+
+class TakenBack(Event, frozen=True):
+    """Labels of a worker do not count any more; she may give others."""
+
+    kind = "taken back"
+
+    worker: Count
+    pairs: Pairs
+
+
+class Changed(Event, frozen=True):
+    """Goal, budget, limits and prices are from now on these; all of them stand here."""
+
+    kind = "changed"
+
+    epsilon: float | None
+    mean: bool
+    total: float | None
+    least: Count
+    most: Count | None
+    prices: tuple[tuple[Price, ...], ...]
+
+
+class Undone(Event, frozen=True):
+    """Some earlier events, from `first` to `last`, count as if they had never been."""
+
+    kind = "undone"
+
+    first: Count
+    last: Count
+
+
+CollectionEvent: TypeAlias = Event
+JOURNAL: JournalKind[CollectionEvent] = JournalKind(
+    "collection",
+    1,
+    (
+        Opened,
+        Joined,
+        Left,
+        Arrived,
+        OnRecord,
+        Asked,
+        Told,
+        GivenUp,
+        TakenBack,
+        Changed,
+        Undone,
+    ),
+)

@@ -1,0 +1,102 @@
+"""What happened in a collection, in names and words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from workbench.base.journal_events import Event
+from workbench.base.state import Id, Label
+from workbench.collection.events import (
+    Arrived,
+    Asked,
+    Changed,
+    GivenUp,
+    Joined,
+    Left,
+    OnRecord,
+    Opened,
+    TakenBack,
+    Told,
+    Undone,
+)
+from workbench.collection.log import EventLog
+
+COLUMNS = ["number", "time", "who", "origin", "event", "details", "undone"]
+
+
+class Names(NamedTuple):
+    """Names by place."""
+
+    tasks: list[Id]
+    gold: list[Id]
+    workers: list[Id]
+    classes: list[Label]
+
+    def task(self, is_gold: int, place: int) -> str:
+        """Name of a task or a gold task."""
+        names = self.gold if is_gold else self.tasks
+        return str(names[place]) if place < len(names) else f"task {place}"
+
+    def worker(self, place: int) -> str:
+        """Name of a worker."""
+        return str(self.workers[place]) if place < len(self.workers) else f"worker {place}"
+
+    def who(self, role: str) -> str:
+        """Name of the worker whom an entry names by her place; other roles stay."""
+        word, _, place = role.partition(" ")
+        return self.worker(int(place)) if word == "worker" and place.isdecimal() else role
+
+
+def history_table(log: EventLog, names: Names) -> pd.DataFrame:
+    """One row an event: `number, time, who, origin, event, details, undone`."""
+    rows, undone = [], set[int]()
+    for entry in log.since(None):
+        if isinstance(entry.event, Undone):
+            undone |= set(range(entry.event.first, entry.event.last + 1))
+        rows.append(
+            {
+                "number": entry.position.number,
+                "time": entry.time,
+                "who": names.who(entry.who),
+                "origin": entry.origin,
+                "event": entry.event.kind,
+                "details": in_words(entry.event, names),
+            }
+        )
+    for row in rows:
+        row["undone"] = row["number"] in undone
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def in_words(event: Event, names: Names) -> str:
+    """What an event holds."""
+    words = ""
+    match event:
+        case Opened():
+            setup = event.setup
+            words = f"{len(setup.tasks)} tasks, {len(setup.hands)} workers, {setup.policy}"
+        case Asked():
+            asks = (f"{names.worker(who)}: {names.task(g, at)}" for g, at, who in event.asks)
+            words = ", ".join(asks) or "nothing to ask"
+        case Told():
+            labels = (
+                f"{names.task(gold, at)} = {names.classes[code]}" for gold, at, code in event.labels
+            )
+            words = f"{names.worker(event.worker)}: {', '.join(labels)}"
+        case GivenUp() | TakenBack():
+            pairs = ", ".join(names.task(gold, at) for gold, at in event.pairs)
+            words = f"{names.worker(event.worker)}: {pairs}"
+        case Joined() | Left():
+            words = names.worker(event.worker)
+        case Arrived():
+            words = ", ".join(str(task.name) for task in event.tasks)
+        case OnRecord():
+            words = f"{len(event.labels)} labels, {len(event.gold_labels)} gold labels"
+        case Changed():
+            terms = ("epsilon", "total", "least", "most")
+            words = ", ".join(f"{term} {getattr(event, term)}" for term in terms)
+        case Undone():
+            words = f"events {event.first} to {event.last}"
+    return words

@@ -1,0 +1,690 @@
+"""What a collection is begun with: names, types, prices and goals, checked once.
+
+`read_setup` takes what a user gives, in names; a `Setup` has places in their stead (the k-th task,
+the j-th worker) and is what the first event of a collection holds. `pool_of` makes the pool of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+import pandas as pd
+from msgspec import Meta
+
+from workbench.assignment.estimates import checked_easiness
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.state import (
+    Count,
+    Id,
+    Label,
+    Share,
+    State,
+    check,
+    distinct,
+    find,
+    identifier,
+    label_name,
+    name_array,
+    name_places,
+)
+from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
+
+HIGHEST_TOTAL = 1e308
+MOST_CLASSES = 1000
+UNLIMITED = 2**40
+"""Capacity of a worker who may be asked about the same task again, where none is said."""
+Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
+Easiness: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
+PerWorker: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
+PerTask: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
+Triple: TypeAlias = tuple[Count, Count, Count]
+"""Gold (1) or not (0), task, worker; or task, worker, class."""
+
+
+class Task(State, frozen=True):
+    """A task: name, type, easiness and, where tasks have one, context."""
+
+    name: Id
+    type: Id
+    easiness: Easiness = 1.0
+    context: Share | None = None
+
+
+class GoldTask(State, frozen=True):
+    """A task of known class."""
+
+    name: Id
+    label: Label
+    type: Id
+    easiness: Easiness = 1.0
+
+
+class Hand(State, frozen=True):
+    """A worker, or a place for somebody who may still come; her name stands elsewhere.
+
+    Without a `capacity` she can label every task; `price` is by type, `own_price` that of tasks
+    with a price of their own, `available` the places of the tasks she can be asked about, `group`
+    the workers with whom she errs together, `skill` her chance of being right where it is known.
+    """
+
+    capacity: Count | None
+    price: tuple[Price, ...]
+    own_price: tuple[tuple[Count, Price], ...] | None = None
+    group: Id | None = None
+    skill: Share | None = None
+    available: tuple[Count, ...] | None = None
+
+
+class Setup(State, frozen=True):
+    """All that is said of a collection beforehand.
+
+    `types` in the order in which prices and contexts count them; `hidden` as (task, label);
+    `options` are the policy's own.
+    """
+
+    tasks: tuple[Task, ...]
+    gold: tuple[GoldTask, ...]
+    types: tuple[Id, ...]
+    classes: tuple[tuple[Label, Share], ...]
+    hidden: tuple[tuple[Id, Label], ...]
+    hands: tuple[Hand, ...]
+    epsilon: float | None
+    mean: bool
+    total: float | None
+    least: Count
+    most: Count | None
+    policy: str
+    options: dict[str, Any]
+    seed: Count
+
+
+class Named(NamedTuple):
+    """A setup, and the names of its first workers: all others are places for newcomers."""
+
+    setup: Setup
+    workers: tuple[Id, ...]
+    record: tuple[Triple, ...]
+    gold_record: tuple[Triple, ...]
+
+
+def read_setup(
+    tasks: Iterable[Any] | PerTask,
+    workers: Iterable[Any] | int,
+    *,
+    gold: PerTask | pd.DataFrame | None,
+    hidden: PerTask | None,
+    classes: Iterable[Any] | Mapping[Any, float] | None,
+    types: Iterable[Any] | None,
+    contexts: PerTask | None,
+    easiness: PerTask | None,
+    capacity: int | PerWorker | None,
+    costs: float | PerWorker | pd.DataFrame | None,
+    groups: PerWorker | None,
+    skills: PerWorker | None,
+    available: pd.DataFrame | None,
+    have: pd.DataFrame | None,
+    newcomers: int,
+    **goal: Any,
+) -> Named:
+    """Check what a collection is begun with; parameters as of `Collector`.
+
+    Parameters
+    ----------
+    goal
+        Fields of `Setup` that need no names: goal, limits, policy, options, seed.
+
+    Raises
+    ------
+    InputError
+        As for `Collector`.
+    """
+    known_types = None if types is None else [identifier("type", kind) for kind in types]
+    named_tasks = read_tasks(tasks, known_types, contexts, easiness)
+    kinds = known_types or distinct(task.type for task in named_tasks) or ["all"]
+    named_gold = _gold_tasks(gold, kinds)
+    task_places = name_places("tasks", (task.name for task in named_tasks))
+    gold_places = name_places("gold", (task.name for task in named_gold))
+    for task in gold_places:
+        check(task not in task_places, f"task {task!r} is also a gold task: leave one out")
+    check(not isinstance(workers, str), "workers: give a list of names, or how many may come")
+    if not np.iterable(workers):
+        newcomers, workers = checks.count("workers", workers, 1), ()
+    if have is not None:
+        have = labels_of(have, [*task_places, *gold_places])
+        listed = [*workers]
+        unnamed = [name for name in dict.fromkeys(have["worker"]) if name not in listed]
+        workers, newcomers = [*listed, *unnamed], max(newcomers - len(unnamed), 0)
+    places = name_places("workers", workers, "worker")
+    many = len(places) + checks.count("newcomers", newcomers)
+    check(many, "workers is empty: name those who can be asked, or how many may come")
+    check(
+        (len(named_tasks) + len(named_gold)) * many <= LARGEST,
+        f"{len(named_tasks)} tasks and {len(named_gold)} gold tasks of {many} workers: more than "
+        "2^30 pairs; collect in several parts",
+    )
+    secret = _hidden_tasks(hidden, task_places)
+    shares = _class_shares(
+        classes, [*(task.label for task in named_gold), *(label for _, label in secret)]
+    )
+    names = [label for label, _ in shares]
+    return Named(
+        Setup(
+            tasks=tuple(named_tasks),
+            gold=tuple(named_gold),
+            types=tuple(kinds),
+            classes=tuple(shares),
+            hidden=secret,
+            hands=_hands(
+                many,
+                places,
+                _numbers("capacity", capacity, places, None),
+                _prices(costs, places, kinds),
+                _by_worker("groups", groups, places),
+                _by_worker("skills", skills, places),
+                _available(available, places, task_places),
+            ),
+            **goal,
+        ),
+        tuple(places),
+        record_of(have, task_places, places, names),
+        record_of(have, gold_places, places, names),
+    )
+
+
+def read_tasks(
+    tasks: Iterable[Any] | PerTask,
+    types: list[Id] | None = None,
+    contexts: PerTask | None = None,
+    easiness: PerTask | None = None,
+) -> list[Task]:
+    """Name, type, context and easiness of each task.
+
+    Parameters
+    ----------
+    tasks
+        Names, or a Series (or mapping) of the type of each.
+    types
+        The types that there are; any where None.
+    contexts, easiness
+        Numbers by task; a task left out has none, and an easiness of 1.
+
+    Raises
+    ------
+    InputError
+        A name that is neither text nor whole number, an unknown type, a number out of range.
+    """
+    if isinstance(tasks, (pd.Series, Mapping)):
+        rows = [
+            (identifier("task", task), identifier(f"type of task {task!r}", kind))
+            for task, kind in tasks.items()
+        ]
+    else:
+        check(np.iterable(tasks) and not isinstance(tasks, str), "tasks: give a list of names")
+        usual: Id = types[0] if types is not None and len(types) == 1 else "all"
+        rows = [(identifier("task", task), usual) for task in tasks]
+    for task, kind in rows:
+        check(
+            types is None or kind in types,
+            f"type of task {task!r} is {kind!r}, and the types are {checks.listing(types or [])}",
+        )
+    places = {task: place for place, (task, _) in enumerate(rows)}
+    own_context = _by_task("contexts", contexts, places)
+    own_easiness = _by_task("easiness", easiness, places)
+    return [
+        Task(
+            task,
+            kind,
+            1.0
+            if task not in own_easiness
+            else float(checked_easiness(np.array([own_easiness[task]]))[0]),
+            None
+            if task not in own_context
+            else checks.number(f"context of task {task!r}", own_context[task], 0, 1),
+        )
+        for task, kind in rows
+    ]
+
+
+def _by_task(what: str, values: PerTask | None, places: Mapping[Id, int]) -> dict[Id, Any]:
+    """Values by task, of tasks that are there."""
+    if values is None:
+        return {}
+    check(isinstance(values, (pd.Series, Mapping)), f"{what}: give a number by task")
+    for task in values.keys():  # noqa: SIM118 (a Series iterates over its values)
+        check(find(places, task) is not None, f"{what} names {checks.show(task)}, which is no task")
+    return dict(values.items())
+
+
+def _gold_tasks(gold: Any, types: list[Id]) -> list[GoldTask]:
+    """Name, label, type and easiness of each gold task."""
+    if gold is None:
+        return []
+    easiness: Iterable[float]
+    if isinstance(gold, pd.DataFrame):
+        missing = {"label", "task_type"} - set(gold.columns)
+        check(not missing, f"gold has no column {min(missing, default='')!r}: give both")
+        easiness = [1.0] * len(gold)
+        if "easiness" in gold:
+            easiness = checked_easiness(gold["easiness"].to_numpy()).tolist()
+        kinds, labels = gold["task_type"].tolist(), gold["label"]
+    else:
+        check(isinstance(gold, (pd.Series, Mapping)), "gold: give the label of each gold task")
+        check(len(types) == 1, "gold: there are several types; give a frame with label, task_type")
+        kinds, labels, easiness = types * len(gold), gold, [1.0] * len(gold)
+    for kind in kinds:
+        check(kind in types, f"gold has the type {checks.show(kind)}, which no task has")
+    return [
+        GoldTask(name := identifier("gold task", task), label_name(name, label), kind, float(d))
+        for (task, label), kind, d in zip(labels.items(), kinds, easiness, strict=True)
+    ]
+
+
+def _hidden_tasks(hidden: PerTask | None, places: Mapping[Id, int]) -> tuple[tuple[Id, Label], ...]:
+    """Name and label of each task whose class is known, and not to be used but to see."""
+    if hidden is None:
+        return ()
+    check(isinstance(hidden, (pd.Series, Mapping)), "hidden: give the label by task")
+    check(len(hidden) >= 2, f"hidden names {len(hidden)} tasks: give two or more to calibrate by")
+    rows = []
+    for task, label in hidden.items():
+        check(
+            find(places, task) is not None,
+            f"hidden names {checks.show(task)}, no task here: add it to the tasks",
+        )
+        name = identifier("hidden task", task)
+        rows.append((name, label_name(name, label)))
+    return tuple(rows)
+
+
+def _class_shares(
+    classes: Iterable[Any] | Mapping[Any, float] | None, labels: list[Label]
+) -> list[tuple[Label, float]]:
+    """Each class and its prior share; the labels of gold must be among them."""
+    if classes is None:
+        check(labels, "classes: name them, since there is no gold to take them from")
+        classes = distinct(labels)
+    check(np.iterable(classes) and not isinstance(classes, str), "classes: give a list of names")
+    names = [name if isinstance(name, bool) else identifier("class", name) for name in classes]
+    check(len(set(names)) == len(names), "classes has a class twice: keep one")
+    check(len(names) >= 2, "classes: name two or more, no two alike")
+    check(
+        len(names) <= MOST_CLASSES,
+        f"classes has {len(names)} names: at most {MOST_CLASSES}; is this the column of labels?",
+    )
+    for label in labels:
+        check(label in names, f"gold has the label {label!r}, which is not among classes")
+    if not isinstance(classes, Mapping):
+        return [(label, 1.0 / len(names)) for label in names]
+    shares = [checks.share(f"share of class {label!r}", classes[label]) for label in names]
+    check(abs(sum(shares) - 1.0) < 1e-6, f"shares of classes sum to {sum(shares):g}: make it 1")
+    return list(zip(names, shares, strict=True))
+
+
+def _hands(
+    many: int,
+    places: Mapping[Id, int],
+    capacity: Mapping[Any, Any],
+    price: Mapping[Any, Any],
+    group: Mapping[Any, Any],
+    skill: Mapping[Any, Any],
+    available: list[tuple[int, ...]] | None,
+) -> tuple[Hand, ...]:
+    """Terms of each worker; what stands under `...` is for all others."""
+    hands = []
+    for place, worker in enumerate([*places, *[None] * (many - len(places))]):
+        own = {
+            name: values.get(worker, values[...])
+            for name, values in (
+                ("capacity", capacity),
+                ("price", price),
+                ("group", group),
+                ("skill", skill),
+            )
+        }
+        allowed = None
+        if available is not None:
+            allowed = available[place] if place < len(places) else ()
+        hands.append(
+            Hand(
+                None
+                if own["capacity"] is None
+                else checks.count(f"capacity of worker {worker!r}", own["capacity"]),
+                tuple(
+                    checks.number(f"cost of worker {worker!r}", value, 0, HIGHEST_PRICE)
+                    for value in own["price"]
+                ),
+                None,
+                None
+                if own["group"] is None
+                else identifier(f"group of worker {worker!r}", own["group"]),
+                None
+                if own["skill"] is None
+                else checks.number(f"skill of worker {worker!r}", own["skill"], 0, 1),
+                allowed,
+            )
+        )
+    return tuple(hands)
+
+
+def _by_worker(what: str, values: PerWorker | None, places: Mapping[Id, int]) -> dict[Any, Any]:
+    """Values by worker; None, under `...`, for all others."""
+    if values is None:
+        return {...: None}
+    check(isinstance(values, (pd.Series, Mapping)), f"{what}: give a mapping by worker")
+    for worker in values.keys():  # noqa: SIM118 (a Series iterates over its values)
+        check(
+            find(places, worker) is not None,
+            f"{what} names {checks.show(worker)}, no worker here",
+        )
+    return {...: None, **dict(values.items())}
+
+
+def _numbers(what: str, values: Any, places: Mapping[Id, int], usual: Any) -> dict[Any, Any]:
+    """A number by worker, or one for all."""
+    if values is None or checks.is_number(values):
+        return {...: usual if values is None else values}
+    return _by_worker(what, values, places) | {...: usual}
+
+
+def _prices(values: Any, places: Mapping[Id, int], types: list[Id]) -> dict[Any, Any]:
+    """Prices by type, by worker."""
+    if isinstance(values, pd.DataFrame):
+        for kind in types:
+            check(kind in values.columns, f"costs has no column for the type {kind!r}")
+        rows = zip(values.index, values[types].itertuples(index=False, name=None), strict=True)
+        return _by_worker("costs", dict(rows), places) | {...: (1.0,) * len(types)}
+    return {
+        worker: (price,) * len(types)
+        for worker, price in _numbers("costs", values, places, 1.0).items()
+    }
+
+
+def _available(
+    pairs: pd.DataFrame | None, workers: Mapping[Id, int], tasks: Mapping[Id, int]
+) -> list[tuple[int, ...]] | None:
+    """Places of the tasks that each worker can be asked about."""
+    if pairs is None:
+        return None
+    check(
+        isinstance(pairs, pd.DataFrame) and {"task", "worker"} <= set(pairs.columns),
+        "available: give a frame with columns task, worker",
+    )
+    places: list[set[int]] = [set() for _ in workers]
+    for task, worker in zip(pairs["task"], pairs["worker"], strict=True):
+        check(find(tasks, task) is not None, f"available names task {checks.show(task)}, none here")
+        check(find(workers, worker) is not None, f"available names worker {checks.show(worker)}")
+        places[workers[worker]].add(tasks[task])
+    return [tuple(sorted(tasks)) for tasks in places]
+
+
+def changed_terms(
+    name: Id,
+    before: Hand,
+    types: list[Id],
+    tasks: Mapping[Id, int],
+    *,
+    capacity: int | None,
+    costs: Any,
+    prices: Any,
+    available: Iterable[Id] | None,
+) -> Hand:
+    """Terms that a worker announces, those of before where nothing is said.
+
+    Parameters
+    ----------
+    name
+        Hers.
+    before
+        Her terms so far.
+    types, tasks
+        Those that there are; the place of each task.
+    capacity, costs, prices, available
+        As for `Collector.join`.
+
+    Raises
+    ------
+    InputError
+        A number out of range, or a task or type that is not there.
+    """
+    changes: dict[str, Any] = {}
+    if capacity is not None:
+        changes["capacity"] = checks.count(f"capacity of worker {name!r}", capacity)
+    if costs is not None:
+        changes["price"] = _announced_costs(
+            name, dict(zip(types, before.price, strict=True)), costs
+        )
+    if prices is not None:
+        changes["own_price"] = _announced_prices(name, tasks, prices)
+    if available is not None:
+        listed = np.iterable(available) and not isinstance(available, str)
+        check(listed, f"available is {checks.show(available)}: give a list of tasks")
+        places = [(task, find(tasks, task)) for task in available]
+        for task, place in places:
+            check(place is not None, f"available task {checks.show(task)} is not a task here")
+        changes["available"] = tuple(sorted({place for _, place in places}))
+    return msgspec.structs.replace(before, **changes)
+
+
+def _announced_costs(name: Id, by_type: dict[Id, float], costs: Any) -> tuple[float, ...]:
+    if checks.is_number(costs):
+        costs = dict.fromkeys(by_type, costs)
+    check(
+        isinstance(costs, (Mapping, pd.Series)),
+        f"cost of worker {name!r} is no mapping: give a price by task type",
+    )
+    for kind, price in costs.items():
+        check(
+            find(by_type, kind) is not None,
+            f"cost of worker {name!r} names the type {checks.show(kind)}: the types are "
+            f"{checks.listing(list(by_type))}",
+        )
+        by_type[kind] = _price(f"cost of worker {name!r} for type {kind!r}", price)
+    return tuple(by_type.values())
+
+
+def _announced_prices(
+    name: Id, tasks: Mapping[Id, int], prices: Any
+) -> tuple[tuple[int, float], ...]:
+    check(
+        isinstance(prices, (Mapping, pd.Series)),
+        f"prices of worker {name!r} are no mapping: give a price by task",
+    )
+    own: dict[int, float] = {}
+    for task, price in prices.items():
+        place = find(tasks, task)
+        check(
+            place is not None,
+            f"prices of worker {name!r} name {checks.show(task)}, which is no task here",
+        )
+        check(place not in own, f"prices of worker {name!r} name task {task!r} twice")
+        own[place] = _price(f"price of worker {name!r} for task {task!r}", price)
+    return tuple(sorted(own.items()))
+
+
+def _price(whose: str, price: Any) -> float:
+    check(
+        checks.is_number(price) and 0 <= price <= HIGHEST_PRICE,
+        f"{whose} is {checks.show(price)}: give a number from 0 to {HIGHEST_PRICE:g}",
+    )
+    return float(price)
+
+
+def check_goal(epsilon: float | None, total: float | None) -> None:
+    """Check what is wanted: an error, a budget, or both.
+
+    Raises
+    ------
+    InputError
+        Neither is there, or a number is out of range.
+    """
+    check(
+        epsilon is not None or total is not None, "give `epsilon`, an error, or `total`, a budget"
+    )
+    if epsilon is not None:
+        checks.inside("epsilon", epsilon)
+    if total is not None:
+        checks.number("total", total, 0, HIGHEST_TOTAL)
+
+
+def labels_of(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
+    """Labels on record of tasks and gold tasks that are here.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or there are labels and none is of a task here.
+    """
+    check(
+        isinstance(have, pd.DataFrame) and {"task", "worker", "label"} <= set(have.columns),
+        "have: give a frame with columns task, worker, label",
+    )
+    here = have[have["task"].isin(tasks)]
+    check(
+        len(here) or have.empty,
+        "have: none of its labels is of a task here; mend the ids, or leave it out",
+    )
+    return here
+
+
+def record_of(
+    have: pd.DataFrame | None,
+    tasks: Mapping[Id, int],
+    workers: Mapping[Id, int],
+    classes: list[Label],
+) -> tuple[Triple, ...]:
+    """Task, worker and class of the labels on record that are of these tasks.
+
+    Raises
+    ------
+    InputError
+        A label is no class, or a worker labels a task twice, not alike.
+    """
+    if have is None:
+        return ()
+    code = {name: k for k, name in enumerate(classes)}
+    rows: dict[tuple[int, int], int] = {}
+    for task, worker, label in have[["task", "worker", "label"]].itertuples(index=False, name=None):
+        place, named = find(tasks, task), find(code, label)
+        if place is None:
+            continue
+        check(
+            named is not None,
+            f"have: label {checks.show(label)} of task {checks.show(task)} is no class: they are "
+            f"{checks.listing(classes)}",
+        )
+        pair = place, workers[worker]
+        check(
+            rows.setdefault(pair, named) == named,
+            f"have: worker {checks.show(worker)} labels task {checks.show(task)} twice, not alike",
+        )
+    return tuple((task, worker, named) for (task, worker), named in rows.items())
+
+
+def pool_of(setup: Setup, workers: Mapping[Id, int], *, repeats: bool = False) -> Pool:
+    """Make the pool of a setup.
+
+    Parameters
+    ----------
+    workers
+        Place of each name that is known by now.
+    repeats
+        Whether a worker may be asked about the same task again: her capacity is without limit then,
+        unless one is said.
+    """
+    kind_place = {kind: place for place, kind in enumerate(setup.types)}
+    class_place = {label: code for code, (label, _) in enumerate(setup.classes)}
+    hands, n = setup.hands, len(setup.tasks)
+    every = UNLIMITED if repeats else n + len(setup.gold)
+    names = {place: name for name, place in workers.items()}
+    return Pool(
+        tasks=name_array(task.name for task in setup.tasks),
+        workers=name_array(names.get(j, f"newcomer {j}") for j in range(len(hands))),
+        classes=name_array(class_place),
+        capacity=np.array(
+            [every if hand.capacity is None else hand.capacity for hand in hands], dtype=np.int64
+        ),
+        price=np.array([hand.price for hand in hands], dtype=np.float64).T,
+        kind=np.array([kind_place[task.type] for task in setup.tasks], dtype=np.int64),
+        share=np.array([share for _, share in setup.classes]),
+        gold=np.array([class_place[task.label] for task in setup.gold], dtype=np.int64),
+        gold_kind=np.array([kind_place[task.type] for task in setup.gold], dtype=np.int64),
+        available=_available_matrix(n, hands),
+        group=_group_numbers(hands),
+        hidden=_hidden_classes(setup, class_place),
+        confusion=_known_confusion(hands, len(setup.types), len(class_place)),
+        easiness=_unless_one(np.array([task.easiness for task in setup.tasks])),
+        gold_easiness=_unless_one(np.array([task.easiness for task in setup.gold])),
+        own_price=_own_prices(setup, kind_place),
+        context=_contexts(setup),
+    )
+
+
+def _available_matrix(tasks: int, hands: tuple[Hand, ...]) -> BoolArray | None:
+    if all(hand.available is None for hand in hands):
+        return None
+    available = np.ones((tasks, len(hands)), dtype=bool)
+    for j, hand in enumerate(hands):
+        if hand.available is not None:
+            available[:, j] = False
+            available[list(hand.available), j] = True
+    return available
+
+
+def _group_numbers(hands: tuple[Hand, ...]) -> IntArray | None:
+    groups = distinct(hand.group for hand in hands if hand.group is not None)
+    if not groups:
+        return None
+    number = {group: k for k, group in enumerate(groups)}
+    return np.array([-1 if hand.group is None else number[hand.group] for hand in hands])
+
+
+def _hidden_classes(setup: Setup, class_place: Mapping[Label, int]) -> IntArray | None:
+    if not setup.hidden:
+        return None
+    secret = dict(setup.hidden)
+    return np.array(
+        [class_place[secret[task.name]] if task.name in secret else -1 for task in setup.tasks]
+    )
+
+
+def _known_confusion(hands: tuple[Hand, ...], types: int, classes: int) -> FloatArray | None:
+    skill = np.array([np.nan if hand.skill is None else hand.skill for hand in hands])
+    if np.isnan(skill).all():
+        return None
+    return one_coin(skill, classes)[None].repeat(types, axis=0)
+
+
+def _own_prices(setup: Setup, kind_place: Mapping[Id, int]) -> dict[int, FloatArray]:
+    own: dict[int, FloatArray] = {}
+    kinds = np.array([kind_place[task.type] for task in setup.tasks], dtype=np.int64)
+    for j, hand in enumerate(setup.hands):
+        if hand.own_price is not None:
+            own[j] = np.array(hand.price)[kinds]
+            for task, price in hand.own_price:
+                own[j][task] = price
+    return own
+
+
+def _contexts(setup: Setup) -> FloatArray | None:
+    contexts = [task.context for task in setup.tasks]
+    if all(context is None for context in contexts):
+        return None
+    for task in setup.tasks:
+        check(task.context is not None, f"task {task.name!r} has no context: give one to each")
+    return np.array(contexts, dtype=np.float64)
+
+
+def _unless_one(easiness: FloatArray) -> FloatArray | None:
+    return None if (easiness == 1).all() else easiness
+
+
+def one_coin(skill: FloatArray, classes: int) -> FloatArray:
+    """Chance of each answer by worker and true class, shape (m, K, K): right with the skill."""
+    right = np.eye(classes, dtype=bool)
+    wrong = (1.0 - skill) / (classes - 1)
+    table: FloatArray = np.where(right, skill[:, None, None], wrong[:, None, None])
+    return table
