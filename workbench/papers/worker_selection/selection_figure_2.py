@@ -205,6 +205,11 @@ def by_prior(rows: pd.DataFrame, method: str) -> pd.DataFrame:
     return table
 
 
+def worst(points: pd.DataFrame) -> float:
+    """The a at which the mean is lowest."""
+    return float(points.index.to_numpy()[points["mean"].to_numpy().argmin()])
+
+
 def rise_from(points: pd.DataFrame, a: float) -> tuple[float, float]:
     """Rise of the mean from one a to the largest, and its standard error."""
     ends = points.loc[[a, points.index[-1]]]
@@ -223,10 +228,11 @@ def top_k_by_prior(trials: pd.DataFrame) -> Ruling:
     points = by_prior(trials, "top-skill")
     mean, sem = points["mean"], points["sem"].to_numpy()
     falls = points.index[1:][np.diff(mean) < -BEYOND * np.hypot(sem[1:], sem[:-1])]
-    rise, se = rise_from(points, mean.idxmin())
+    lowest = worst(points)
+    rise, se = rise_from(points, lowest)
     figures = (
         f"Top K by skill: accuracy {mean.iloc[0]:.3f} at a = {mean.index[0]:g}, lowest "
-        f"{mean.min():.3f} at a = {mean.idxmin():g}, {mean.iloc[-1]:.3f} at "
+        f"{mean.min():.3f} at a = {lowest:g}, {mean.iloc[-1]:.3f} at "
         f"a = {mean.index[-1]:g}; it rises by {plus_minus(rise, se)} from its lowest, and falls by "
         f"over 2 standard errors from the value before at a = {listed(falls)}."
     )
@@ -244,7 +250,7 @@ def top_k_by_prior(trials: pd.DataFrame) -> Ruling:
 def selected_by_prior(trials: pd.DataFrame) -> Ruling:
     """Rise of both rules beside the top K's, from where the top K and the selected are worst."""
     points = {method: by_prior(trials, method) for method in SHOWN}
-    starts = [points[method]["mean"].idxmin() for method in ("top-skill", "selected")]
+    starts = [worst(points[method]) for method in ("top-skill", "selected")]
     rises = [{method: rise_from(points[method], a) for method in SHOWN} for a in starts]
     texts = []
     for a, rise in zip(starts, rises, strict=True):

@@ -306,7 +306,7 @@ def theorem_1_remark_1(trials: pd.DataFrame) -> Ruling:
     """The mean lead beside the expected one, and pairs of sets compared by F."""
     z = ((trials["lead"] - trials["lead_expected"]) / trials["lead_se"]).abs()
     over = int((z > chance_reaches(len(trials))).sum())
-    agree, se = trials["agree"].mean(), trials["agree"].sem()
+    agree, se = mean_se(trials["agree"])
     figures = (
         f"{len(trials)} crowds, 2 to 4 classes: the mean lead differs from √|S| F(S)/(L − 1) by up "
         f"to {z.max():.1f} standard errors, beyond chance in {over} crowds. Of random pairs of "
