@@ -42,9 +42,18 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd.datasets import DATASETS, load
 from workbench.crowd.votes import Votes
 from workbench.papers.recorded_crowds import simulated
-from workbench.studies.analysis import in_order, span
-from workbench.studies.measures import DeclaredAnalysis, Part, sentences, summarise
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    in_order,
+    joined,
+    nonempty,
+    records,
+    signed,
+    span,
+)
 from workbench.studies.study import (
+    Analysis,
     Block,
     Chart,
     Parameter,
@@ -55,6 +64,7 @@ from workbench.studies.study import (
     Study,
     TrialEnded,
 )
+from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -121,8 +131,8 @@ def draw(
         `infeasible` where the crowd is not at hand, or has too few tasks.
     """
     if name == STAND_IN:
-        made = simulated("simulated sparse", seed=seed)
-        votes, truth = made.votes, made.truth
+        crowd = simulated("simulated sparse", seed=seed)
+        votes, truth = crowd.votes, crowd.truth
     else:
         try:
             votes, truth = _recorded_crowd(name, repeated)
@@ -145,42 +155,42 @@ def trial(params: Params, streams: Streams) -> Record:
     votes, truth = draw(str(params["data"]), tasks, repeated, seed=streams.instance)
     name, options = METHODS[str(params["method"])]
     aggregator, seed = AGGREGATORS[name].call, streams.method()
-    known = _controls(truth, int(params["controls"]), streams.instance)
+    gold = _controls(truth, int(params["controls"]), streams.instance)
     by_model = name != "majority"
     if not by_model and (params["calibrate"] != "none" or params["controls"]):
         raise InputError("a majority has neither controls nor calibration")
 
-    def fit(some: Votes, at_class: IntArray) -> Aggregate:
+    def fit(labels: Votes, at_class: IntArray) -> Aggregate:
         more = {"earlier": Earlier(at_class)} if by_model else {}
-        found: Aggregate = aggregator(some, seed=seed, **more, **options)
-        return found
+        result: Aggregate = aggregator(labels, seed=seed, **more, **options)
+        return result
 
     started = time.process_time()
-    found = fit(votes, known)
+    result = fit(votes, gold)
     seconds = time.process_time() - started
     temperature = 1.0
-    sure = found.info["confidence"]
+    confidence = result.info["confidence"]
     if params["calibrate"] != "none":
         by = temperature_by_gold if params["calibrate"] == "gold" else temperature_by_labels
-        temperature = by(fit, votes, known, seed=streams.method("calibration"))
-        posterior = tempered(found.info["posterior"], temperature)
-        sure = posterior[np.arange(len(truth)), found.label]
-    judged = (truth >= 0) & (known < 0)
-    right = found.chance_right(np.maximum(truth, 0))[judged]
-    bins = reliability(sure[judged], right)
-    off = (bins["tasks"] * (bins["confidence"] - bins["right"]).abs()).sum() / judged.sum()
+        temperature = by(fit, votes, gold, seed=streams.method("calibration"))
+        posterior = tempered(result.info["posterior"], temperature)
+        confidence = posterior[np.arange(len(truth)), result.label]
+    scored = (truth >= 0) & (gold < 0)
+    right = result.chance_right(np.maximum(truth, 0))[scored]
+    bins = reliability(confidence[scored], right)
+    off = (bins["tasks"] * (bins["confidence"] - bins["right"]).abs()).sum() / scored.sum()
     return {
         "accuracy": float(right.mean()),
-        "believed": float(sure[judged].mean()),
+        "believed": float(confidence[scored].mean()),
         "off": float(off),
         "temperature": temperature,
-        "scored": int(judged.sum()),
+        "scored": int(scored.sum()),
         "all_tasks": len(votes.tasks),
         "workers": len(votes.workers),
         "labels": len(votes),
         "classes": len(votes.classes),
-        "iterations": found.info.get("iterations"),
-        "converged": found.info.get("converged"),
+        "iterations": result.info.get("iterations"),
+        "converged": result.info.get("converged"),
         "fit_seconds": seconds,
     }
 
@@ -196,7 +206,7 @@ def _controls(truth: IntArray, count: int, seed: Seed) -> IntArray:
     return known
 
 
-# The analysis.
+# What the trials say.
 
 ORDERS: dict[str, Sequence[Any] | None] = {
     "data": (STAND_IN, *DATASETS),
@@ -205,53 +215,11 @@ ORDERS: dict[str, Sequence[Any] | None] = {
 }
 
 
-def by_crowd(rows: pd.DataFrame, value: str) -> pd.DataFrame:
-    """A row a crowd, a column a method: the mean of a field; last the mean over crowds.
-
-    Crowds that a method did not finish stand without a number, and count in no mean.
-    """
-    wide = rows.pivot_table(value, "data", "method", aggfunc="mean", sort=False, observed=True)
-    done = wide.dropna()
-    wide.loc[f"mean of {len(done)}"] = done.mean()
-    return wide.rename_axis(columns=None).reset_index(names="data")
-
-
-def of_crowds(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Mean accuracy of each method on each crowd, and its lead over the majority's.
-
-    Returns
-    -------
-    DataFrame
-        `by, data, method, accuracy, gain`; crowds that one of the methods did not finish are left
-        out.
-    """
-    keys = [*by, "data"]
-    found = summarise(rows, [*keys, "method"], {"accuracy": "mean"})
-    found = found[found.groupby(keys)["method"].transform("size") == found["method"].nunique()]
-    base = found.loc[found["method"] == REFERENCE, [*keys, "accuracy"]]
-    found = found.merge(base.rename(columns={"accuracy": "base"}), on=keys, how="left")
-    return found.assign(gain=found["accuracy"] - found["base"]).drop(columns="base")
-
-
-def gains(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Accuracy less that of the majority, over crowds: a crowd's trials are averaged before.
-
-    Returns
-    -------
-    DataFrame
-        `by, method, crowds, accuracy, gain, se, low, high, worst, worst_crowd`.
-    """
-    cells = of_crowds(rows, by)
-    columns = {
-        "crowds": ("accuracy", "size"),
-        "accuracy": ("accuracy", "mean"),
-        **{name: ("gain", name) for name in ("mean", "se", "low", "high")},
-        "worst": ("gain", "min"),
-    }
-    found = summarise(cells, [*by, "method"], columns).rename(columns={"mean": "gain"})
-    least = cells.sort_values("gain", kind="stable").drop_duplicates([*by, "method"])
-    named = least[[*by, "method", "data"]].rename(columns={"data": "worst_crowd"})
-    return found.merge(named, on=[*by, "method"], how="left")
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """All tasks of each crowd, batches of tasks, repeated labels, and calibration."""
+    rows = in_order(ended_well(trials), ORDERS)
+    parts = (about_crowds(rows), about_batches(rows), about_repeated(rows), about_confidence(rows))
+    return joined([Analysis((ended(trials),)), *parts])
 
 
 def plain(rows: pd.DataFrame) -> pd.Series[bool]:
@@ -266,79 +234,164 @@ def whole(rows: pd.DataFrame) -> pd.Series[bool]:
     return plain(rows) & rows["tasks"].isna()
 
 
-def _ranked(rows: pd.DataFrame, by_data: pd.DataFrame) -> list[str]:
-    """Say who is best on all tasks, how far the others are behind, and how long they take."""
+def by_crowd(rows: pd.DataFrame, value: str) -> pd.DataFrame:
+    """A row a crowd, a column a method: the mean of a field; last the mean over crowds.
+
+    Crowds that a method did not finish stand without a number, and count in no mean.
+    """
+    wide = rows.pivot_table(value, "data", "method", aggfunc="mean", sort=False, observed=True)
+    finished = wide.dropna()
+    wide.loc[f"mean of {len(finished)}"] = finished.mean()
+    return wide.rename_axis(columns=None).reset_index(names="data")
+
+
+def of_crowds(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Mean accuracy of each method on each crowd, and its lead over the majority's.
+
+    Returns
+    -------
+    DataFrame
+        `by, data, method, accuracy, gain`; crowds that one of the methods did not finish are left
+        out.
+    """
+    keys = [*by, "data"]
+    cells = rows.groupby([*keys, "method"], sort=False)["accuracy"].mean().reset_index()
+    cells = cells[cells.groupby(keys)["method"].transform("size") == cells["method"].nunique()]
+    base = cells.loc[cells["method"] == REFERENCE, [*keys, "accuracy"]]
+    cells = cells.merge(base.rename(columns={"accuracy": "base"}), on=keys, how="left")
+    return cells.assign(gain=cells["accuracy"] - cells["base"]).drop(columns="base")
+
+
+def gains(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Accuracy less that of the majority, over crowds: a crowd's trials are averaged before.
+
+    Returns
+    -------
+    DataFrame
+        `by, method, crowds, accuracy, gain, se, low, high, worst, worst_crowd`.
+    """
+    cells, keys = of_crowds(rows, by), [*by, "method"]
+    gain = means(cells, keys, "gain")
+    groups = cells.groupby(keys, sort=False)
+    sizes = groups.agg(crowds=("accuracy", "size"), accuracy=("accuracy", "mean")).reset_index()
+    ends = gain[[*keys, "mean", "se", "low", "high"]].rename(columns={"mean": "gain"})
+    least = cells.sort_values("gain", kind="stable").drop_duplicates(keys)
+    worst = least[[*keys, "gain", "data"]].rename(columns={"gain": "worst", "data": "worst_crowd"})
+    return sizes.merge(ends, on=keys).merge(worst, on=keys)
+
+
+def about_crowds(rows: pd.DataFrame) -> Analysis:
+    """Who is best on all tasks, how far the others are behind, and how long they take."""
+    rows = rows[whole(rows)]
+    if rows.empty:
+        return Analysis()
+    accuracy, seconds = by_crowd(rows, "accuracy"), by_crowd(rows, "fit_seconds")
     lead = gains(rows).sort_values("accuracy", ascending=False, kind="stable")
-    listed = ", ".join(sentences("{method} {accuracy:.4f} ({gain:+±4})", lead))
-    seconds = by_crowd(rows, "fit_seconds").iloc[:-1].drop(columns="data").sum()
-    slow = ", ".join(f"{name} {total:.1f}" for name, total in seconds.items())
-    return [
-        f"All tasks of {len(by_data) - 1} crowds, mean accuracy (less the majority's): {listed}.",
-        f"All these crowds once, in seconds of one processor: {slow}.",
+    ranks = [
+        f"{row.method} {row.accuracy:.4f} ({signed(row.gain, row.se, 4)})" for row in records(lead)
     ]
+    sums = seconds.iloc[:-1].drop(columns="data").sum()
+    findings = (
+        f"All tasks of {len(accuracy) - 1} crowds, mean accuracy (less the majority's): "
+        f"{', '.join(ranks)}.",
+        "All these crowds once, in seconds of one processor: "
+        f"{', '.join(f'{method} {total:.1f}' for method, total in sums.items())}.",
+    )
+    tables = {
+        "Accuracy on all tasks of each crowd": accuracy,
+        "Seconds of one processor on all tasks of each crowd": seconds,
+    }
+    return Analysis(findings, tables)
+
+
+def about_batches(rows: pd.DataFrame) -> Analysis:
+    """How far methods are ahead of a majority, by how many tasks are labelled together."""
+    rows = rows[plain(rows)]
+    if rows.empty:
+        return Analysis()
+    lead = batches(rows)
+    findings = []
+    for batch, own in lead.groupby("batch", sort=False):
+        others = [
+            f"{row.method} {signed(row.gain, row.se)}"
+            for row in records(own[own["method"] != REFERENCE])
+        ]
+        findings.append(f"{batch} tasks, {own['crowds'].iloc[0]} crowds: {', '.join(others)}.")
+    caption = "Accuracy over crowds, and less the majority's, by tasks labelled together"
+    charts = batch_charts(lead, of_crowds(rows[whole(rows)]))
+    return Analysis(tuple(findings), {caption: lead} if len(lead) else {}, charts)
 
 
 def batches(rows: pd.DataFrame) -> pd.DataFrame:
     """`gains` by how many tasks are labelled together, `batch`: "20", …, "all"."""
     ordered = rows.sort_values("tasks", kind="stable", na_position="last")
     size = ["all" if pd.isna(tasks) else str(int(tasks)) for tasks in ordered["tasks"]]
-    found = gains(ordered.assign(batch=size), ["batch"])
-    return in_order(found, {"batch": tuple(dict.fromkeys(size)), "method": tuple(METHODS)})
+    lead = gains(ordered.assign(batch=size), ["batch"])
+    return in_order(lead, {"batch": tuple(dict.fromkeys(size)), "method": tuple(METHODS)})
 
 
-def _said_of_batches(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-    return [
-        f"{batch} tasks, {own['crowds'].iloc[0]} crowds: "
-        f"{', '.join(sentences('{method} {gain:+±3}', own[own['method'] != REFERENCE]))}."
-        for batch, own in found.groupby("batch", sort=False)
-    ]
-
-
-def _charts(rows: pd.DataFrame, found: pd.DataFrame) -> tuple[Chart, ...]:
-    shown = found[found["method"].isin(DRAWN)]
+def batch_charts(lead: pd.DataFrame, crowds: pd.DataFrame) -> tuple[Chart, ...]:
+    """Gains by size of the batch, and on all tasks of each crowd."""
+    shown = lead[lead["method"].isin(DRAWN)]
     if shown.empty:
         return ()
-    crowds = of_crowds(rows[whole(rows)])
-    return (
-        Chart(
-            "gain",
-            "Accuracy less that of a majority, by how many tasks are labelled together. Means over "
-            f"the {span(shown['crowds'])} recorded crowds that have as many with gold; bars are "
-            "95 % intervals over crowds.",
-            shown,
-            "batch",
-            "gain",
-            "tasks labelled together",
-            "accuracy less the majority's",
-            series="method",
-            low="low",
-            high="high",
-            references=((0.0, "majority"),),
-        ),
-        Chart(
-            "crowds",
-            "Accuracy less that of a majority on all tasks of each recorded crowd; means over "
-            "seeds.",
-            crowds[crowds["method"].isin(DRAWN)],
-            "data",
-            "gain",
-            "recorded crowd",
-            "accuracy less the majority's",
-            series="method",
-            kind="points",
-            references=((0.0, "majority"),),
-        ),
+    majority = ((0.0, "majority"),)
+    by_batch = Chart(
+        "gain",
+        "Accuracy less that of a majority, by how many tasks are labelled together. Means over "
+        f"the {span(shown['crowds'])} recorded crowds that have as many with gold; bars are 95 % "
+        "intervals over crowds.",
+        shown,
+        "batch",
+        "gain",
+        "tasks labelled together",
+        "accuracy less the majority's",
+        series="method",
+        low="low",
+        high="high",
+        references=majority,
     )
+    by_data = Chart(
+        "crowds",
+        "Accuracy less that of a majority on all tasks of each recorded crowd; means over seeds.",
+        crowds[crowds["method"].isin(DRAWN)],
+        "data",
+        "gain",
+        "recorded crowd",
+        "accuracy less the majority's",
+        series="method",
+        kind="points",
+        references=majority,
+    )
+    return nonempty(by_batch, by_data)
 
 
-def _calibration(rows: pd.DataFrame) -> pd.DataFrame:
+def about_repeated(rows: pd.DataFrame) -> Analysis:
+    """Accuracy where only the first label of a worker for a task counts."""
+    rows = rows[rows["repeated"] == "first"]
+    if rows.empty:
+        return Analysis()
+    caption = "The same where the first of a worker's labels of a task counts"
+    return Analysis((), {caption: by_crowd(rows, "accuracy")})
+
+
+def about_confidence(rows: pd.DataFrame) -> Analysis:
     """Believed and measured accuracy by method, controls and calibration; means over crowds."""
+    rows = rows[rows["tasks"].isna() & (rows["repeated"] == "distinct")]
+    if rows.empty:
+        return Analysis()
     keys = ["method", "controls", "calibrate"]
     fields = ["accuracy", "believed", "off", "temperature"]
     cells = rows.groupby([*keys, "data"], sort=False)[fields].mean().reset_index()
-    columns = {"crowds": ("accuracy", "size"), **{name: (name, "mean") for name in fields[:3]}}
-    columns |= {"off_se": ("off", "se"), "temperature": ("temperature", "median")}
-    return summarise(cells, keys, columns)
+    table = cells.groupby(keys, sort=False).agg(
+        crowds=("accuracy", "size"),
+        accuracy=("accuracy", "mean"),
+        believed=("believed", "mean"),
+        off=("off", "mean"),
+        off_se=("off", "sem"),
+        temperature=("temperature", "median"),
+    )
+    return Analysis((), {"Confidence and accuracy, means over crowds": table.reset_index()})
 
 
 def _paper() -> tuple[Block, ...]:
@@ -420,36 +473,6 @@ STUDY = Study(
         "paper": Size(_paper(), 3),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Accuracy on all tasks of each crowd",
-            lambda rows: by_crowd(rows, "accuracy"),
-            (_ranked,),
-            where=whole,
-        ),
-        Part(
-            "Seconds of one processor on all tasks of each crowd",
-            lambda rows: by_crowd(rows, "fit_seconds"),
-            where=whole,
-        ),
-        Part(
-            "Accuracy over crowds, and less the majority's, by tasks labelled together",
-            batches,
-            (_said_of_batches,),
-            (_charts,),
-            where=plain,
-        ),
-        Part(
-            "The same where the first of a worker's labels of a task counts",
-            lambda rows: by_crowd(rows, "accuracy"),
-            where=lambda rows: rows["repeated"] == "first",
-        ),
-        Part(
-            "Confidence and accuracy, means over crowds",
-            _calibration,
-            where=lambda rows: rows["tasks"].isna() & (rows["repeated"] == "distinct"),
-        ),
-        orders=ORDERS,
-    ),
+    analyse=analyse,
     volatile=("fit_seconds",),
 )

@@ -24,15 +24,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.selection.scores import informativeness, set_score
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, fill, sentences
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import ended, joined, listed, measured, nonempty, records
+from workbench.studies.claim import Ruling, claim, enough
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 SEARCHES = ("few", "many", "exponents")
@@ -44,6 +45,8 @@ STEPS = 240
 """Evaluations that a climb may take."""
 SAYS_SOMETHING = math.log(0.9)
 """Logarithm of the bound above which the hunt does not look: guessing alone errs as often."""
+EXPONENTS_APART = 1e-6
+"""Two exponents whose ratio is no further from 1 count as equal."""
 LEAST_LEAN = 1e-3
 """Mean lead (21) below which workers say nothing and a ratio of exponents is rounding."""
 
@@ -263,8 +266,11 @@ def _written(skill: FloatArray) -> str:
     return ", ".join(f"{one:.4f}" for one in skill)
 
 
-KEYS = ["search", "classes", "controls", "workers"]
+# What the trials say.
+
+SETTING = ["search", "classes", "controls", "workers"]
 OTHERS = ["log_ratio_supported", "log_ratio_pair", "log_ratio_pair_supported"]
+"""Logarithms of further ratios, of which the table has the highest."""
 LIMIT = [
     "classes",
     "controls",
@@ -274,83 +280,112 @@ LIMIT = [
     "exponent_true",
     "exponent_ratio",
 ]
-PLACE = "L = {classes}, {workers} workers of skill {skills}, {controls} control questions"
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Climbs of crowds of some size, and the limit of many workers."""
+    parts = [Analysis((ended(trials),))]
+    climbs, limit = measured(trials, "log_bound"), measured(trials, "exponent_ratio")
+    if len(climbs):
+        parts.append(about_climbs(climbs))
+    if len(limit):
+        parts.append(about_limit(limit))
+    return joined(parts)
+
+
+def about_climbs(rows: pd.DataFrame) -> Analysis:
+    """The largest ratios of error to bound."""
+    table = worst(rows)
+    findings = [
+        text
+        for two, settings in table.groupby(table["classes"] == 2)
+        for text in largest("Two classes" if two else "More than two classes", settings)
+    ]
+    chart = Chart(
+        "ratio",
+        "Largest ratio found of the error of equal workers (a lower bound of it) to Theorem 1's "
+        "bound as printed, skills estimated from one control question each. Above 1 the theorem "
+        "is broken.",
+        equal_workers(table),
+        x="workers",
+        y="ratio",
+        x_label="workers",
+        y_label="error / bound as printed",
+        series="series",
+        log_x=True,
+        log_y=True,
+        references=((1.0, "bound"),),
+    )
+    caption = "Largest ratio of error to Theorem 1's bound that was found (logarithms)"
+    return Analysis(tuple(findings), {caption: table}, nonempty(chart))
 
 
 def worst(rows: pd.DataFrame) -> pd.DataFrame:
     """Of each setting the climb to the highest ratio, beside the highest other ratios."""
-    groups = rows.groupby(KEYS)
-    best = rows.sort_values("log_ratio", na_position="first", kind="stable").groupby(KEYS).tail(1)
-    best = best.set_index(KEYS).sort_index().assign(**groups[OTHERS].max(), trials=groups.size())
+    groups = rows.groupby(SETTING)
+    rows = rows.sort_values("log_ratio", na_position="first", kind="stable")
+    best = rows.groupby(SETTING).tail(1).set_index(SETTING).sort_index()
+    best = best.assign(**groups[OTHERS].max(), trials=groups.size())
     columns = ["skills", "log_error_low", "log_error_high", "log_bound", "log_ratio"]
-    return best.reset_index()[[*KEYS, *columns, *OTHERS, "trials"]]
+    return best.reset_index()[[*SETTING, *columns, *OTHERS, "trials"]]
 
 
-def largest(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-    """How far errors go, for two classes and for more, and the smallest crowd beyond the bound."""
-    said = []
-    for two, rows in found.groupby(found["classes"] == 2):
-        times = rows.assign(times=np.exp(rows["log_ratio"].astype(float))).dropna(subset="times")
-        if times.empty:
-            continue
-        most = times.nlargest(1, "times").iloc[0]
-        numbers = {
-            "kind": "Two classes" if two else "More than two classes",
-            "supported": math.exp(rows["log_ratio_supported"].max()),
-            "over": int((rows["log_ratio"] > 0).sum()),
-            "settings": len(rows),
-            **most,
-        }
-        said.append(
-            fill(
-                "{kind}: the largest error found is {times:.3g} times the bound as printed "
-                f"({PLACE}), and {{supported:.3g}} times the bound that the proof supports; "
-                "{over} of {settings} settings are above the printed one.",
-                numbers,
-            )
-        )
-        least = times[times["log_ratio"] > 0].nsmallest(1, "workers")
-        said += sentences(
-            f"The smallest crowd is {PLACE}: {{times:.3g}} times a bound of {{bound:.1e}}.",
-            least.assign(bound=np.exp(least["log_bound"].astype(float))),
-        )
-    return said
-
-
-def limits(rows: pd.DataFrame) -> pd.DataFrame:
-    """The largest ratio of exponents at each setting."""
-    most = rows.groupby(["classes", "controls"])["exponent_ratio"].idxmax()
-    return rows.loc[most, LIMIT].reset_index(drop=True)
-
-
-def faster(_: pd.DataFrame, most: pd.DataFrame) -> list[str]:
-    """What becomes of bound and error as the crowd grows."""
-    over = most["exponent_ratio"] > 1 + 1e-6
-    broken = sentences(
-        "{exponent_ratio:.3f} (L = {classes}, {controls} control questions)", most[over]
-    )
-    others = f"{most['exponent_ratio'][~over].max():.3f}"
+def largest(kind: str, settings: pd.DataFrame) -> list[str]:
+    """How far errors go beyond the bound, and the smallest crowd that is beyond it."""
+    logarithms = settings[["log_ratio", "log_bound"]].astype(float)
+    ratios = settings.assign(
+        times=np.exp(logarithms["log_ratio"]), bound=np.exp(logarithms["log_bound"])
+    ).dropna(subset="times")
+    if ratios.empty:
+        return []
+    most = ratios.nlargest(1, "times").iloc[0]
+    over = ratios[ratios["log_ratio"] > 0]
+    supported = math.exp(settings["log_ratio_supported"].max())
     return [
-        "As the crowd grows the bound falls faster than the error where its exponent over the true "
-        f"one is {', '.join(broken) or 'above 1: nowhere'}; elsewhere that is at most {others}."
+        f"{kind}: the largest error found is {most['times']:.3g} times the bound as printed "
+        f"({_place(most)}), and {supported:.3g} times the bound that the proof supports; "
+        f"{len(over)} of {len(settings)} settings are above the printed one.",
+        *(
+            f"The smallest crowd is {_place(least)}: {least['times']:.3g} times a bound of "
+            f"{least['bound']:.1e}."
+            for _, least in over.nsmallest(1, "workers").iterrows()
+        ),
     ]
 
 
-def equal_workers(rows: pd.DataFrame) -> pd.DataFrame:
+def _place(row: pd.Series[Any]) -> str:
+    return (
+        f"L = {row['classes']}, {row['workers']} workers of skill {row['skills']}, "
+        f"{row['controls']} control questions"
+    )
+
+
+def equal_workers(table: pd.DataFrame) -> pd.DataFrame:
     """Ratios for many equal workers and one control question each."""
-    found = worst(rows)
-    found = found[(found["search"] == "many") & (found["controls"] == 1)]
-    return found.assign(
-        series="L = " + found["classes"].astype(str),
-        ratio=np.exp(found["log_ratio"].astype(float)),
-    ).sort_values(["classes", "workers"], kind="stable")
+    table = table[(table["search"] == "many") & (table["controls"] == 1)]
+    table = table.assign(
+        series="L = " + table["classes"].astype(str),
+        ratio=np.exp(table["log_ratio"].astype(float)),
+    )
+    return table.sort_values(["classes", "workers"], kind="stable")
 
 
-def questions(controls: int) -> str:
-    """Say how many control questions are behind each ŵ."""
-    if not controls:
-        return "known skills"
-    return "one control question" if controls == 1 else f"{controls} control questions"
+def about_limit(rows: pd.DataFrame) -> Analysis:
+    """The largest ratio of exponents at each setting: what happens as the crowd grows."""
+    most = rows.groupby(["classes", "controls"])["exponent_ratio"].idxmax()
+    table = rows.loc[most, LIMIT].reset_index(drop=True)
+    over = table["exponent_ratio"] > 1 + EXPONENTS_APART
+    faster = [
+        f"{row.exponent_ratio:.3f} (L = {row.classes}, {row.controls} control questions)"
+        for row in records(table[over])
+    ]
+    finding = (
+        "As the crowd grows the bound falls faster than the error where its exponent over the true "
+        f"one is {', '.join(faster) or 'above 1: nowhere'}; elsewhere that is at most "
+        f"{table['exponent_ratio'][~over].max():.3f}."
+    )
+    caption = "Largest ratio of the bound's exponent to the true one, many workers"
+    return Analysis((finding,), {caption: table})
 
 
 STUDY = Study(
@@ -414,37 +449,116 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Largest ratio of error to Theorem 1's bound that was found (logarithms)",
-            worst,
-            (largest,),
-            (
-                Drawn(
-                    "ratio",
-                    "Largest ratio found of the error of equal workers (a lower bound of "
-                    "it) to Theorem 1's bound as printed, skills estimated from one control "
-                    "question each",
-                    "workers",
-                    "ratio",
-                    ("workers", "error / bound as printed"),
-                    {
-                        "series": "series",
-                        "log_x": True,
-                        "log_y": True,
-                        "references": ((1.0, "bound"),),
-                    },
-                    of=equal_workers,
-                    note="Above 1 the theorem is broken.",
-                ),
-            ),
-            needs="log_bound",
-        ),
-        Part(
-            "Largest ratio of the bound's exponent to the true one, many workers",
-            limits,
-            (faster,),
-            needs="exponent_ratio",
-        ),
-    ),
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+ROUNDING = 1e-9
+"""Rounding allowed where logarithms, or an error and a bound, are compared."""
+
+
+def hunted(climbs: pd.DataFrame, *, two: bool) -> pd.DataFrame:
+    """Climbs of crowds of some size, with two classes or with more.
+
+    Raises
+    ------
+    NotMeasured
+        There are fewer than 20.
+    """
+    rows = climbs[((climbs["classes"] == 2) == two) & (climbs["search"] != "exponents")]
+    return enough(rows, 20, "climbs towards a violation")
+
+
+def simulated_above(crowds: pd.DataFrame, *, two: bool) -> tuple[int, int]:
+    """Crowds whose simulated error is above the bound by 4 standard errors, of how many."""
+    crowds = crowds[(crowds["classes"] == 2) == two]
+    doubt = 4 * np.sqrt(crowds["error"] * (1 - crowds["error"]) / crowds["votes"])
+    above = crowds["error"] - doubt > crowds["bound_printed"] + ROUNDING
+    return int(above.sum()), len(crowds)
+
+
+@claim(
+    id="selection-theorem-1-two-classes",
+    source="Theorem 1",
+    statement="With two classes, weights 2ŵ − 1 and unbiased ŵ that do not depend on the votes, "
+    "the weighted vote of a set S errs with probability at most exp(−F(S)²/2), F(S) = "
+    "Σ(2w − 1)²/√|S|.",
+    studies=("selection-bound", "selection-scores"),
+)
+def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
+    """The hunt's largest ratio with two classes, and simulated errors."""
+    rows = hunted(climbs, two=True)
+    over, simulations = simulated_above(crowds, two=True)
+    figures = (
+        f"{len(rows)} climbs towards the largest ratio (2 to {rows['workers'].max()} workers, "
+        f"known skills or 1 to {rows['controls'].max()} control questions, errors exact): the "
+        f"error is at most {math.exp(rows['log_ratio'].max()):.3g} of the bound, the proof's step "
+        f"for a pair at most {math.exp(rows['log_ratio_pair'].max()):.3g} of its own. Simulated, "
+        f"{over} of {simulations} crowds err more often than the bound."
+    )
+    broken = (rows[["log_ratio", "log_ratio_pair"]] > ROUNDING).any(axis=None)
+    return Ruling.refuted(figures) if broken or over else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-theorem-1-more-classes",
+    source="Theorem 1",
+    statement="With L > 2 classes it errs with probability at most exp(−2F(S)²/(L²(L−1)²) + "
+    "ln(L−1)), F(S) = Σ(Lw − 1)²/√|S|.",
+    studies=("selection-bound", "selection-scores"),
+)
+def theorem_1_more_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
+    """The hunt's violations with more classes, of the printed bound and of the supported one."""
+    rows = hunted(climbs, two=False)
+    over, simulations = simulated_above(crowds, two=False)
+    broken = rows[rows["log_ratio"] > ROUNDING]
+    limit = climbs[(climbs["classes"] > 2) & (climbs["search"] == "exponents")]
+    above = int((rows["log_ratio_supported"] > ROUNDING).sum())
+    figures = (
+        f"{len(rows)} climbs with L = {listed(np.sort(rows['classes'].unique()))}: {len(broken)} "
+        "end where the error is above the bound as printed, by up to "
+        f"{math.exp(rows['log_ratio'].max()):.3g} times.{smallest_violation(broken)}"
+        f"{fastest_fall(limit)} The proof bounds ξ by −1 and L − 1, but it ranges from −(L − 1) to "
+        "L − 1; with that range the bound is (L − 1) exp(−F²/(2(L − 1)⁴)): "
+        f"{above} climbs exceed it, the error is at most "
+        f"{math.exp(rows['log_ratio_supported'].max()):.3g} of it. Simulated, {over} of "
+        f"{simulations} crowds exceed the bound as printed."
+    )
+    faster = (limit["exponent_ratio"] > 1 + EXPONENTS_APART).any()
+    return Ruling.refuted(figures) if len(broken) or over or faster else Ruling.holds(figures)
+
+
+def smallest_violation(broken: pd.DataFrame) -> str:
+    """Of climbs above the bound the one with fewest workers, for a sentence."""
+    if broken.empty:
+        return ""
+    least = broken.sort_values(["workers", "log_ratio"]).iloc[0]
+    every = " or ".join(questions(int(n)) for n in sorted(broken["controls"].unique()))
+    return (
+        f" Fewest workers: {least['workers']}, all right with {least['skills']}, "
+        f"L = {least['classes']}, each ŵ from {questions(int(least['controls']))}: error at least "
+        f"{math.exp(least['log_error_low']):.2e}, bound {math.exp(least['log_bound']):.2e}. All "
+        f"such ŵ are from {every}."
+    )
+
+
+def fastest_fall(limit: pd.DataFrame) -> str:
+    """Where the bound falls fastest beside the error as the crowd grows, for a sentence."""
+    if limit.empty:
+        return ""
+    top = limit.sort_values("exponent_ratio").iloc[-1]
+    more = limit.loc[limit["controls"] != 1, "exponent_ratio"]
+    others = f", and without single questions {more.max():.3f}" if len(more) else ""
+    return (
+        " As the crowd grows the bound's exponent is up to "
+        f"{top['exponent_ratio']:.3f} times the true one (L = {top['classes']}, "
+        f"{questions(int(top['controls']))}){others}."
+    )
+
+
+def questions(controls: int) -> str:
+    """Say how many control questions are behind each ŵ."""
+    if not controls:
+        return "known skills"
+    return "one control question" if controls == 1 else f"{controls} control questions"

@@ -33,9 +33,26 @@ from workbench.selection.learned import ControlAnswers
 from workbench.selection.per_task import select_per_task
 from workbench.selection.rules import select
 from workbench.selection.scores import Scores
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
-from workbench.studies.summary import paired_differences
+from workbench.studies.analysis import (
+    ended,
+    in_order,
+    mean_chart,
+    nonempty,
+    plus_minus,
+    records,
+    without_failures,
+)
+from workbench.studies.study import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
+from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
 
 DEFAULT = "accuracy"
@@ -197,63 +214,82 @@ def _where(votes: Votes, keep: BoolArray) -> Votes:
     return replace(votes, task=votes.task[keep], worker=votes.worker[keep], label=votes.label[keep])
 
 
+# What the trials say.
+
+FIELDS = ("accuracy", "size", "worker_accuracy", "difficulty", "guessers")
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """The default beside every other rule on the same splits, and the means of all rules."""
+    rows = without_failures(trials, FIELDS)
+    apart = against(rows)
+    tables = {
+        "Accuracy of each rule less the default's, on the same splits": apart,
+        "All points": by_rule(rows),
+    }
+    return Analysis(
+        (ended(trials), *findings(apart)),
+        {caption: table for caption, table in tables.items() if len(table)},
+        charts(apart),
+    )
+
+
 def against(rows: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of each other rule less the default's, on the same splits."""
+    """Accuracy of each other rule less the default's, on the same splits; empty without any."""
     if not (rows["rule"] == DEFAULT).any():
         return pd.DataFrame()
-    found = paired_differences(
+    apart = paired_differences(
         rows, by=["data", "controls", "budget"], method="rule", reference=DEFAULT, value="accuracy"
     )
-    return found.rename(columns={"rule": "rival"})
+    return apart.rename(columns={"rule": "rival"})
 
 
-def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means of each rule."""
-    return Grouped(
-        ("data", "controls", "budget", "rule"),
-        {
-            "accuracy": "mean",
-            "se": ("accuracy", "se"),
-            "size": "mean",
-            "worker_accuracy": "mean",
-            "difficulty": "mean",
-            "guessers": "mean",
-            "trials": ("accuracy", "count"),
-            "failed": ("accuracy", "failed"),
-        },
-        orders={"data": (*STAND_INS, *SETS), "rule": RULES},
-    )(rows)
+def by_rule(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means of each rule; data sets and rules in the order of legends."""
+    rows = in_order(rows, {"data": (*STAND_INS, *SETS), "rule": RULES})
+    keys = ["data", "controls", "budget", "rule"]
+    accuracy = means(rows, keys, "accuracy")
+    others = {name: means(rows, keys, name)["mean"] for name in FIELDS[1:]}
+    table = accuracy[keys].assign(accuracy=accuracy["mean"], se=accuracy["se"], **others)
+    return table.assign(trials=accuracy["n"], failed=accuracy["failed"])
 
 
-def behind(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+def findings(apart: pd.DataFrame) -> list[str]:
     """Say where the default is behind by more than two standard errors."""
-    if not len(found):
+    if apart.empty:
         return []
-    lost = found[found["mean"] > 2.0 * found["se"]]
-    won = found[found["mean"] < -2.0 * found["se"]]
-    said = [
-        f"of {len(found)} comparisons (crowd, control tasks, budget, rule) the default is ahead by "
-        f"more than two standard errors in {len(won)}, behind in {len(lost)}."
-    ]
-    return said + [
-        f"behind {row.rival} on {row.data} ({row.controls} control tasks, K = {row.budget}): "
-        f"{row.mean:.4f} ± {row.se:.4f}."
-        for row in lost.itertuples()
-    ]
-
-
-def _differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """The differences to draw: of the rules that choose by answers."""
-    found = against(rows)
-    if not len(found):
-        return found
-    found = found[found["rival"] != "random"]
-    return found.assign(
-        panel=[
-            f"{data}, {c} control tasks"
-            for data, c in zip(found["data"], found["controls"], strict=True)
-        ]
+    behind = apart[apart["mean"] > 2.0 * apart["se"]]
+    ahead = apart[apart["mean"] < -2.0 * apart["se"]]
+    summary = (
+        f"of {len(apart)} comparisons (crowd, control tasks, budget, rule) the default is ahead by "
+        f"more than two standard errors in {len(ahead)}, behind in {len(behind)}."
     )
+    return [summary] + [
+        f"behind {row.rival} on {row.data} ({row.controls} control tasks, K = {row.budget}): "
+        f"{plus_minus(row.mean, row.se, 4)}."
+        for row in records(behind)
+    ]
+
+
+def charts(apart: pd.DataFrame) -> tuple[Chart, ...]:
+    """Draw the differences of the rules that choose by answers."""
+    if apart.empty:
+        return ()
+    drawn = apart[apart["rival"] != "random"]
+    controls = drawn["controls"].astype(str)
+    chart = mean_chart(
+        "differences",
+        "Accuracy of each rule less the default's on the same splits of the gold: below 0 the "
+        "default is ahead.",
+        drawn.assign(panel=drawn["data"] + ", " + controls + " control tasks"),
+        "budget",
+        ("budget K", "accuracy less the default's"),
+        series="rival",
+        panel="panel",
+        references=((0.0, "the default"),),
+        unit="splits",
+    )
+    return nonempty(chart)
 
 
 STUDY = Study(
@@ -317,27 +353,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Accuracy of each rule less the default's, on the same splits",
-            against,
-            (behind,),
-            (
-                Drawn(
-                    "differences",
-                    "Accuracy of each rule less the default's on the same splits of the gold: "
-                    "below 0 the default is ahead",
-                    "budget",
-                    "mean",
-                    ("budget K", "accuracy less the default's"),
-                    {"series": "rival", "panel": "panel", "references": ((0.0, "the default"),)},
-                    of=_differences,
-                    unit="splits",
-                ),
-            ),
-        ),
-        Part("All points", means),
-        fields=("accuracy", "size", "worker_accuracy", "difficulty", "guessers"),
-    ),
+    analyse=analyse,
     deadline=120.0,
 )

@@ -23,6 +23,7 @@ import time
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 
 from workbench.accuracy.error_rate import vote_error, vote_errors
 from workbench.aggregation.voting import log_odds_weights
@@ -32,8 +33,28 @@ from workbench.crowd.population import beta
 from workbench.selection.bounds import interval
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import (
+    ended,
+    joined,
+    mean_columns,
+    measured,
+    percent,
+    plus_minus,
+    signed,
+)
+from workbench.studies.chance import BEYOND, chance_reaches, flags, mean_se
+from workbench.studies.claim import Ruling, claim, enough
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+)
+from workbench.studies.summary import instance_columns
 from workbench.studies.trials import Streams
 
 VOTES = 5000
@@ -44,20 +65,6 @@ FEW = 3
 """Control questions of the workers who answer few."""
 MANY = {"small": 2**14, "large": 2**18}
 """Workers that Algorithm 1 is timed with."""
-MEASURES = {
-    "lead": ("lead", "lead_expected", "agree"),
-    "forms": ("forms_off",),
-    "bound": ("same", "same_few"),
-    "optimum": ("score_selected", "score_plug_in", "score_best", "size_selected", "size_best"),
-    "growth": ("bytes_small", "bytes_large"),
-    "votes": tuple(
-        f"{weights}_{who}"
-        for weights in ("linear", "log", "majority", "known")
-        for who in ("all", "selected", "top")
-    ),
-}
-"""Record fields of each question that the table has means of."""
-KEYS = ("classes", "controls", "workers", "budget", "spammers")
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -71,32 +78,53 @@ def trial(params: Params, streams: Streams) -> Record:
         return {"forms_off": forms_off(n, L)}
     if params["question"] == "growth":
         return _growth(seed)
-    spammers = int(params["spammers"])
-    skill = np.concatenate([skill, np.full(spammers, 1.0 / L)])
+    skill = np.concatenate([skill, np.full(int(params["spammers"]), 1.0 / L)])
     correct = stream(seed, "controls").binomial(n, skill)
+    if params["question"] == "bound":
+        return _bound(correct, skill, n, L, seed)
     known = scores(correct, np.full(len(skill), n), L)
     chosen = {
         rule: select(known, K, rule, seed=seed).chosen
         for rule in ("selected", "plug-in", "top-skill")
     }
-    worth = informativeness(skill, L)
     if params["question"] == "optimum":
-        best = algorithm_1(worth, K, seed=seed).chosen
-        return {
-            "score_selected": set_score(worth[chosen["selected"]]),
-            "score_plug_in": set_score(worth[chosen["plug-in"]]),
-            "score_best": set_score(worth[best]),
-            "size_selected": len(chosen["selected"]),
-            "size_best": len(best),
-        }
-    if params["question"] == "bound":
-        few = np.where(np.arange(m) % 2, FEW, n)
-        again = stream(seed, "few").binomial(few, skill)
-        return {
-            "same": same_maximiser(correct, np.full(m, n), L),
-            "same_few": same_maximiser(again, few, L),
-        }
-    estimates = known.skill
+        return _optimum(chosen, informativeness(skill, L), K, seed)
+    return _votes(chosen, known.skill, skill)
+
+
+def _bound(
+    correct: IntArray,
+    skill: FloatArray,
+    controls: int,
+    classes: int,
+    seed: np.random.SeedSequence,
+) -> Record:
+    """Whether both maxima are one set, with as many questions for everyone and with fewer."""
+    m = len(skill)
+    few = np.where(np.arange(m) % 2, FEW, controls)
+    again = stream(seed, "few").binomial(few, skill)
+    return {
+        "same": same_maximiser(correct, np.full(m, controls), classes),
+        "same_few": same_maximiser(again, few, classes),
+    }
+
+
+def _optimum(
+    chosen: dict[str, IntArray], worth: FloatArray, budget: int, seed: np.random.SeedSequence
+) -> Record:
+    """True F of two rules' sets and of the best set; `worth` is each worker's part of F."""
+    best = algorithm_1(worth, budget, seed=seed).chosen
+    return {
+        "score_selected": set_score(worth[chosen["selected"]]),
+        "score_plug_in": set_score(worth[chosen["plug-in"]]),
+        "score_best": set_score(worth[best]),
+        "size_selected": len(chosen["selected"]),
+        "size_best": len(best),
+    }
+
+
+def _votes(chosen: dict[str, IntArray], estimates: FloatArray, skill: FloatArray) -> Record:
+    """How often votes are right, by kind of weights and by who votes."""
     weights = {
         "linear": 2 * estimates - 1,
         "log": log_odds_weights(estimates, 2),
@@ -172,29 +200,50 @@ def _growth(seed: np.random.SeedSequence) -> Record:
     return record
 
 
-def part(question: str) -> Part:
-    """Means of what one question measures."""
+# What the trials say.
+
+VOTERS = ("all", "selected", "top")
+MEASURES = {
+    "lead": ("lead", "lead_expected", "agree"),
+    "forms": ("forms_off",),
+    "bound": ("same", "same_few"),
+    "optimum": ("score_selected", "score_plug_in", "score_best", "size_selected", "size_best"),
+    "growth": ("bytes_small", "bytes_large"),
+    "votes": tuple(
+        f"{weights}_{who}" for weights in ("linear", "log", "majority", "known") for who in VOTERS
+    ),
+}
+"""Record fields of each question that the table has means of."""
+SETTING = ["classes", "controls", "workers", "budget", "spammers"]
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Means of what each question measures."""
+    parts = [Analysis((ended(trials),))]
+    for question, fields in MEASURES.items():
+        rows = measured(trials[trials["question"] == question], fields[0])
+        if len(rows):
+            parts.append(about(question, rows))
+    return joined(parts)
+
+
+def about(question: str, rows: pd.DataFrame) -> Analysis:
+    """Means of what one question measures, by setting."""
     names = MEASURES[question]
-    columns = {"trials": (names[0], "size"), **means_of(*names)}
-    accuracy = Drawn(
+    table = mean_columns(rows, SETTING, names)
+    table.insert(len(SETTING), "trials", rows.groupby(SETTING).size().to_numpy())
+    accuracy = Chart(
         "votes",
-        "Accuracy of votes, means over crowds",
-        "spammers",
-        "accuracy",
-        ("spammers", "accuracy"),
-        {"series": "vote"},
-        of=lambda rows: Grouped(KEYS, columns)(rows).melt(
-            KEYS, list(names), var_name="vote", value_name="accuracy"
-        ),
+        f"Accuracy of votes, means over crowds; {len(rows):,} trials.",
+        table.melt(SETTING, list(names), var_name="vote", value_name="accuracy"),
+        x="spammers",
+        y="accuracy",
+        x_label="spammers",
+        y_label="accuracy",
+        series="vote",
     )
-    return Part(
-        question,
-        Grouped(KEYS, columns),
-        (f"{question}: {{found.n}} settings measured.",),
-        (accuracy,) if question == "votes" else (),
-        needs=names[0],
-        where=lambda rows: rows["question"] == question,
-    )
+    charts = (accuracy,) if question == "votes" else ()
+    return Analysis((f"{question}: {len(table)} settings measured.",), {question: table}, charts)
 
 
 def _sweep(small: int) -> tuple[Block, ...]:
@@ -229,6 +278,213 @@ STUDY = Study(
         "paper": Size(_sweep(9), 100),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(*map(part, MEASURES)),
+    analyse=analyse,
     volatile=tuple(f"{what}_{name}" for what in ("seconds", "bytes") for name in MANY),
 )
+
+# What the paper claims.
+
+CROWDS = 20
+"""Least number of crowds for a mean to be looked at."""
+ROUNDING = 1e-9
+"""Rounding allowed where numbers are compared."""
+CLOSE = 0.01
+"""Accuracies no further apart count as alike."""
+MUCH = 0.02
+"""A difference of accuracy that counts as much."""
+
+
+@claim(
+    id="selection-theorem-1-remark-1",
+    source="Theorem 1, remark (i)",
+    statement="F(S) is the expected lead of the true class's votes over a wrong class's (times "
+    "√|S|/(L − 1)), and the larger it is, the more likely the vote is right. (Read as: of two sets "
+    "of a crowd the one of higher F errs less, more often than not.)",
+    where={"question": "lead"},
+)
+def theorem_1_remark_1(trials: pd.DataFrame) -> Ruling:
+    """The mean lead beside the expected one, and pairs of sets compared by F."""
+    z = ((trials["lead"] - trials["lead_expected"]) / trials["lead_se"]).abs()
+    over = int((z > chance_reaches(len(trials))).sum())
+    agree, se = mean_se(trials["agree"])
+    figures = (
+        f"{len(trials)} crowds, 2 to 4 classes: the mean lead differs from √|S| F(S)/(L − 1) by up "
+        f"to {z.max():.1f} standard errors, beyond chance in {over} crowds. Of random pairs of "
+        f"sets, two classes and skills known, F says in {percent(agree)} which votes better."
+    )
+    if over or agree < 0.5 - BEYOND * se:
+        return Ruling.refuted(figures)
+    return Ruling.inconclusive(figures) if agree <= 0.5 + BEYOND * se else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-gain-two-forms",
+    source="supplement, (25) and (26)",
+    statement="G has two forms: (Lŵ − 1)² − L² ŵ(1 − ŵ)/(n − 1), and n/(n − 1) times (Lŵ − 1 − "
+    "(L − 2)/(2n))² − ((L − 2)²/(4n²) + (L − 1)/n).",
+    where={"question": "forms"},
+)
+def gain_two_forms(trials: pd.DataFrame) -> Ruling:
+    """The largest difference of the two forms."""
+    off = trials["forms_off"].max()
+    settings = trials[["classes", "controls"]].drop_duplicates()
+    figures = (
+        f"All numbers of right answers to up to {trials['controls'].max()} questions, up to "
+        f"{trials['classes'].max()} classes, {len(settings)} settings: the two differ by at most "
+        f"{off:.1e}."
+    )
+    return Ruling.refuted(figures) if off > ROUNDING else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-complexity",
+    source="Section 3",
+    statement="Algorithm 1 takes O(M log M) time and O(M) space for M workers.",
+    where={"question": "growth"},
+)
+def complexity(trials: pd.DataFrame) -> Ruling:
+    """Growth of time and memory beside that of M log M and of M."""
+    seconds = (trials["seconds_large"] / trials["seconds_small"]).median()
+    memory = (trials["bytes_large"] / trials["bytes_small"]).median()
+    small, large = MANY["small"], MANY["large"]
+    time_growth = large * math.log(large) / (small * math.log(small))
+    space_growth = large / small
+    figures = (
+        f"From {small:,} to {large:,} workers the time grows {seconds:.1f} times, where M log M "
+        f"grows {time_growth:.1f} times, and the memory {memory:.1f} times, where M grows "
+        f"{space_growth:.0f} times. (Medians; twice the growth of M log M is allowed for memory "
+        "caches.)"
+    )
+    beyond = seconds > 2 * time_growth or memory > 1.1 * space_growth
+    return Ruling.refuted(figures) if beyond else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-confidence-bound",
+    source="Section 5",
+    statement="To maximise F̂ is to maximise a confidence bound on F, since the margin of the "
+    "interval often does not depend on the workers.",
+    where={"question": "bound"},
+)
+def confidence_bound(trials: pd.DataFrame) -> Ruling:
+    """Crowds in which one set maximises both, with equal n and with unequal."""
+    equal, few = flags(trials["same"]).sum(), flags(trials["same_few"]).sum()
+    figures = (
+        f"All sets listed, {len(trials)} crowds: with as many control questions for everyone the "
+        f"set of the highest lower end of Theorem 3's interval has the highest F̂ in {equal}; where "
+        f"half of the workers answered {FEW} questions only, in {few}."
+    )
+    if equal < len(trials):
+        return Ruling.refuted(figures)
+    return Ruling.holds_as_corrected(figures) if few < len(trials) else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-far-from-optimum",
+    source="Section 5",
+    statement="With a biased estimate of F the set chosen may be far from the optimum of the true "
+    "F. (Read as: the set chosen by the unbiased F̂ has a higher true F than the plug-in rule's.)",
+    where={"question": "optimum"},
+)
+def far_from_optimum(trials: pd.DataFrame) -> Ruling:
+    """True F of the set chosen by F̂, less that of the plug-in rule's."""
+    lead, se = mean_se(trials["score_selected"] - trials["score_plug_in"])
+    selected, plug_in, best = (
+        plus_minus(*mean_se(trials[f"score_{name}"])) for name in ("selected", "plug_in", "best")
+    )
+    figures = (
+        f"True F at K = 20, n = 10, {len(trials)} crowds of 31 workers: {selected} for the set "
+        f"chosen by F̂, {plug_in} for the plug-in rule's, {best} for the best there is; F̂'s less "
+        f"the plug-in's {signed(lead, se)}. Both are far from the optimum."
+    )
+    if lead < -BEYOND * se:
+        return Ruling.refuted(figures)
+    return Ruling.inconclusive(figures) if lead <= BEYOND * se else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-spammers",
+    source="Section 1",
+    statement="Adding spammers, who answer at random, deteriorates the result, unless they are "
+    "identified perfectly and have no weight.",
+    where={"question": "votes"},
+)
+def adding_spammers(trials: pd.DataFrame) -> Ruling:
+    """Change of the accuracy of everybody's vote as spammers join, by kind of weights."""
+    most = trials["spammers"].max()
+    kinds = {kind: f"{kind}_all" for kind in ("linear", "majority", "known")}
+    wide = trials.pivot_table(
+        index=instance_columns(trials), columns="spammers", values=list(kinds.values())
+    ).dropna()
+    enough(wide, CROWDS, "crowds with spammers and without")
+    changes = {kind: mean_se(wide[name][most] - wide[name][0]) for kind, name in kinds.items()}
+    linear, majority, known = (signed(*change, 4) for change in changes.values())
+    figures = (
+        f"{most} spammers join {len(wide)} crowds of 31 workers, everybody votes: accuracy changes "
+        f"by {linear} with linear weights from 10 control questions, by {majority} with equal "
+        f"weights, and by {known} with weights by the true skills."
+    )
+    worse = [mean < -BEYOND * se for mean, se in (changes[kind] for kind in ("linear", "majority"))]
+    better = any(mean > BEYOND * se for mean, se in changes.values())
+    if better or abs(changes["known"][0]) > ROUNDING:
+        return Ruling.refuted(figures)
+    if not any(worse):
+        return Ruling.inconclusive(figures)
+    return Ruling.holds(figures) if all(worse) else Ruling.holds_as_corrected(figures)
+
+
+def less_linear(rows: pd.DataFrame, kind: str) -> dict[str, tuple[float, float]]:
+    """Accuracy with some weights less that with linear ones, by who votes."""
+    return {name: mean_se(rows[f"{kind}_{name}"] - rows[f"linear_{name}"]) for name in VOTERS}
+
+
+def by_voters(gaps: dict[str, tuple[float, float]]) -> str:
+    """Write differences by who votes, for a sentence."""
+    everybody, selected, top = (signed(*gaps[name], 4) for name in VOTERS)
+    return f"everybody votes {everybody}, the selected {selected}, the top 20 {top}"
+
+
+@claim(
+    id="selection-weights-alike",
+    source="Section 2",
+    statement="Linear and log-odds weights work similarly in practice. (Read as: accuracies within "
+    "0.01 of each other on simulated crowds, ŵ within 0.001 of 0 and 1.)",
+    where={"question": "votes", "spammers": 0},
+)
+def weights_alike(trials: pd.DataFrame) -> Ruling:
+    """Accuracy with log-odds weights less that with linear ones, by who votes."""
+    gaps = less_linear(trials, "log")
+    figures = (
+        f"Accuracy with log-odds weights less that with linear ones, {len(trials)} crowds of 31 "
+        f"workers, n = 10: {by_voters(gaps)}."
+    )
+    alike = [abs(mean) + BEYOND * se <= CLOSE for mean, se in gaps.values()]
+    apart = [abs(mean) - BEYOND * se > CLOSE for mean, se in gaps.values()]
+    if all(apart):
+        return Ruling.refuted(figures)
+    if not any(apart) and not all(alike):
+        return Ruling.inconclusive(figures)
+    return Ruling.holds_as_corrected(figures) if any(apart) else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-majority",
+    source="Section 4",
+    statement="The majority vote tends to perform much worse than all the other algorithms. (Read "
+    "as: by over 0.02 than the linear vote of the same workers, on simulated crowds.)",
+    where={"question": "votes", "spammers": 0},
+)
+def majority_vote(trials: pd.DataFrame) -> Ruling:
+    """Accuracy of the majority less that of the linear vote, by who votes."""
+    gaps = less_linear(trials, "majority")
+    figures = (
+        f"Accuracy of the majority less that of the linear vote, {len(trials)} crowds of 31 "
+        f"workers, n = 10: {by_voters(gaps)}."
+    )
+    worse = [mean + BEYOND * se < 0 for mean, se in gaps.values()]
+    much = [mean < -MUCH for mean, _ in gaps.values()]
+    if not any(much) and not all(worse):
+        return Ruling.refuted(figures)
+    if all(worse) and all(much):
+        return Ruling.holds(figures)
+    return Ruling.holds_as_corrected(figures)

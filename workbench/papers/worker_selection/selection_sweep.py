@@ -34,8 +34,8 @@ from workbench.papers.worker_selection.selection_trials import (
     method_parameter,
     summaries,
 )
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, sentences
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import ended, joined, mean_chart, records, signed, without_failures
+from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 BETAS = {"paper": (2.3, 2.0), "able": (6.0, 2.0), "dull": (20.0, 20.0)}
@@ -51,8 +51,6 @@ STOPPING = "top-informative"
 
 STOPS = ["selected", "plug-in", "accuracy", "best prefix"]
 """Rules that choose how many workers."""
-PLACE = "{crowd}, m = {workers}, n = {controls}, L = {classes}, few = {few:g}, ties {ties}"
-"""A setting, for a sentence."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -79,19 +77,21 @@ def draw_skills(crowd: str, workers: int, classes: int, seed: np.random.SeedSequ
     return np.where(rank < round(share * workers), low, high)
 
 
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Algorithm 1 beside its rivals, all rules, and where rules stop."""
+    rows = without_failures(trials, MEASURED)
+    rows = rows.assign(accuracy_exact=with_accuracy(rows))
+    own = at_own_budget(rows)
+    parts = (about_rivals(own), about_rules(own), about_stopping(rows))
+    return joined([Analysis((ended(trials),)), *parts])
+
+
 def with_accuracy(rows: pd.DataFrame) -> pd.Series[float]:
     """Exact accuracy, or where there is none that on the items."""
     return rows["accuracy_exact"].astype(float).fillna(rows["accuracy"].astype(float))
-
-
-def all_rules(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means at each setting's own budget."""
-    return summaries(at_own_budget(rows), SETTING)
-
-
-def less_rivals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Differences at each setting's own budget."""
-    return against(at_own_budget(rows), SETTING, RULES[1:])
 
 
 def at_own_budget(rows: pd.DataFrame) -> pd.DataFrame:
@@ -101,44 +101,96 @@ def at_own_budget(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.merge(least, on=[*SETTING, "budget"])
 
 
+def about_rivals(rows: pd.DataFrame) -> Analysis:
+    """Differences of Algorithm 1's choice to each rival's, at each setting."""
+    apart = against(rows, SETTING, RULES[1:])
+    if apart.empty:
+        return Analysis()
+    findings = [
+        compared(str(rival), settings) for rival, settings in apart.groupby("rival", sort=False)
+    ]
+    caption = "Accuracy of Algorithm 1's choice less a rival's, on the same crowds"
+    marks = apart[(apart["rival"] == "plug-in") & _plain(apart)]
+    if marks.empty:
+        return Analysis(tuple(findings), {caption: apart})
+    chart = mean_chart(
+        "plug-in",
+        "Accuracy of Algorithm 1's choice less the plug-in rule's, on the same crowds, against "
+        "control questions.",
+        marks.sort_values("controls", kind="stable"),
+        "controls",
+        ("control questions a worker, n", "accuracy, selected less plug-in"),
+        series="crowd",
+        log_x=True,
+        references=((0.0, "no difference"),),
+        unit="crowds",
+    )
+    return Analysis(tuple(findings), {caption: apart}, (chart,))
+
+
+def compared(rival: str, apart: pd.DataFrame) -> str:
+    """In how many settings Algorithm 1 is ahead of a rival, or behind, and where the farthest."""
+    text = f"Algorithm 1 beside {TITLES[rival]}, {len(apart)} settings"
+    for way in ("ahead", "behind"):
+        settings = apart[apart[way].astype(bool)]
+        text += f"; {way} by more than two standard errors in {len(settings)}"
+        farthest = settings.assign(far=settings["mean"].astype(float).abs()).nlargest(1, "far")
+        for row in records(farthest):
+            text += (
+                f", most by {signed(row.mean, row.se, 4)} ({row.crowd}, m = {row.workers}, "
+                f"n = {row.controls}, L = {row.classes}, few = {row.few:g}, ties {row.ties})"
+            )
+    return f"{text}."
+
+
+def about_rules(rows: pd.DataFrame) -> Analysis:
+    """Means of all rules, and how many workers rules use by crowd and n."""
+    points = summaries(rows, SETTING)
+    if points.empty:
+        return Analysis()
+    plain = points[_plain(points) & points["method"].isin(STOPS)]
+    plain = plain.sort_values("controls", kind="stable")
+    findings = []
+    for (crowd, method), own in plain.groupby(["crowd", "method"], sort=False):
+        sizes = [f"{row.size:.1f} at n = {row.controls}" for row in records(own)]
+        findings.append(f"Workers used, crowd {crowd}, {method}: {', '.join(sizes)}.")
+    return Analysis(tuple(findings), {"All rules": points})
+
+
+def about_stopping(rows: pd.DataFrame) -> Analysis:
+    """Accuracy of the first k workers by G, and where rules stop."""
+    curve = stopping(rows)
+    if curve.empty:
+        return Analysis()
+    chart = mean_chart(
+        "stopping",
+        "Accuracy of the first k workers by G, and where rules stop: mean number of workers and "
+        "mean accuracy of their choices, no limit on K.",
+        curve.assign(panel=curve["crowd"] + ", n = " + curve["controls"].astype(str)),
+        "size",
+        ("workers used", "accuracy"),
+        y="accuracy_exact",
+        series="series",
+        panel="panel",
+        x_low="size_low",
+        x_high="size_high",
+        unit="crowds",
+    )
+    return Analysis((), {"The first k workers by G, and where rules stop": curve}, (chart,))
+
+
 def stopping(rows: pd.DataFrame) -> pd.DataFrame:
     """Accuracy along the ranking by G, and the mean place and accuracy of rules without a limit."""
     plain = rows[(rows["classes"] == 2) & (rows["few"] == 0) & (rows["ties"] == "fair")]
     lengths = plain[plain["method"] == STOPPING].groupby(SETTING)["budget"].nunique()
     plain = plain.merge(lengths[lengths >= 10].reset_index()[SETTING], on=SETTING)
-    along = summaries(plain[plain["method"] == STOPPING], [*SETTING, "budget"])
+    curve = summaries(plain[plain["method"] == STOPPING], [*SETTING, "budget"])
     free = plain["method"].isin(STOPS) & (plain["budget"] == plain["workers"])
     stops = summaries(plain[free], [*SETTING, "budget"])
     return pd.concat(
-        [along.assign(series="the first k by G"), stops.assign(series=stops["method"].map(TITLES))],
+        [curve.assign(series="the first k by G"), stops.assign(series=stops["method"].map(TITLES))],
         ignore_index=True,
     )
-
-
-def compared(_: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
-    """In how many settings Algorithm 1 is ahead of a rival, or behind, and where the farthest."""
-    said = []
-    for rival, rows in apart.groupby("rival", sort=False):
-        text = f"Algorithm 1 beside {TITLES[str(rival)]}, {len(rows)} settings"
-        for way in ("ahead", "behind"):
-            some = rows[rows[way].astype(bool)]
-            text += f"; {way} by more than two standard errors in {len(some)}"
-            far = some.assign(far=some["mean"].astype(float).abs()).nlargest(1, "far")
-            text += "".join(sentences(", most by {mean:+±4} (" + PLACE + ")", far))
-        said.append(text + ".")
-    return said
-
-
-def sizes(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-    """How many workers rules use, by crowd and n."""
-    plain = found[_plain(found) & found["method"].isin(STOPS)]
-    plain = plain.sort_values("controls", kind="stable")
-    return [
-        f"Workers used, crowd {crowd}, {method}: "
-        + ", ".join(sentences("{size:.1f} at n = {controls}", rows))
-        + "."
-        for (crowd, method), rows in plain.groupby(["crowd", "method"], sort=False)
-    ]
 
 
 def _plain(points: pd.DataFrame) -> pd.Series[bool]:
@@ -211,57 +263,5 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Accuracy of Algorithm 1's choice less a rival's, on the same crowds",
-            less_rivals,
-            (compared,),
-            (
-                Drawn(
-                    "plug-in",
-                    "Accuracy of Algorithm 1's choice less the plug-in rule's, on the "
-                    "same crowds, against control questions",
-                    "controls",
-                    "mean",
-                    ("control questions a worker, n", "accuracy, selected less plug-in"),
-                    {"series": "crowd", "log_x": True, "references": ((0.0, "no difference"),)},
-                    of=lambda rows: less_rivals(rows).sort_values("controls", kind="stable"),
-                    where=lambda apart: _plain(apart) & (apart["rival"] == "plug-in"),
-                    unit="crowds",
-                ),
-            ),
-        ),
-        Part("All rules", all_rules, (sizes,)),
-        Part(
-            "The first k workers by G, and where rules stop",
-            stopping,
-            (),
-            (
-                Drawn(
-                    "stopping",
-                    "Accuracy of the first k workers by G, and where rules stop: mean "
-                    "number of workers and mean accuracy of their choices, no limit on K",
-                    "size",
-                    "accuracy_exact",
-                    ("workers used", "accuracy"),
-                    {
-                        "series": "series",
-                        "panel": "panel",
-                        "low": "low",
-                        "high": "high",
-                        "x_low": "size_low",
-                        "x_high": "size_high",
-                    },
-                    of=lambda rows: stopping(rows).assign(
-                        panel=lambda curve: (
-                            curve["crowd"] + ", n = " + curve["controls"].astype(str)
-                        )
-                    ),
-                    unit="crowds",
-                ),
-            ),
-        ),
-        fields=MEASURED,
-        derived={"accuracy_exact": with_accuracy},
-    ),
+    analyse=analyse,
 )

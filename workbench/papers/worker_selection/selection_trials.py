@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,18 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.rules import NOBODY, Selection, Ties, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.analysis import in_order, without_failures
-from workbench.studies.measures import Drawn, Part, means_of, sentences, summarise
-from workbench.studies.study import Parameter, Params, Record
-from workbench.studies.summary import paired_differences
+from workbench.studies.analysis import (
+    in_order,
+    mean_chart,
+    plus_minus,
+    records,
+    signed,
+    without_failures,
+)
+from workbench.studies.chance import BEYOND
+from workbench.studies.claim import NotMeasured, Ruling
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record
+from workbench.studies.summary import means, paired_differences
 
 TITLES: dict[str, str] = {
     "selected": "selected",
@@ -51,9 +58,6 @@ DRAWN = ("selected", "plug-in", "top-skill", "top-informative", "accuracy", "bes
 SIZED = ("selected", "plug-in", "accuracy", "accuracy, true prior", "best prefix")
 """Rules that choose how many workers."""
 
-
-BEYOND = 2.0
-"""Standard errors by which a mean difference must differ from 0 to count."""
 MEASURED = ("accuracy", "accuracy_exact", "size", "score", "true_score", "tied")
 """Fields of `choice_record`."""
 NEGLIGIBLE = 1e-4
@@ -200,6 +204,9 @@ TIES = Parameter(
 """How equals are treated, as a study's parameter."""
 
 
+# What the trials say.
+
+
 def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Mean accuracy and number of workers of each rule at each setting, rules in legend order.
 
@@ -209,17 +216,23 @@ def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by, method, accuracy` (over items), `accuracy_exact, se, low, high, size,
         size_se, size_low, size_high, trials, failed`; `se, low, high` are of `accuracy_exact`.
     """
-    columns: dict[str, Any] = {
-        "accuracy": "mean",
-        "accuracy_exact": "mean",
-        **{name: ("accuracy_exact", name) for name in ("se", "low", "high")},
-        **means_of("size", ends=True),
-        "trials": ("accuracy_exact", "count"),
-        "failed": ("accuracy_exact", "failed"),
-    }
-    points = summarise(table, [*by, "method"], columns)
-    ordered = in_order(points, {"method": tuple(TITLES), **dict.fromkeys(by)})
-    return ordered.reset_index(drop=True)
+    keys = [*by, "method"]
+    exact, size = means(table, keys, "accuracy_exact"), means(table, keys, "size")
+    points = exact[keys].assign(
+        accuracy=means(table, keys, "accuracy")["mean"],
+        accuracy_exact=exact["mean"],
+        se=exact["se"],
+        low=exact["low"],
+        high=exact["high"],
+        size=size["mean"],
+        size_se=size["se"],
+        size_low=size["low"],
+        size_high=size["high"],
+        trials=exact["n"],
+        failed=exact["failed"],
+    )
+    orders = {"method": tuple(TITLES), **dict.fromkeys(by)}
+    return in_order(points, orders).reset_index(drop=True)
 
 
 def against(
@@ -238,7 +251,7 @@ def against(
         difference is above or below 0 by more than `BEYOND` standard errors and `NEGLIGIBLE`.
     """
     columns = ["rival", *by, "n", "mean", "se", "low", "high", "ahead", "behind"]
-    parts = [pd.DataFrame(columns=columns)]
+    parts = []
     for rival in rivals:
         rows = table[table["method"].isin([first, rival])]
         if {first, rival} <= set(rows["method"]):
@@ -249,86 +262,206 @@ def against(
                     rival=rival, ahead=apart["mean"] > least, behind=apart["mean"] < -least
                 )
             )
-    found = parts[1:] or parts
-    return pd.concat(found, ignore_index=True)[columns]
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A setting along which rules are compared.
+
+    Attributes
+    ----------
+    column, label
+        The parameter, and its axis' label.
+    where
+        What the captions of charts say.
+    near
+        Values of which all rules are told, or the nearest to them that were run.
+    name
+        End of the tables' captions, and `panel` that of the charts' names, where a study has
+        several.
+    """
+
+    column: str
+    label: str
+    where: str
+    near: tuple[float, ...]
+    name: str = ""
+    panel: str = ""
+
+
+def analyse_along(rows: pd.DataFrame, axis: Axis) -> Analysis:
+    """Differences to Algorithm 1 and levels along one setting."""
+    apart = against(rows, [axis.column], METHODS[1:])
+    points = summaries(rows, [axis.column])
+    tables = {
+        f"Accuracy of Algorithm 1's choice less a rival's, {axis.name or 'on the same crowds'}": (
+            apart
+        ),
+        f"All points, {axis.name}" if axis.name else "All points": points,
+    }
+    return Analysis(
+        (*gaps(apart, axis), *levels(points, axis)),
+        {caption: table for caption, table in tables.items() if len(table)},
+        charts_along(points, axis),
+    )
+
+
+def nearest_values(table: pd.DataFrame, axis: Axis) -> list[float]:
+    """The values to tell of, each once."""
+    values = table[axis.column]
+    return list(dict.fromkeys(values.iloc[(values - at).abs().argmin()] for at in axis.near))
+
+
+def gaps(apart: pd.DataFrame, axis: Axis) -> list[str]:
+    """Differences to every rival at some values, and to the plug-in rule at all."""
+    findings = []
+    for value in nearest_values(apart, axis) if len(apart) else ():
+        rivals = [
+            f"{row.rival} {signed(row.mean, row.se, 4)}"
+            for row in records(apart[apart[axis.column] == value])
+        ]
+        findings.append(f"{axis.column} = {value:g}, selected less {', '.join(rivals)}.")
+    plug_in = apart[apart["rival"] == "plug-in"]
+    every = [
+        f"{signed(row.mean, row.se, 4)} at {value:g}"
+        for row, value in zip(records(plug_in), plug_in[axis.column], strict=True)
+    ]
+    return [*findings, f"Selected less plug-in, {axis.column}: {', '.join(every)}."]
+
+
+def levels(points: pd.DataFrame, axis: Axis) -> list[str]:
+    """Accuracy and workers of every rule at some values."""
+    findings = []
+    for value in nearest_values(points, axis):
+        rules = [
+            f"{row.method} {plus_minus(row.accuracy_exact, row.se, 4)} "
+            f"({plus_minus(row.size, row.size_se, 2)} workers)"
+            for row in records(points[points[axis.column] == value])
+        ]
+        findings.append(f"{axis.column} = {value:g}, accuracy: {', '.join(rules)}.")
+    return findings
+
+
+def charts_along(points: pd.DataFrame, axis: Axis) -> tuple[Chart, ...]:
+    """Accuracy and workers used along one setting."""
+    points = points.assign(series=points["method"].map(TITLES))
+    accurate = points[points["method"].isin(DRAWN)]
+    sized = points[points["method"].isin(SIZED)]
+    suffix = f"-{axis.panel}" if axis.panel else ""
+    charts = []
+    if len(accurate):
+        what = (
+            f"Accuracy of the chosen workers' vote with weights 2ŵ − 1 {axis.where}: probability "
+            "that an item is labelled right, ties drawn fairly, from the true skills. Selected is "
+            "Algorithm 1; predicted accuracy is by a flat prior; the best prefix of the ranking by "
+            "G is no rule, as it looks at the true skills."
+        )
+        charts.append(
+            mean_chart(
+                f"accuracy{suffix}",
+                what,
+                accurate,
+                axis.column,
+                (axis.label, "accuracy"),
+                y="accuracy_exact",
+                series="series",
+                unit="crowds",
+            )
+        )
+    if len(sized):
+        charts.append(
+            mean_chart(
+                f"size{suffix}",
+                f"Workers used {axis.where} by the rules that choose how many.",
+                sized,
+                axis.column,
+                (axis.label, "workers used"),
+                y="size",
+                low="size_low",
+                high="size_high",
+                series="series",
+                unit="crowds",
+            )
+        )
+    return tuple(charts)
+
+
+# What claims are made of.
+
+CROWDS = 20
+"""Least number of crowds for a mean to be looked at."""
+MOST = 0.5
+"""Share of the settings beyond which a difference counts as the rule."""
+RIVALS = {
+    "plug-in": "the plug-in rule",
+    "top-skill": "the K of highest ŵ",
+    "top-informative": "the K with ŵ farthest from ½",
+}
+"""Rules that the selected are compared with."""
 
 
 def difference(
-    table: pd.DataFrame, by: Sequence[str], first: str, second: str, value: str = "accuracy_exact"
+    table: pd.DataFrame,
+    first: str,
+    second: str,
+    value: str = "accuracy_exact",
+    by: Sequence[str] = ("budget",),
 ) -> pd.DataFrame:
-    """`against` one rival alone, of trials that ended ok."""
-    sound = without_failures(table, MEASURED)
-    return against(sound, by, [second], first, value).drop(columns="rival")
+    """Mean of first − second on the same crowds, setting by setting: columns as of `against`.
 
-
-def parts_along(
-    column: str, label: str, where: str, at: Sequence[float], name: str = "", panel: str = ""
-) -> tuple[Part, Part]:
-    """Differences and levels along one setting.
-
-    Parameters
-    ----------
-    column, label
-        The setting, and its axis' label.
-    where
-        What the captions of charts say.
-    at
-        Values of which all rules are told, or the nearest to them.
-    name
-        End of the tables' captions; of a sweep, `panel`.
+    Raises
+    ------
+    NotMeasured
+        At fewer than 3 settings are there enough crowds.
     """
+    apart = against(without_failures(table, MEASURED), list(by), [second], first, value)
+    apart = apart[apart["n"] >= CROWDS].sort_values(list(by), ignore_index=True)
+    if len(apart) < 3:
+        raise NotMeasured(f"{first} and {second}: fewer than 3 settings have {CROWDS} crowds")
+    return apart.astype({"ahead": bool, "behind": bool})
 
-    def told(found: pd.DataFrame, template: str, what: str) -> list[str]:
-        near = [found[column].iloc[(found[column] - one).abs().argmin()] for one in at]
-        return [
-            f"{column} = {value:g}, {what}"
-            f"{', '.join(sentences(template, found[found[column] == value]))}."
-            for value in dict.fromkeys(near)
-        ]
 
-    def levels(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-        return told(found, "{method} {accuracy_exact:±4} ({size:±2} workers)", "accuracy: ")
+def nearest(apart: pd.DataFrame, budget: int) -> pd.Series[Any]:
+    """Row of the budget nearest to one."""
+    return apart.assign(far=(apart["budget"] - budget).abs()).sort_values("far").iloc[0]
 
-    def gaps(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-        every = sentences(f"{{mean:+±4}} at {{{column}:g}}", found[found["rival"] == "plug-in"])
-        said = told(found, "{rival} {mean:+±4}", "selected less ") if len(found) else []
-        return [*said, f"Selected less plug-in, {column}: {', '.join(every)}."]
 
-    def drawn(rules: Sequence[str], rows: pd.DataFrame) -> pd.DataFrame:
-        found = summaries(rows, [column])
-        return found.assign(series=found["method"].map(TITLES))[found["method"].isin(rules)]
+def difference_at(apart: pd.DataFrame, budget: int, digits: int = 4) -> str:
+    """Write the mean difference at the budget nearest to one."""
+    row = nearest(apart, budget)
+    return signed(row["mean"], row["se"], digits)
 
-    suffix = f"-{panel}" if panel else ""
-    charts = (
-        Drawn(
-            f"accuracy{suffix}",
-            "Accuracy of the chosen workers' vote with weights 2ŵ − 1 "
-            f"{where}: probability that an item is labelled right, ties drawn fairly, from the "
-            "true skills. Selected is Algorithm 1; predicted accuracy is by a flat prior; the best "
-            "prefix of the ranking by G is no rule, as it looks at the true skills",
-            column,
-            "accuracy_exact",
-            (label, "accuracy"),
-            {"series": "series", "low": "low", "high": "high"},
-            of=partial(drawn, DRAWN),
-            unit="crowds",
-        ),
-        Drawn(
-            f"size{suffix}",
-            f"Workers used {where} by the rules that choose how many",
-            column,
-            "size",
-            (label, "workers used"),
-            {"series": "series", "low": "size_low", "high": "size_high"},
-            of=partial(drawn, SIZED),
-            unit="crowds",
-        ),
+
+def ahead_and_behind(apart: pd.DataFrame, rival: str) -> str:
+    """Where the first is ahead of a rival and where behind, for a sentence."""
+    spans = []
+    for name in ("ahead", "behind"):
+        budgets = apart.loc[apart[name], "budget"]
+        places = f" (K = {budgets.min():g} to {budgets.max():g})"
+        spans.append(f"{len(budgets)}{places}" if len(budgets) else "none")
+    some = "; ".join(
+        f"K = {nearest(apart, budget)['budget']:g}: {difference_at(apart, budget)}"
+        for budget in (10, 20, 31)
     )
-    own = (lambda rows: rows["sweep"] == panel) if panel else None
-    rivals = partial(against, by=[column], rivals=METHODS[1:])
-    apart = f"Accuracy of Algorithm 1's choice less a rival's, {name or 'on the same crowds'}"
-    points = f"All points, {name}" if name else "All points"
     return (
-        Part(apart, rivals, (gaps,), where=own),
-        Part(points, partial(summaries, by=[column]), (levels,), charts, where=own),
+        f"Less {RIVALS[rival]}: ahead at {spans[0]}, behind at {spans[1]} of {len(apart)} budgets "
+        f"({some})"
     )
+
+
+def ruling_on_lead(figures: str, *apart: pd.DataFrame) -> Ruling:
+    """Rule on the claim that the first is ahead of every rival, a table of differences each.
+
+    It holds where it is ahead at most settings and behind at none, and as corrected where it is
+    ahead at more settings than behind. Where it is neither, and nowhere behind but for chance,
+    nothing is shown.
+    """
+    if all(table["ahead"].mean() > MOST and not table["behind"].any() for table in apart):
+        return Ruling.holds(figures)
+    if all(table["ahead"].sum() > table["behind"].sum() for table in apart):
+        return Ruling.holds_as_corrected(figures)
+    behind = any(table["behind"].any() for table in apart)
+    return Ruling.refuted(figures) if behind else Ruling.inconclusive(figures)

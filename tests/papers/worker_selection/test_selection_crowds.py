@@ -1,4 +1,7 @@
-"""Claims on recorded crowds: all hold in a made-up table; spoil what one reads, and it turns."""
+"""The study of recorded crowds, and its claims.
+
+All claims hold in a made-up table; spoil what one reads, and it turns.
+"""
 
 from functools import cache
 
@@ -6,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.papers.catalog_runs import one_record, streams_of, trial_of
 from tests.papers.made_up import Tables, claims_of, framed
-from workbench.papers.worker_selection.selection_crowds import (
+from workbench.papers import recorded_crowds
+from workbench.papers.worker_selection import selection_crowds
+from workbench.papers.worker_selection.recorded_methods import (
     BUDGETS,
     EM_METHODS,
     METHODS,
@@ -15,10 +21,12 @@ from workbench.papers.worker_selection.selection_crowds import (
     TITLES,
     YARDSTICKS,
 )
+from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import claims
 from workbench.studies.claim import Word
 from workbench.studies.claims_page import markdown
 from workbench.studies.judging import judge
+from workbench.studies.source import Source
 
 HOLDS, CAVEAT, NOT = Word.HOLDS, Word.CORRECTED, Word.REFUTED
 UNMEASURED, DOES_NOT_TRANSFER = Word.UNMEASURED, Word.DOES_NOT_TRANSFER
@@ -26,6 +34,49 @@ DRAWS = 24
 CLAIMS, STUDY = claims_of("selection_crowds"), "selection-crowds"
 FULL, ONE_COIN = TITLES
 SELECTED = ("WMV-lin selected", "WMV-log selected", "EM selected")
+
+
+class TestData:
+    @pytest.fixture(autouse=True)
+    def forget(self):
+        recorded_crowds.recorded.cache_clear()
+        recorded_crowds.misfit.cache_clear()
+        yield
+        recorded_crowds.recorded.cache_clear()
+        recorded_crowds.misfit.cache_clear()
+
+    def test_without_data_a_trial_says_so(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "nowhere"))
+        done = attempt(Source.of(STUDY), trial_of(STUDY, data="bluebird"))
+        assert done.status is Status.ERROR
+        assert "WORKBENCH_DATA: no folder" in done.message
+
+
+class TestStudy:
+    def test_all_methods_meet_one_exam(self):
+        """Methods, budgets and n share a draw; pools and data sets do not."""
+
+        def drawn(**params):
+            return streams_of(STUDY, **params).instance.spawn_key
+
+        assert all(
+            drawn(**same) == drawn()
+            for same in ({"method": "EM top K"}, {"budget": 3}, {"controls": 20})
+        )
+        assert all(drawn(**other) != drawn() for other in ({"pool": 5}, {"data": "rte"}))
+
+    def test_truncation_variant_and_controls_arrive(self, monkeypatch):
+        given, real = [], selection_crowds.vote
+        monkeypatch.setattr(
+            selection_crowds, "vote", lambda *a, **how: given.append(how) or real(*a, **how)
+        )
+        record = one_record(STUDY, data="simulated", controls=23, truncate=0.2, em="one-coin")
+        assert record["answered"] == 23
+        assert record["scored"] == recorded_crowds.ITEMS - 23
+        assert given[0] == {"truncate": 0.2, "em": "one-coin"}
+        few = one_record(STUDY, data="simulated", method="WMV top K", budget=31, pool=5)
+        assert few["size"] == 5
+
 
 LEVEL = {
     "WMV-lin selected": 0.90,

@@ -1,4 +1,4 @@
-"""Selection on recorded crowds: the two protocols, no leak of gold, and the study around them."""
+"""Selection on recorded crowds: the two protocols, and no leak of gold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from tests.papers.catalog_runs import one_record, streams_of, trial_of
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.papers import recorded_crowds as _recorded
+from workbench.papers import recorded_crowds
 from workbench.papers.recorded_crowds import (
     Recording,
     choose,
@@ -19,12 +18,8 @@ from workbench.papers.recorded_crowds import (
     shared_controls,
     vote,
 )
-from workbench.papers.worker_selection import selection_crowds
 from workbench.selection.scores import informativeness, set_score
-from workbench.studies.attempt import Status, attempt
-from workbench.studies.source import Source
 
-NAME = "selection-crowds"
 RULES = ("selected", "top-skill", "top-gain", "random", "as many")
 GAPS = ("selected", "plug-in", "top-skill", "top-gain")
 """Rules that draw nothing where no two workers are equal."""
@@ -156,49 +151,7 @@ class TestMisfit:
         found = []
         for seed in range(12):
             met = crowd(seed, m=15, n=80)
-            monkeypatch.setattr(_recorded, "recorded", lambda _, met=met: met)
-            found.append(_recorded.misfit.__wrapped__("any")[1])
+            monkeypatch.setattr(recorded_crowds, "recorded", lambda _, met=met: met)
+            found.append(recorded_crowds.misfit.__wrapped__("any")[1])
         assert abs(np.mean(found)) < 4 / np.sqrt(12)
         assert 0.4 < np.std(found) < 1.9
-
-
-class TestData:
-    @pytest.fixture(autouse=True)
-    def forget(self):
-        _recorded.recorded.cache_clear()
-        _recorded.misfit.cache_clear()
-        yield
-        _recorded.recorded.cache_clear()
-        _recorded.misfit.cache_clear()
-
-    def test_without_data_a_trial_says_so(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "nowhere"))
-        done = attempt(Source.of(NAME), trial_of(NAME, data="bluebird"))
-        assert done.status is Status.ERROR
-        assert "WORKBENCH_DATA: no folder" in done.message
-
-
-class TestStudy:
-    def test_all_methods_meet_one_exam(self):
-        """Methods, budgets and n share a draw; pools and data sets do not."""
-
-        def drawn(**params):
-            return streams_of(NAME, **params).instance.spawn_key
-
-        assert all(
-            drawn(**same) == drawn()
-            for same in ({"method": "EM top K"}, {"budget": 3}, {"controls": 20})
-        )
-        assert all(drawn(**other) != drawn() for other in ({"pool": 5}, {"data": "rte"}))
-
-    def test_truncation_variant_and_controls_arrive(self, monkeypatch):
-        given, real = [], selection_crowds.vote
-        monkeypatch.setattr(
-            selection_crowds, "vote", lambda *a, **how: given.append(how) or real(*a, **how)
-        )
-        record = one_record(NAME, data="simulated", controls=23, truncate=0.2, em="one-coin")
-        assert record["answered"] == 23
-        assert record["scored"] == _recorded.ITEMS - 23
-        assert given[0] == {"truncate": 0.2, "em": "one-coin"}
-        few = one_record(NAME, data="simulated", method="WMV top K", budget=31, pool=5)
-        assert few["size"] == 5
