@@ -57,7 +57,6 @@ def claims() -> tuple[Claim, ...]:
         importlib.import_module(name) for name, text in _files().items() if CLAIMS.search(text)
     ]
     listed = [claim for module in modules for claim in claims_of(module)]
-    listed += _toml_claims()
     listed += [claim for plugin in plugins() for claim in claims_of(plugin.module)]
     for name, times in Counter(claim.id for claim in listed).items():
         if times > 1:
@@ -110,10 +109,3 @@ def _shipped_studies() -> tuple[Entry[Study], ...]:
         for module, text in _files().items()
         if (match := TITLE.search(text))
     )
-
-
-def _toml_claims() -> list[Claim]:
-    """Claims that are not written as functions yet."""
-    from workbench.studies.toml_claims import register
-
-    return list(register())

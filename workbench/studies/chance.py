@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import FloatArray
-from workbench.studies.claim import NotMeasured, enough
+from workbench.studies.claim import NotMeasured
 
 UNLIKELY = 0.001
 """A promise made with probability 1 − δ is broken when so many failures are less likely."""
 
 BEYOND = 2.0
 """Standard errors by which a difference must exceed 0."""
-
-
-def some(
-    rows: pd.DataFrame, which: pd.Series[bool], least: int = 0, what: str = ""
-) -> pd.DataFrame:
-    """Those of the rows for which a condition is true.
-
-    Raises
-    ------
-    NotMeasured
-        There are fewer than `least`.
-    """
-    return enough(rows[which], least, what)
 
 
 def flags(column: pd.Series[bool]) -> pd.Series[bool]:
@@ -156,16 +142,3 @@ def counts(column: pd.Series[str]) -> str:
 def chance_reaches(looks: int) -> float:
     """Standard errors from 0 that the furthest of so many means goes beyond only by rare chance."""
     return NormalDist().inv_cdf(1 - UNLIKELY / (2 * looks))
-
-
-VOCABULARY: Mapping[str, Callable[..., Any]] = {
-    "at_least": enough,
-    "broken_somewhere": broken_somewhere,
-    "chance_reaches": chance_reaches,
-    "counts": counts,
-    "len": len,
-    "max": max,
-    "mean_se": mean_se,
-    "some": some,
-}
-"""Functions that a claim's expressions may name."""
