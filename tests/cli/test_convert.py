@@ -141,7 +141,7 @@ def test_the_gold_of_a_file_of_its_own_is_named_as_the_line_says(run, export, tm
     assert "name it by --columns gold=verdict" in refused.stderr
     named = run(*ask, "--columns", "gold=verdict")
     assert named.exit_code == 0, named.output
-    assert "12 tasks with gold" in named.stdout
+    assert "of 12 gold tasks" in named.stdout
     wrong = run(*ask, "--columns", "gold=verdit")
     assert wrong.exit_code == 2
     assert "no column 'verdit' for --columns gold=verdit" in wrong.stderr

@@ -9,7 +9,7 @@ import pytest
 from tests.papers.catalog_runs import one_record, smoke, streams_of
 from workbench.aggregation.voting import majority
 from workbench.papers.beyond import leaderboard, leaderboard_trials
-from workbench.papers.beyond.leaderboard_trials import EXAM, board, drawn
+from workbench.papers.beyond.leaderboard_trials import EXAM, board, board_of
 from workbench.papers.recorded_crowds import simulated
 from workbench.studies.study import TrialEnded
 
@@ -53,7 +53,7 @@ def test_methods_of_all_kinds_have_the_same_money_and_the_same_tasks():
     for level in leaderboard_trials.LEVELS:
         most = ok.loc[ok["method"] == "aggregator/majority", f"labels_{level}"].iloc[0]
         assert (ok[f"labels_{level}"].dropna() <= most + 1e-12).all()
-    at = drawn("simulated", 30, 0, streams_of("leaderboard", tasks=30).instance_words)
+    at = board_of("simulated", 30, 0, streams_of("leaderboard", tasks=30).instance_words)
     label = majority(at.first(3), seed=0)
     wrong = 1 - label.chance_right(at.truth)
     record = one_record("leaderboard", tasks=30)

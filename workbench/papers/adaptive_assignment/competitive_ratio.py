@@ -293,7 +293,7 @@ def promises(rows: pd.DataFrame) -> Analysis:
 
 
 def kept_there(row: Any) -> str:
-    """How often a theorem's ratio is kept where its conditions hold; nothing where they never do."""
+    """How often a theorem's ratio is kept where its conditions hold; empty where they never do."""
     if not row.holds:
         return ""
     return f"; there its ratio ({row.promise:.3g} to {row.most:.3g}) is kept in {row.kept:.0f}"

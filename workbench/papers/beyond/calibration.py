@@ -21,8 +21,7 @@ crowds. The simulated stand-ins are drawn anew in each trial, and let the study 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -37,8 +36,18 @@ from workbench.crowd.datasets import DATASETS
 from workbench.crowd.gold_rule import GoldRule
 from workbench.papers.recorded_crowds import SIMULATED, Recording, recorded, simulated
 from workbench.selection.hire_rule import hire_rule, hiring
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, Rows
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import ended, in_order, measured, percent
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.trials import Streams
 
 VOTES = {"majority": "majority", "log-odds": "weighted-log-odds"}
@@ -61,6 +70,20 @@ GOLD = {
 """Tasks with gold of the data sets run at full size."""
 CONTROLS = (10, 40, 100)
 CONFIDENCE = 0.9
+MEANS = [
+    "actual",
+    "measured",
+    "independent",
+    "too_low",
+    "too_high",
+    "square",
+    "square_independent",
+    "tasks_measured",
+    "tasks_left",
+    "others",
+    "met",
+]
+"""Columns of means in the table."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -68,10 +91,10 @@ def trial(params: Params, streams: Streams) -> Record:
     seed = streams.instance
     name = params["data"]
     crowd = simulated(name, seed=seed) if name in SIMULATED else recorded(name)
-    known = np.flatnonzero(crowd.truth >= 0)
-    if params["controls"] >= len(known):
-        raise TrialEnded("infeasible", f"{params['controls']} control tasks of {len(known)}")
-    drawn = stream(seed, "controls").permutation(known)
+    with_gold = np.flatnonzero(crowd.truth >= 0)
+    if params["controls"] >= len(with_gold):
+        raise TrialEnded("infeasible", f"{params['controls']} control tasks of {len(with_gold)}")
+    drawn = stream(seed, "controls").permutation(with_gold)
     control, left = drawn[: params["controls"]], np.sort(drawn[params["controls"] :])
     gold: IntArray = np.full(len(crowd.truth), -1, dtype=np.int64)
     gold[control] = crowd.truth[control]
@@ -82,8 +105,7 @@ def trial(params: Params, streams: Streams) -> Record:
     loss = rule(gold).label(left).loss(crowd.truth[left])
     loss = loss[~np.isnan(loss)]
     low, high = stated.error_interval
-    there = len(loss) > 0
-    actual = float(loss.mean()) if there else None
+    actual = float(loss.mean()) if len(loss) else None
     return {
         "actual": actual,
         "measured": stated.error_measured,
@@ -95,7 +117,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "tasks_measured": stated.tasks_measured,
         "wrong": stated.wrong,
         "tasks_left": len(loss),
-        "gold": len(known),
+        "gold": len(with_gold),
         "unstable": stated.unstable,
         "met": stated.met,
     }
@@ -116,74 +138,119 @@ def rule_of(params: Params, crowd: Recording, seed: Seed) -> GoldRule:
     return plan_rule(votes, terms, seed=seed)
 
 
-def _root(name: str) -> Any:
-    return lambda rows: np.sqrt(rows[name])
+# What the trials say.
 
 
-def _held(rows: Rows) -> Any:
-    return 1.0 - rows["too_low"] - rows["too_high"]
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """How far stated errors are off, and how often intervals hold, by rule and controls."""
+    rows = measured(trials, "actual")
+    if rows.empty:
+        return Analysis((ended(trials),))
+    table = by_crowd(rows)
+    caption = "Stated and actual error, means over draws of the control tasks"
+    charts = (stated_chart(table, len(rows)), held_chart(table, len(rows)))
+    return Analysis((ended(trials), *findings(table)), {caption: table}, charts)
 
 
-def _floor(controls: str, left: str) -> Any:
-    def floor(rows: Rows) -> Any:
-        e = rows["actual"]
-        return np.sqrt(e * (1.0 - e) * (1.0 / rows[controls] + 1.0 / rows[left]))
+def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
+    """Stated and actual error of each rule on each crowd, over draws of the control tasks.
 
-    return floor
+    Returns
+    -------
+    DataFrame
+        `rule, controls, data, trials`; means of the fields, `too_low` and `too_high` the shares of
+        draws with the actual error below and above the interval; mean squared errors `square` and
+        `square_independent`; `others`, the gold tasks that are no controls; `held`, the share of
+        draws in the interval; `rmse, rmse_independent`; the floor of both numbers of tasks, and
+        the share of it that the root mean square error is.
+    """
+    rows = in_order(rows, {"rule": RULES, "controls": None, "data": (*SIMULATED, *GOLD)})
+    rows = rows.assign(
+        too_low=rows["below"],
+        too_high=rows["above"],
+        square=(rows["measured"] - rows["actual"]) ** 2,
+        square_independent=(rows["independent"] - rows["actual"]) ** 2,
+        others=rows["gold"] - rows["controls"],
+    )
+    groups = rows.astype(dict.fromkeys(MEANS, float)).groupby(
+        ["rule", "controls", "data"], sort=False
+    )
+    table = groups[MEANS].mean()
+    table.insert(0, "trials", groups["actual"].count())
+    table = table.reset_index()
+    rmse = np.sqrt(table["square"])
+    of_all = floor(table["actual"], table["controls"], table["others"])
+    of_labelled = floor(table["actual"], table["tasks_measured"], table["tasks_left"])
+    return table.assign(
+        held=1.0 - table["too_low"] - table["too_high"],
+        rmse=rmse,
+        rmse_independent=np.sqrt(table["square_independent"]),
+        floor=of_all,
+        floor_labelled=of_labelled,
+        of_floor=rmse / of_all,
+        of_floor_labelled=rmse / of_labelled,
+    )
 
 
-BY_CROWD = Grouped(
-    ("rule", "controls", "data"),
-    {
-        "trials": ("actual", "count"),
-        "actual": ("actual", "mean"),
-        "measured": ("measured", "mean"),
-        "independent": ("independent", "mean"),
-        "too_low": ("below", "mean"),
-        "too_high": ("above", "mean"),
-        "square": ("square", "mean"),
-        "square_independent": ("square_independent", "mean"),
-        "tasks_measured": ("tasks_measured", "mean"),
-        "tasks_left": ("tasks_left", "mean"),
-        "others": ("others", "mean"),
-        "met": ("met", "mean"),
-    },
-    {
-        "held": _held,
-        "rmse": _root("square"),
-        "rmse_independent": _root("square_independent"),
-        "floor": _floor("controls", "others"),
-        "floor_labelled": _floor("tasks_measured", "tasks_left"),
-        "of_floor": lambda rows: rows["rmse"] / rows["floor"],
-        "of_floor_labelled": lambda rows: rows["rmse"] / rows["floor_labelled"],
-    },
-    orders={"rule": RULES, "controls": None, "data": (*SIMULATED, *GOLD)},
-)
+def floor(
+    error: pd.Series[float], controls: pd.Series[float], others: pd.Series[float]
+) -> pd.Series[float]:
+    """√(e(1 − e)(1/c + 1/(n − c))): no estimate from c of n tasks is much better."""
+    return (error * (1.0 - error) * (1.0 / controls + 1.0 / others)) ** 0.5
 
 
-def _said(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
+def findings(table: pd.DataFrame) -> list[str]:
     """Coverage and error of the stated figures, a sentence for each rule and number of tasks."""
-    del rows
-    for (rule, controls), crowds in found.groupby(["rule", "controls"], sort=False):
-        worst = crowds.sort_values("held").iloc[0]
-        off = crowds.sort_values("of_floor").iloc[-1]
-        yield (
+    sentences = []
+    for (rule, controls), crowds in table.groupby(["rule", "controls"], sort=False):
+        least = crowds.sort_values("held").iloc[0]
+        worst = crowds.sort_values("of_floor").iloc[-1]
+        independent = (crowds["rmse_independent"] / crowds["floor"]).mean()
+        sentences.append(
             f"{rule}, {controls} control tasks, {len(crowds)} crowds: the 90 % interval holds the "
-            f"actual error in {100 * crowds['held'].mean():.1f} % of the draws in the mean of the "
-            f"crowds, least on {worst['data']}, {100 * worst['held']:.1f} %; the root mean square "
+            f"actual error in {percent(crowds['held'].mean())} of the draws in the mean of the "
+            f"crowds, least on {least['data']}, {percent(least['held'])}; the root mean square "
             f"error of the measured error is {crowds['of_floor'].mean():.2f} of the floor, at most "
-            f"{off['of_floor']:.2f} ({off['data']}); that of the independent one "
-            f"{(crowds['rmse_independent'] / crowds['floor']).mean():.2f}."
+            f"{worst['of_floor']:.2f} ({worst['data']}); that of the independent one "
+            f"{independent:.2f}."
         )
+    return sentences
 
 
-def _stated(rows: Rows) -> pd.DataFrame:
+def stated_chart(table: pd.DataFrame, trials: int) -> Chart:
     """Mean actual error of each crowd, beside what was stated of it."""
-    found = BY_CROWD(rows)
     names = {"measured": "measured on gold", "independent": "if errors were independent"}
-    return pd.concat(
-        [found.assign(stated=found[column], figure=name) for column, name in names.items()],
-        ignore_index=True,
+    marks = [table.assign(stated=table[column], figure=name) for column, name in names.items()]
+    return Chart(
+        "stated",
+        "Error that was stated before the labels were looked at, against the actual error on the "
+        f"tasks left, a mark for each crowd and number of control tasks; {trials:,} trials.",
+        pd.concat(marks, ignore_index=True),
+        "actual",
+        "stated",
+        "actual error",
+        "stated error",
+        series="figure",
+        panel="rule",
+        kind="points",
+        diagonal="as stated",
+    )
+
+
+def held_chart(table: pd.DataFrame, trials: int) -> Chart:
+    """Coverage of the interval by the number of control tasks."""
+    return Chart(
+        "held",
+        f"Share of draws in which the 90 % interval holds the actual error; {trials:,} trials.",
+        table,
+        "controls",
+        "held",
+        "control tasks c",
+        "share held",
+        series="data",
+        panel="rule",
+        log_x=True,
+        references=((0.9, "90 %"), (0.8, "80 %")),
     )
 
 
@@ -240,51 +307,7 @@ STUDY = Study(
         "paper": Size(_blocks({"majority": 20, "log-odds": 20, "hire": 20, "plan": 10}), 400),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Stated and actual error, means over draws of the control tasks",
-            BY_CROWD,
-            (_said,),
-            (
-                Drawn(
-                    "stated",
-                    "Error that was stated before the labels were looked at, against the actual "
-                    "error on the tasks left, a mark for each crowd and number of control tasks",
-                    "actual",
-                    "stated",
-                    ("actual error", "stated error"),
-                    {
-                        "series": "figure",
-                        "panel": "rule",
-                        "kind": "points",
-                        "diagonal": "as stated",
-                    },
-                    of=_stated,
-                ),
-                Drawn(
-                    "held",
-                    "Share of draws in which the 90 % interval holds the actual error",
-                    "controls",
-                    "held",
-                    ("control tasks c", "share held"),
-                    {
-                        "series": "data",
-                        "panel": "rule",
-                        "log_x": True,
-                        "references": ((0.9, "90 %"), (0.8, "80 %")),
-                    },
-                ),
-            ),
-            needs="actual",
-            derived={
-                "below": lambda ok: ok["below"].astype(float),
-                "above": lambda ok: ok["above"].astype(float),
-                "square": lambda ok: (ok["measured"] - ok["actual"]) ** 2,
-                "square_independent": lambda ok: (ok["independent"] - ok["actual"]) ** 2,
-                "others": lambda ok: ok["gold"] - ok["controls"],
-            },
-        ),
-    ),
+    analyse=analyse,
     version=3,
     deadline=120.0,
 )

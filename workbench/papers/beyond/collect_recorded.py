@@ -22,7 +22,7 @@ inference with multiway clustering", for the standard error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -41,9 +41,17 @@ from workbench.collection.pool import Ledger, Pool
 from workbench.collection.recorded import recorded as pool_of
 from workbench.crowd.datasets import DATASETS
 from workbench.papers.recorded_crowds import Recording, recorded, simulated
-from workbench.studies.analysis import in_order
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, Rows
-from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import ended, in_order, joined, measured, nonempty, percent
+from workbench.studies.study import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.trials import Streams
 
 STAND_IN = "simulated"
@@ -114,8 +122,8 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
     steps = np.linspace(min(LEAST * n, labels), labels, STEPS + 1).round().astype(np.int64)
     budgets = {**{str(at): int(b) for at, b in enumerate(steps)}, "half": labels // 2}
     own, base = (
-        np.stack([losses(one, pool, answers, tuple(budgets.values()), order) for order in orders])
-        for one in (policy, "fixed")
+        np.stack([losses(name, pool, answers, tuple(budgets.values()), order) for order in orders])
+        for name in (policy, "fixed")
     )
     record: dict[str, Any] = {"labels": labels, "tasks": n, "scored": own.shape[2]}
     for at, (step, budget) in enumerate(budgets.items()):
@@ -195,7 +203,45 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
     }
 
 
-def steps(rows: Rows) -> pd.DataFrame:
+# What the trials say.
+
+ORDERS: dict[str, Sequence[Any] | None] = {"data": (STAND_IN, *CROWDS), "policy": REPLAYED}
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Policies on a budget, beside `fixed`; and where they stopped by their beliefs."""
+    parts = (about_budgets(measured(trials, "error_0")), about_ends(measured(trials, "believed")))
+    return joined([Analysis((ended(trials),)), *parts])
+
+
+def about_budgets(rows: pd.DataFrame) -> Analysis:
+    """Errors of policies beside that of `fixed` for as many labels."""
+    if rows.empty:
+        return Analysis()
+    table = by_crowd(rows)
+    findings = [
+        compared(str(policy), crowds) for policy, crowds in table.groupby("policy", sort=False)
+    ]
+    curves = steps(rows)
+    drawn = curves["policy"].isin(DRAWN) & (curves["step"] != "half")
+    chart = Chart(
+        "curves",
+        "Share of wrong labels, by the share of all labels on record that was bought; "
+        f"{len(rows):,} trials.",
+        curves[drawn & (curves["data"] != ONE_BUDGET)],
+        "share",
+        "error",
+        "share of the labels bought",
+        "error",
+        series="policy",
+        panel="data",
+        log_y=True,
+    )
+    tables = {"On a budget, beside fixed k and Dawid–Skene": table}
+    return Analysis(tuple(findings), tables, nonempty(chart))
+
+
+def steps(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a crowd, policy and step: budget, error, and how much more than that of `fixed`."""
     names = ("budget", "error", "more", "se")
     parts = []
@@ -203,14 +249,11 @@ def steps(rows: Rows) -> pd.DataFrame:
         columns = {f"{name}_{step}": name for name in names}
         part = rows[["data", "policy", "labels", "tasks", "scored", *columns]]
         parts.append(part.rename(columns=columns).assign(step=step))
-    found = pd.concat(parts, ignore_index=True)
-    return in_order(found.assign(share=found["budget"] / found["labels"]), ORDERS)
+    table = pd.concat(parts, ignore_index=True)
+    return in_order(table.assign(share=table["budget"] / table["labels"]), ORDERS)
 
 
-ORDERS = {"data": (STAND_IN, *CROWDS), "policy": REPLAYED}
-
-
-def by_crowd(rows: Rows) -> pd.DataFrame:
+def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
     """What a policy reaches on each crowd.
 
     Columns `within` (share of the budgets at which it is not worse than `fixed` by more than a
@@ -218,72 +261,75 @@ def by_crowd(rows: Rows) -> pd.DataFrame:
     (errors), `gold_se` (standard error of `all` by the number of gold tasks), `enough` (half is
     within it).
     """
-    found = steps(rows)
-    curve = found[found["step"] != "half"].assign(
-        within=lambda at: at["more"] <= at["se"] + 1e-12,
-        wins=lambda at: at["more"] < -at["se"] - 1e-12,
+    points, keys = steps(rows), ["data", "policy"]
+    curve = points[points["step"] != "half"]
+    curve = curve.assign(
+        within=curve["more"] <= curve["se"] + 1e-12,
+        wins=curve["more"] < -curve["se"] - 1e-12,
     )
-    keys = ["data", "policy"]
     table = curve.groupby(keys, sort=False)[["within", "wins", "more"]].mean()
     for name, step in (("half", "half"), ("all", str(STEPS))):
-        table[name] = found[found["step"] == step].groupby(keys, sort=False)["error"].mean()
-    scored = found.groupby(keys, sort=False)["scored"].first()
+        table[name] = points[points["step"] == step].groupby(keys, sort=False)["error"].mean()
+    scored = points.groupby(keys, sort=False)["scored"].first()
     table["gold_se"] = np.sqrt(table["all"] * (1.0 - table["all"]) / scored)
     table["enough"] = table["half"] <= table["all"] + table["gold_se"]
     return table.reset_index()
 
 
-def _said(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
-    """In how many crowds a policy is good enough, by either measure."""
-    del rows
-    for policy, crowds in found.groupby("policy", sort=False):
-        several = crowds[~crowds["data"].isin(FEW)]
-        lost = crowds["data"][crowds["within"] < ENOUGH].tolist()
-        yield (
-            f"{policy}: not worse than fixed by more than a standard error at 90 % of the budgets "
-            f"on {int((crowds['within'] >= ENOUGH).sum())} of {len(crowds)} crowds"
-            f"{' (not on ' + ', '.join(lost) + ')' if lost else ''}; better by more than one at "
-            f"{100 * crowds['wins'].mean():.0f} % of them in the mean; half of the labels within "
-            f"a standard error of the gold of all on {int(several['enough'].sum())} of "
-            f"{len(several)}."
-        )
+def compared(policy: str, crowds: pd.DataFrame) -> str:
+    """On how many crowds a policy is good enough, by either measure."""
+    near = crowds["within"] >= ENOUGH
+    behind = crowds.loc[~near, "data"]
+    exceptions = f" (not on {', '.join(behind)})" if len(behind) else ""
+    several = crowds[~crowds["data"].isin(FEW)]
+    return (
+        f"{policy}: not worse than fixed by more than a standard error at 90 % of the budgets on "
+        f"{near.sum()} of {len(crowds)} crowds{exceptions}; better by more than one at "
+        f"{percent(crowds['wins'].mean(), 0)} of them in the mean; half of the labels within a "
+        f"standard error of the gold of all on {several['enough'].sum()} of {len(several)}."
+    )
 
 
-def stopped(rows: Rows) -> pd.DataFrame:
+ENDS = [
+    "data",
+    "policy",
+    "epsilon",
+    "controls",
+    "orders",
+    "a_task",
+    "closed",
+    "closed_believed",
+    "closed_error",
+    "believed",
+    "calibrated",
+    "measured",
+    "actual",
+    "held",
+]
+"""Columns of the table of policies that stopped."""
+
+
+def about_ends(rows: pd.DataFrame) -> Analysis:
     """Believed, calibrated, measured and actual error where the policy stopped, by crowd."""
-    names = [
-        "data",
-        "policy",
-        "epsilon",
-        "controls",
-        "orders",
-        "a_task",
-        "closed",
-        "closed_believed",
-        "closed_error",
-        "believed",
-        "calibrated",
-        "measured",
-        "actual",
-        "held",
-    ]
-    return in_order(rows[names], {**ORDERS, "epsilon": None, "controls": None})
+    if rows.empty:
+        return Analysis()
+    table = in_order(rows[ENDS], {**ORDERS, "epsilon": None, "controls": None})
+    findings = [stopped(crowds) for _, crowds in table.groupby(["policy", "epsilon", "controls"])]
+    return Analysis(tuple(findings), {"Stopped at a believed ε": table})
 
 
-def _said_of_ends(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
-    """How far beliefs are off, and whether the intervals hold."""
-    del rows
-    for (policy, epsilon, controls), crowds in found.groupby(["policy", "epsilon", "controls"]):
-        off = crowds.assign(times=crowds["actual"] / crowds["believed"]).sort_values("times")
-        worst, least = off.iloc[-1], crowds.sort_values("held").iloc[0]
-        yield (
-            f"{policy}, stopped at a believed {epsilon:g} on {len(crowds)} crowds: the actual "
-            f"error is {off['times'].median():.1f} times the believed one in the median, most on "
-            f"{worst['data']} ({worst['believed']:.3f} believed, {worst['actual']:.3f}). "
-            f"{controls} control tasks: the 90 % interval holds it in "
-            f"{100 * crowds['held'].mean():.1f} % of the orders in the mean of the crowds, least "
-            f"on {least['data']}, {100 * least['held']:.0f} %."
-        )
+def stopped(crowds: pd.DataFrame) -> str:
+    """How far beliefs of one policy are off, and whether the intervals hold."""
+    policy, epsilon, controls = crowds[["policy", "epsilon", "controls"]].iloc[0]
+    by_excess = crowds.assign(times=crowds["actual"] / crowds["believed"]).sort_values("times")
+    worst, least = by_excess.iloc[-1], crowds.sort_values("held").iloc[0]
+    return (
+        f"{policy}, stopped at a believed {epsilon:g} on {len(crowds)} crowds: the actual error is "
+        f"{by_excess['times'].median():.1f} times the believed one in the median, most on "
+        f"{worst['data']} ({worst['believed']:.3f} believed, {worst['actual']:.3f}). {controls} "
+        f"control tasks: the 90 % interval holds it in {percent(crowds['held'].mean())} of the "
+        f"orders in the mean of the crowds, least on {least['data']}, {percent(least['held'], 0)}."
+    )
 
 
 STUDY = Study(
@@ -343,35 +389,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "On a budget, beside fixed k and Dawid–Skene",
-            by_crowd,
-            (_said,),
-            (
-                Drawn(
-                    "curves",
-                    "Share of wrong labels, by the share of all labels on record that was bought",
-                    "share",
-                    "error",
-                    ("share of the labels bought", "error"),
-                    {"series": "policy", "panel": "data", "log_y": True},
-                    where=lambda found: (
-                        found["policy"].isin(DRAWN)
-                        & (found["step"] != "half")
-                        & (found["data"] != ONE_BUDGET)
-                    ),
-                    of=steps,
-                ),
-            ),
-            needs="error_0",
-        ),
-        Part(
-            "Stopped at a believed ε",
-            stopped,
-            (_said_of_ends,),
-            needs="believed",
-        ),
-    ),
+    analyse=analyse,
     deadline=1800.0,
 )

@@ -21,19 +21,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.fixed import Fixed
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Questions, within
+from workbench.collection.pool import Pool, Questions, within
 from workbench.collection.simulated import simulated
 from workbench.collection.sure import UntilSure
 from workbench.crowd.simulate import one_coin_labels
 from workbench.solving.information_limit import information_limit
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.analysis import ended, ended_well, nonempty
+from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 CROWDS = (
@@ -82,69 +83,82 @@ class Tiring(Answers):
 def trial(params: Params, streams: Streams) -> Record:
     """Collect until the policy is done."""
     rng = np.random.default_rng(streams.instance)
-    m, n = params["workers"], params["tasks"]
-    skill = _skill(params["crowd"], m, rng)
-    pool, answers = simulated(
-        skill,
-        n,
-        classes=10 if params["crowd"] == "ten classes" else 2,
-        capacity=params["capacity"],
-        gold=params["gold"],
-        seed=int(rng.integers(2**31)),
-    )
-    if params["crowd"] == "copycats":
-        copies = rng.permutation(m)[: round(COPIED * m) + 1]
-        label, gold = answers.label.copy(), answers.gold_label.copy()
-        label[:, copies[1:]], gold[:, copies[1:]] = label[:, copies[:1]], gold[:, copies[:1]]
-        answers = replace(answers, label=label, gold_label=gold)
-    if params["crowd"] == "drift":
-        tires = rng.permutation(m) < m // 2
-        many = np.where(tires, round(TIRED * params["capacity"]), params["capacity"])
-        guess = rng.integers(0, 2, answers.label.shape)
-        none = np.zeros(m, dtype=np.int64)
-        answers = Tiring(answers.label, answers.gold_label, answers.truth, guess, many, none)
-    if params["crowd"] == "prices":
-        pool = replace(pool, price=rng.uniform(1.0, 4.0, (1, m)))
-    if params["crowd"] == "two types":
-        other = rng.permutation(skill)
-        kind = np.arange(n) % 2
-        second = one_coin_labels(other, answers.truth, 2, seed=int(rng.integers(2**31)))
-        label = np.where(kind[:, None] > 0, second, answers.label)
-        pool = replace(pool, kind=kind, price=np.ones((2, m)))
-        answers, skill = replace(answers, label=label), np.stack([skill, other])
+    skill, pool, answers = crowd_of(params, rng)
     name, *variant = params["policy"].split(", ")
     policy = POLICIES[name].call
     if name == "fixed":
         policy = partial(Fixed, k=params["labels"])  # type: ignore[assignment]
     if "forgetting" in variant:
         policy = partial(UntilSure, forget=FORGET)  # type: ignore[assignment]
-    done = rehearse(
+    goal = Goal(params["epsilon"], mean="mean" in variant)
+    end = rehearse(
         policy,
         pool,
         answers,
-        Goal(params["epsilon"], mean="mean" in variant),
-        arrivals=rng.permutation(m) if "arriving" in variant else None,
+        goal,
+        arrivals=rng.permutation(params["workers"]) if "arriving" in variant else None,
         seed=int(streams.method("policy").generate_state(1)[0]),
     )
-    wrong = done.belief.posterior.argmax(axis=1) != answers.truth
+    wrong = end.belief.posterior.argmax(axis=1) != answers.truth
     return {
-        "paid": len(done.ledger.labels),
-        "paid_gold": len(done.ledger.gold_labels),
+        "paid": len(end.ledger.labels),
+        "paid_gold": len(end.ledger.gold_labels),
         "error": float(wrong.mean()),
-        "believed": float(done.belief.error.mean()),
-        "closed": float(done.belief.closed.mean()),
-        "cost": done.ledger.spent,
-        "limit": information_limit(
-            skill,
-            capacity=params["capacity"],
-            tasks=n if skill.ndim == 1 else np.bincount(pool.kind),
-            epsilon=(wrong.sum() + 0.5) / (n + 1.0),
-            cost=pool.price[0] if skill.ndim == 1 else pool.price,
-            average="mean" in variant,
-        ).value
-        if len(pool.classes) == 2 and params["crowd"] != "drift"
-        else 0.0,
+        "believed": float(end.belief.error.mean()),
+        "closed": float(end.belief.closed.mean()),
+        "cost": end.ledger.spent,
+        "limit": _limit(params, skill, pool, int(wrong.sum()), average=goal.mean),
     }
+
+
+def crowd_of(params: Params, rng: np.random.Generator) -> tuple[FloatArray, Pool, Answers]:
+    """Draw a crowd of `CROWDS`: skills, shape (m,), or (2, m) of two types, and its labels."""
+    crowd, m, n = params["crowd"], params["workers"], params["tasks"]
+    skill = _skill(crowd, m, rng)
+    pool, answers = simulated(
+        skill,
+        n,
+        classes=10 if crowd == "ten classes" else 2,
+        capacity=params["capacity"],
+        gold=params["gold"],
+        seed=int(rng.integers(2**31)),
+    )
+    if crowd == "copycats":
+        copies = rng.permutation(m)[: round(COPIED * m) + 1]
+        label, gold = answers.label.copy(), answers.gold_label.copy()
+        label[:, copies[1:]], gold[:, copies[1:]] = label[:, copies[:1]], gold[:, copies[:1]]
+        answers = replace(answers, label=label, gold_label=gold)
+    if crowd == "drift":
+        tires = rng.permutation(m) < m // 2
+        many = np.where(tires, round(TIRED * params["capacity"]), params["capacity"])
+        guess = rng.integers(0, 2, answers.label.shape)
+        none = np.zeros(m, dtype=np.int64)
+        answers = Tiring(answers.label, answers.gold_label, answers.truth, guess, many, none)
+    if crowd == "prices":
+        pool = replace(pool, price=rng.uniform(1.0, 4.0, (1, m)))
+    if crowd == "two types":
+        other = rng.permutation(skill)
+        kind = np.arange(n) % 2
+        second = one_coin_labels(other, answers.truth, 2, seed=int(rng.integers(2**31)))
+        label = np.where(kind[:, None] > 0, second, answers.label)
+        pool = replace(pool, kind=kind, price=np.ones((2, m)))
+        answers, skill = replace(answers, label=label), np.stack([skill, other])
+    return skill, pool, answers
+
+
+def _limit(params: Params, skill: FloatArray, pool: Pool, wrong: int, *, average: bool) -> float:
+    """The least expected labels for the error measured; 0 where there is no such bound."""
+    if len(pool.classes) > 2 or params["crowd"] == "drift":
+        return 0.0
+    tasks, several = params["tasks"], skill.ndim > 1
+    return information_limit(
+        skill,
+        capacity=params["capacity"],
+        tasks=np.bincount(pool.kind) if several else tasks,
+        epsilon=(wrong + 0.5) / (tasks + 1.0),
+        cost=pool.price if several else pool.price[0],
+        average=average,
+    ).value
 
 
 def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
@@ -158,16 +172,47 @@ def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
     return rng.uniform(low, high, m)
 
 
-COLUMNS: dict[str, str | tuple[str, str]] = {
-    "trials": ("error", "size"),
-    **means_of("paid"),
-    "cost": "mean",
-    "gold_labels": ("paid_gold", "mean"),
-    **means_of("error"),
-    "believed": "mean",
-    "closed": "mean",
-    "limit": "mean",
-}
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Labels paid beside the least for the error measured."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    groups = rows.groupby(["crowd", "policy", "gold", "epsilon", "labels"])
+    table = groups.agg(
+        trials=("error", "size"),
+        paid=("paid", "mean"),
+        paid_se=("paid", "sem"),
+        cost=("cost", "mean"),
+        gold_labels=("paid_gold", "mean"),
+        error=("error", "mean"),
+        error_se=("error", "sem"),
+        believed=("believed", "mean"),
+        closed=("closed", "mean"),
+        limit=("limit", "mean"),
+    ).reset_index()
+    bounded = rows[rows["limit"] > 0]
+    times = (bounded["cost"] / bounded["limit"]).mean()
+    finding = (
+        f"Labels paid are {times:.2f} times the information limit at the error measured, in the "
+        "mean over trials of two classes."
+    )
+    chart = Chart(
+        "cost",
+        f"Labels paid against error, half .8; {len(rows):,} trials.",
+        table[table["crowd"] == "half .8"],
+        "error",
+        "paid",
+        "error measured",
+        "labels paid",
+        series="policy",
+    )
+    caption = "Labels paid, error measured and believed, and the least labels for that error"
+    return Analysis((ended(trials), finding), {caption: table}, nonempty(chart))
+
+
 SMOKE = {"tasks": [100], "workers": [40], "capacity": [60]}
 PLAIN = [crowd for crowd in CROWDS[:7] if crowd != "beta"]
 MORE: tuple[Block, ...] = (
@@ -226,26 +271,5 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Labels paid, error measured and believed, and the least labels for that error",
-            Grouped(("crowd", "policy", "gold", "epsilon", "labels"), COLUMNS),
-            (
-                "Labels paid are {over.mean:.2f} times the information limit at the error "
-                "measured, in the mean over trials of two classes.",
-            ),
-            (
-                Drawn(
-                    "cost",
-                    "Labels paid against error, half .8",
-                    "error",
-                    "paid",
-                    ("error measured", "labels paid"),
-                    {"series": "policy"},
-                    lambda found: found["crowd"] == "half .8",
-                ),
-            ),
-        ),
-        derived={"over": lambda ok: (ok["cost"] / ok["limit"]).where(ok["limit"] > 0)},
-    ),
+    analyse=analyse,
 )

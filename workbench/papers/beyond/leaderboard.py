@@ -17,6 +17,7 @@ Where a method refuses a crowd, or is over its limit of time or memory, the tabl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,11 +43,30 @@ BASELINE = {
     "policy": "fixed",
 }
 """What each kind is held against."""
-ONE = ["kind", "method"]
-CELL = [*ONE, "crowd"]
+METHOD = ["kind", "method"]
+CELL = [*METHOD, "crowd"]
 MEANS = ["labels", "error", "balanced", "less", "even"]
 SAME = 1e-12
 """Means closer than this are equal."""
+PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
+"""Order of the panels."""
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Standings, errors by crowd, refusals, and curves."""
+    rows = ended_well(trials)
+    points = curves(rows)
+    ranks = standings(points)
+    tables = {
+        "Standings": ranks,
+        "Error on each crowd, mean over levels": errors(points),
+        "Not run, and why": refusals(trials),
+    }
+    return Analysis(
+        (ended(trials), *findings(ranks, with_names(rows))),
+        {caption: table for caption, table in tables.items() if len(table)},
+        (curve_chart(points, ranks),),
+    )
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
@@ -58,30 +78,29 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
         `kind, method, crowd, repetition, level, labels, error, balanced, less, even`: `balanced` is
         the mean of the classes' errors.
     """
-    rows = named(rows)
+    rows = with_names(rows)
     parts = []
     for level in LEVELS:
-        columns = {f"{what}_{level}": what for what in ("labels", "error", "balanced")}
+        columns = {f"{field}_{level}": field for field in ("labels", "error", "balanced")}
         if set(columns) <= set(rows):
             part = rows[[*CELL, "repetition", *columns]].rename(columns=columns)
             parts.append(part.dropna().assign(level=level))
-    found = pd.concat(parts, ignore_index=True)
+    points = pd.concat(parts, ignore_index=True)
     pair = ["kind", "crowd", "repetition", "level"]
-    base = found[found["method"] == found["kind"].map(BASELINE)]
-    found = found.merge(
-        base[[*pair, "error"]].rename(columns={"error": "base"}), on=pair, how="left"
-    )
-    found["less"] = found["error"] - found.pop("base")
-    found["even"] = np.nan
-    for _, own in found.groupby(["crowd", "repetition"]):
-        plainly = own[(own["kind"] == "aggregator") & (own["method"] == BASELINE["aggregator"])]
-        if len(plainly):
-            at_par = np.interp(own["labels"], plainly["labels"], plainly["error"])
-            found.loc[own.index, "even"] = own["error"] - at_par
-    return found
+    base = points[points["method"] == points["kind"].map(BASELINE)]
+    base = base[[*pair, "error"]].rename(columns={"error": "base"})
+    points = points.merge(base, on=pair, how="left")
+    points["less"] = points["error"] - points.pop("base")
+    points["even"] = np.nan
+    for _, own in points.groupby(["crowd", "repetition"]):
+        majority = own[(own["kind"] == "aggregator") & (own["method"] == BASELINE["aggregator"])]
+        if len(majority):
+            at_par = np.interp(own["labels"], majority["labels"], majority["error"])
+            points.loc[own.index, "even"] = own["error"] - at_par
+    return points
 
 
-def named(rows: pd.DataFrame) -> pd.DataFrame:
+def with_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Trials with `kind, method, crowd` as they are shown, of as many tasks as any were run on."""
     whole = rows["tasks"].isna()
     rows = rows[whole if whole.any() else rows["tasks"] == rows["tasks"].max()]
@@ -89,15 +108,15 @@ def named(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(kind=split[0], method=split[2], crowd=rows["crowd"].map(plain))
 
 
-def cells(found: pd.DataFrame) -> pd.DataFrame:
+def cells(points: pd.DataFrame) -> pd.DataFrame:
     """A row a method and crowd: means over levels and repetitions, and the `se` of `less`."""
-    each = found.groupby([*CELL, "repetition"], sort=False)[MEANS].mean()
-    table = each.groupby(CELL, sort=False).mean()
-    table["se"] = each["less"].groupby(CELL, sort=False).sem()
+    draws = points.groupby([*CELL, "repetition"], sort=False)[MEANS].mean()
+    table = draws.groupby(CELL, sort=False).mean()
+    table["se"] = draws["less"].groupby(CELL, sort=False).sem()
     return table.reset_index()
 
 
-def standings(found: pd.DataFrame) -> pd.DataFrame:
+def standings(points: pd.DataFrame) -> pd.DataFrame:
     """A row a method, by kind and place.
 
     Returns
@@ -108,94 +127,95 @@ def standings(found: pd.DataFrame) -> pd.DataFrame:
         equals sharing it; `apart` whether the interval of the difference to the kind's first is
         without 0.
     """
-    cell = cells(found).dropna(subset=["less"])
-    each = found.groupby([*CELL, "repetition"])["less"].mean().dropna()
-    seeds = each.groupby([*ONE, "repetition"]).mean()
-    rows = []
-    for kind, own in cell.groupby("kind", sort=False):
-        counts = own.groupby("method")["crowd"].size()
-        full = own[own["method"].map(counts) == counts.max()]
-        places = full["error"].round(12).groupby(full["crowd"]).rank()
-        rank = places.groupby(full["method"]).mean()
-        wide = own.pivot_table(values="less", index="crowd", columns="method")
-        mean = wide.mean()
-        first = mean[rank.index].idxmin()
-        for method, some in own.groupby("method", sort=False):
-            less, even = estimate(some["less"]), estimate(some["even"].dropna())
-            ahead = estimate((wide[method] - wide[first]).dropna())
-            better = (mean[rank.index] < mean[method] - SAME).sum()
-            equal = int((abs(mean[rank.index] - mean[method]) <= SAME).sum() > 1)
-            ranked = method in rank.index
-            rows.append(
-                {
-                    "kind": kind,
-                    "place": f"{better + 1}{'=' * equal}" if ranked else "–",
-                    "method": method,
-                    "less": less.mean,
-                    "se": estimate(seeds[kind, method]).se,
-                    "low": less.low,
-                    "high": less.high,
-                    "rank": rank.get(method, np.nan),
-                    "even": even.mean,
-                    "even_low": even.low,
-                    "even_high": even.high,
-                    **some[["error", "balanced", "labels"]].mean(),
-                    "crowds": less.n,
-                    "apart": bool(ahead.low > 0 or ahead.high < 0),
-                    "_order": (not ranked, less.mean),
-                }
-            )
+    cell = cells(points).dropna(subset=["less"])
+    by_draw = points.groupby([*CELL, "repetition"])["less"].mean().dropna()
+    by_seed = by_draw.groupby([*METHOD, "repetition"]).mean()
+    rows = [
+        row
+        for kind, own in cell.groupby("kind", sort=False)
+        for row in _standings_of_kind(str(kind), own, by_seed)
+    ]
     order = {kind: at for at, kind in enumerate(KINDS)}
-    rows.sort(key=lambda row: (order[row["kind"]], row.pop("_order")))
+    rows.sort(key=lambda row: (order[row["kind"]], row["place"] == "–", row["less"]))
     return pd.DataFrame(rows)
 
 
-def refusals(table: pd.DataFrame) -> pd.DataFrame:
+def _standings_of_kind(
+    kind: str, own: pd.DataFrame, by_seed: pd.Series[float]
+) -> Iterator[dict[str, Any]]:
+    """Rows of `standings` of one kind's cells; those that ran on fewer crowds have no place."""
+    counts = own.groupby("method")["crowd"].size()
+    full = own[own["method"].map(counts) == counts.max()]
+    ranks = full["error"].round(12).groupby(full["crowd"]).rank().groupby(full["method"]).mean()
+    wide = own.pivot_table(values="less", index="crowd", columns="method")
+    mean = wide.mean()
+    with_place = mean[ranks.index]
+    first = with_place.idxmin()
+    for method, rows in own.groupby("method", sort=False):
+        less, even = estimate(rows["less"]), estimate(rows["even"].dropna())
+        ahead = estimate((wide[method] - wide[first]).dropna())
+        better = (with_place < mean[method] - SAME).sum()
+        equal = (abs(with_place - mean[method]) <= SAME).sum() > 1
+        yield {
+            "kind": kind,
+            "place": f"{better + 1}{'=' if equal else ''}" if method in ranks.index else "–",
+            "method": method,
+            "less": less.mean,
+            "se": estimate(by_seed[kind, method]).se,
+            "low": less.low,
+            "high": less.high,
+            "rank": ranks.get(method, np.nan),
+            "even": even.mean,
+            "even_low": even.low,
+            "even_high": even.high,
+            **rows[["error", "balanced", "labels"]].mean(),
+            "crowds": less.n,
+            "apart": bool(ahead.low > 0 or ahead.high < 0),
+        }
+
+
+def refusals(trials: pd.DataFrame) -> pd.DataFrame:
     """Why methods have no number on crowds: `kind, methods, crowds, reason`."""
-    bad = named(table)
+    bad = with_names(trials)
     bad = bad[bad["status"].astype(str) != "ok"]
     reason = bad["message"].where(bad["message"].astype(bool), bad["status"].astype(str))
     bad = bad.assign(reason=reason)
-    for name, by in (("crowds", [*ONE, "reason"]), ("methods", ["kind", "crowds", "reason"])):
+    for name, by in (("crowds", [*METHOD, "reason"]), ("methods", ["kind", "crowds", "reason"])):
         groups = bad.groupby(by, sort=False)[name[:-1]]
         bad = groups.agg(lambda names: ", ".join(dict.fromkeys(names))).rename(name).reset_index()
     return bad[["kind", "methods", "crowds", "reason"]]
 
 
-def errors(found: pd.DataFrame) -> pd.DataFrame:
+def errors(points: pd.DataFrame) -> pd.DataFrame:
     """Mean error over levels, a row a method and a column a crowd."""
-    wide = cells(found).pivot_table(values="error", index=ONE, columns="crowd", sort=False)
+    wide = cells(points).pivot_table(values="error", index=METHOD, columns="crowd", sort=False)
     return wide.rename_axis(columns=None).reset_index()
 
 
-def shown(table: pd.DataFrame) -> list[str]:
+def in_colour(ranks: pd.DataFrame) -> list[str]:
     """The baseline and the first of each kind, "rule top-skill"."""
-    kept = []
-    for kind, own in table.groupby("kind", sort=False):
-        kept += [
-            f"{kind} {name}" for name in dict.fromkeys((BASELINE[str(kind)], own["method"].iloc[0]))
-        ]
-    return kept
+    names = []
+    for kind, own in ranks.groupby("kind", sort=False):
+        baseline, first = BASELINE[str(kind)], own["method"].iloc[0]
+        names += [f"{kind} {name}" for name in dict.fromkeys((baseline, first))]
+    return names
 
 
-def drawn(found: pd.DataFrame, table: pd.DataFrame) -> Chart:
+def curve_chart(points: pd.DataFrame, ranks: pd.DataFrame) -> Chart:
     """Error against labels a task, a panel a crowd; in colour the baseline and first of kinds."""
-    data = found.assign(series=found["kind"] + " " + found["method"])
+    bold = in_colour(ranks)
+    data = points.assign(series=points["kind"] + " " + points["method"])
     keys = ["crowd", "series", "level"]
     data = data.groupby(keys, sort=False)[["labels", "error"]].mean().reset_index()
-    bold = shown(table)
-    data = data.iloc[
-        np.argsort(
-            [bold.index(one) if one in bold else -1 for one in data["series"]], kind="stable"
-        )
-    ]
-    data = data.sort_values("crowd", key=lambda names: names.map(PLACES), kind="stable")
-    seeds = found["repetition"].nunique()
+    layer = [bold.index(name) if name in bold else -1 for name in data["series"]]
+    data = data.assign(panel=data["crowd"].map(PLACES), layer=layer)
+    data = data.sort_values(["panel", "layer"], kind="stable").drop(columns=["panel", "layer"])
+    draws = points["repetition"].nunique()
     return Chart(
         "curves",
-        f"Error on held-out gold against labels a task, means over {seeds} draws of "
-        "tasks, controls and labels. In colour the baseline and the first of each kind, grey all "
-        "others. An exam's labels are not counted.",
+        f"Error on held-out gold against labels a task, means over {draws} draws of tasks, "
+        "controls and labels. In colour the baseline and the first of each kind, grey all others. "
+        "An exam's labels are not counted.",
         data,
         "labels",
         "error",
@@ -209,14 +229,11 @@ def drawn(found: pd.DataFrame, table: pd.DataFrame) -> Chart:
     )
 
 
-PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
-
-
-def said(table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
+def findings(ranks: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Who is first of each kind, who is not told apart from it, and what was not run."""
-    for kind, own in table.groupby("kind", sort=False):
-        ranked = own[own["place"] != "–"]
-        first, rest = ranked.iloc[0], ranked.iloc[1:]
+    for kind, own in ranks.groupby("kind", sort=False):
+        with_place = own[own["place"] != "–"]
+        first, rest = with_place.iloc[0], with_place.iloc[1:]
         near = rest.loc[~rest["apart"], "method"].tolist()
         over = f" (over crowds {first['low']:+.4f} to {first['high']:+.4f})"
         yield (
@@ -225,9 +242,9 @@ def said(table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
             f"{over if first['crowds'] > 1 else ''}; by crowds not told apart from it: "
             f"{', '.join(near) or 'none'}."
         )
-    left = [name for name in DATASETS if name not in set(rows["crowd"])]
-    if left:
-        yield f"Crowds without a trial, not asked for or not at hand: {', '.join(left)}."
+    missing = [name for name in DATASETS if name not in set(rows["crowd"])]
+    if missing:
+        yield f"Crowds without a trial, not asked for or not at hand: {', '.join(missing)}."
     exam = rows.drop_duplicates(["crowd", "repetition"]).groupby("crowd", sort=False)["exam"].mean()
     yield (
         "Labels of the exam, for those who use it (rules, weighted votes), once: "
@@ -235,23 +252,6 @@ def said(table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
         + "."
     )
     yield "A method or a crowd of one's own is one file: workbench leaderboard --plugin FILE."
-
-
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Standings, errors by crowd, refusals, and curves."""
-    rows = ended_well(table)
-    found = curves(rows)
-    ranked = standings(found)
-    tables = {
-        "Standings": ranked,
-        "Error on each crowd, mean over levels": errors(found),
-        "Not run, and why": refusals(table),
-    }
-    return Analysis(
-        (ended(table), *said(ranked, named(rows))),
-        {name: one for name, one in tables.items() if len(one)},
-        (drawn(found, ranked),),
-    )
 
 
 _SMOKE = [

@@ -158,38 +158,38 @@ def board(crowd: Recording, tasks: int | None, *, seed: Seed) -> Board:
     gold = stream(seed, "split").permutation(np.flatnonzero(truth >= 0))
     if len(gold) < 4:
         raise TrialEnded("infeasible", f"{len(gold)} tasks with gold: too few to hold half out")
-    control, left = gold[: len(gold) // 2], gold[len(gold) // 2 :]
+    control, others = gold[: len(gold) // 2], gold[len(gold) // 2 :]
     if tasks is None:
-        left = np.setdiff1d(np.arange(len(truth)), control)
-    open_tasks = np.sort(left[:tasks])
+        others = np.setdiff1d(np.arange(len(truth)), control)
+    open_tasks = np.sort(others[:tasks])
     lot = stream(seed, "order").random(len(votes))
-    asked = np.isin(votes.task, control)
-    examined = np.zeros(len(votes), dtype=bool)
-    examined[asked] = places(votes.worker[asked], lot[asked]) < EXAM
-    mine = np.flatnonzero(np.isin(votes.task, open_tasks))
-    mine = mine[np.lexsort((lot[mine], votes.task[mine]))]
-    mine = mine[places(votes.task[mine], lot[mine]) < MOST]
-    workers = np.unique(votes.worker[mine])
-    task = np.searchsorted(open_tasks, votes.task[mine])
-    own = replace(
+    on_control = np.isin(votes.task, control)
+    in_exam = np.zeros(len(votes), dtype=bool)
+    in_exam[on_control] = places(votes.worker[on_control], lot[on_control]) < EXAM
+    rows = np.flatnonzero(np.isin(votes.task, open_tasks))
+    rows = rows[np.lexsort((lot[rows], votes.task[rows]))]
+    rows = rows[places(votes.task[rows], lot[rows]) < MOST]
+    workers = np.unique(votes.worker[rows])
+    task = np.searchsorted(open_tasks, votes.task[rows])
+    labels = replace(
         votes,
         task=task,
-        worker=np.searchsorted(workers, votes.worker[mine]),
-        label=votes.label[mine],
+        worker=np.searchsorted(workers, votes.worker[rows]),
+        label=votes.label[rows],
         tasks=votes.tasks[open_tasks],
         workers=votes.workers[workers],
     )
-    right = examined & (votes.label == truth[votes.task])
+    right = in_exam & (votes.label == truth[votes.task])
     correct, answered = (
         np.bincount(votes.worker[at], minlength=len(votes.workers))[workers]
-        for at in (right, examined)
+        for at in (right, in_exam)
     )
     known = scores(correct, answered, len(votes.classes))
-    return Board(own, places(task, lot[mine]), truth[open_tasks], known, int(answered.sum()))
+    return Board(labels, places(task, lot[rows]), truth[open_tasks], known, int(answered.sum()))
 
 
 @lru_cache(maxsize=4)
-def drawn(name: str, tasks: int | None, entropy: int, words: tuple[int, ...]) -> Board:
+def board_of(name: str, tasks: int | None, entropy: int, words: tuple[int, ...]) -> Board:
     """Board of a trial: the methods of one trial that run in one process share it."""
     seed = np.random.SeedSequence(entropy, spawn_key=words)
     if name == STAND_IN:
@@ -201,44 +201,43 @@ Reached: TypeAlias = "tuple[int, FloatArray]"
 """Labels bought, and the chance of a wrong label of each open task, shape (n,)."""
 
 
-def aggregated(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
+def by_aggregator(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
     """Label by the first labels of each task."""
     aggregator = AGGREGATORS[name].call
-    more: dict[str, Any] = {}
+    skills: dict[str, Any] = {}
     if "skill" in inspect.signature(aggregator).parameters:
-        more = {"skill": at.known.skill, "classes": at.known.classes}
+        skills = {"skill": at.known.skill, "classes": at.known.classes}
     for level, most in at.levels().items():
         votes = at.first(most)
-        found = aggregator(votes, seed=seed, **more)
-        yield level, (len(votes), 1.0 - found.chance_right(np.maximum(at.truth, 0)))
+        result = aggregator(votes, seed=seed, **skills)
+        yield level, (len(votes), 1.0 - result.chance_right(np.maximum(at.truth, 0)))
 
 
-def hired(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
+def by_rule(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
     """Let at most b of each task's workers vote; alike tasks have the choice in common."""
     rule, votes, options = RULES[name].call, at.votes, RuleOptions(seed, by_evidence=True)
     weight = np.nan_to_num(at.known.vote_weight)
-    there = np.split(votes.worker, np.flatnonzero(np.diff(votes.task)) + 1)
+    of_task = np.split(votes.worker, np.flatnonzero(np.diff(votes.task)) + 1)
     chosen: dict[tuple[bytes, int], IntArray] = {}
     for level, most in at.levels().items():
         if level == LEVELS[-1]:
             continue
-        marked = []
-        for able in there:
+        selection = []
+        for able in of_task:
             budget = min(int(most), len(able))
             key = np.sort(able).tobytes(), budget
             if key not in chosen:
-                here = np.isin(np.arange(len(at.known)), able) & at.known.eligible
-                chosen[key] = rule(replace(at.known, eligible=here), budget, options).chosen
-            marked.append(np.isin(able, chosen[key]))
-        kept = of_votes(votes, np.concatenate(marked))
-        found = weighted_majority(kept, weight, seed=seed, per="worker")
-        yield level, (len(kept), 1.0 - found.chance_right(np.maximum(at.truth, 0)))
+                eligible = np.isin(np.arange(len(at.known)), able) & at.known.eligible
+                chosen[key] = rule(replace(at.known, eligible=eligible), budget, options).chosen
+            selection.append(np.isin(able, chosen[key]))
+        kept = of_votes(votes, np.concatenate(selection))
+        result = weighted_majority(kept, weight, seed=seed, per="worker")
+        yield level, (len(kept), 1.0 - result.chance_right(np.maximum(at.truth, 0)))
 
 
-def learnt(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
+def by_learner(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
     """Meet the tasks one after the other, the first b labels of each being on record."""
-    names = (array.astype(str).astype(object) for array in (at.votes.tasks, at.votes.workers))
-    tasks, workers = names
+    tasks, workers = (ids.astype(str).astype(object) for ids in (at.votes.tasks, at.votes.workers))
     for level, most in at.levels().items():
         if level not in LEARNT:
             continue
@@ -250,10 +249,10 @@ def learnt(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
             run = replay(data, SCHEDULE, policy=name, seed=seed)
             yield level, (run.labels_bought, 1.0 - run.steps["right"].to_numpy(np.float64))
         elif level == LEVELS[-1]:
-            yield level, compared(name, labels, at, seed)
+            yield level, by_any_worker(name, labels, at, seed)
 
 
-def compared(name: str, labels: IntArray, at: Board, seed: Seed) -> Reached:
+def by_any_worker(name: str, labels: IntArray, at: Board, seed: Seed) -> Reached:
     """Let one of `LEARNERS`, which ask any worker, meet a crowd that labelled everything.
 
     Raises
@@ -264,33 +263,33 @@ def compared(name: str, labels: IntArray, at: Board, seed: Seed) -> Reached:
     if len(at.votes.classes) != 2 or (labels >= 0).mean() < WHOLE:
         raise InputError("asks any worker about any task of two classes: too few are on record")
     learner = LEARNERS[name].call(np.nan_to_num(at.known.skill, nan=0.5), seed)
-    bought, said = 0, []
+    bought, decisions = 0, []
     for task, row in enumerate(labels):
-        asked = learner.ask(task).workers
-        given = {int(i): int(row[i]) for i in asked if row[i] >= 0}
-        bought += len(given)
-        said.append(learner.tell(given).label)
-    return bought, np.asarray(np.array(said) != at.truth, dtype=np.float64)
+        workers = learner.ask(task).workers
+        answers = {int(i): int(row[i]) for i in workers if row[i] >= 0}
+        bought += len(answers)
+        decisions.append(learner.tell(answers).label)
+    return bought, np.asarray(np.array(decisions) != at.truth, dtype=np.float64)
 
 
-def collected(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
+def by_policy(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
     """Spend the money of b labels a task."""
     pool, answers = replayed(Recording(at.votes, at.truth))
     levels = at.levels()
     budgets = tuple(len(at.first(most)) for most in levels.values())
     order = int(stream(seed, "order").integers(2**31))
-    found = losses(name, pool, answers, budgets, order)
-    for level, budget, wrong in zip(levels, budgets, found, strict=True):
+    wrong = losses(name, pool, answers, budgets, order)
+    for level, budget, chances in zip(levels, budgets, wrong, strict=True):
         every = np.full(len(at.truth), np.nan)
-        every[at.truth >= 0] = wrong
+        every[at.truth >= 0] = chances
         yield level, (budget, every)
 
 
 RUN: dict[str, Callable[[str, Board, Seed], Iterator[tuple[str, Reached]]]] = {
-    "aggregator": aggregated,
-    "rule": hired,
-    "learner": learnt,
-    "policy": collected,
+    "aggregator": by_aggregator,
+    "rule": by_rule,
+    "learner": by_learner,
+    "policy": by_policy,
 }
 
 
@@ -298,7 +297,9 @@ def trial(params: Params, streams: Streams) -> Record:
     """Let one method label one crowd at every level."""
     kind, _, name = plain(params["method"]).partition("/")
     try:
-        at = drawn(plain(params["crowd"]), params["tasks"], streams.entropy, streams.instance_words)
+        at = board_of(
+            plain(params["crowd"]), params["tasks"], streams.entropy, streams.instance_words
+        )
         started = time.process_time()
         reached = dict(RUN[kind](name, at, streams.instance))
     except InputError as error:

@@ -201,7 +201,7 @@ def is_logarithmic(shape: tuple[str, float]) -> bool:
     "2000 tasks, and its average falls.",
 )
 def figure_2(trials: pd.DataFrame) -> Ruling:
-    """Shape of R(t) up to 2000 tasks by reading of G2, and the fall of R(t)/t in the second half."""
+    """Shape of R(t) up to 2000 tasks by reading of G2; the fall of R(t)/t in the second half."""
     rows = simulated(trials)
     shapes, middle = likeliest_shapes(rows), checkpoint_near(rows, PAPER_T / 2)
     fall = rows[f"regret_{middle}"] / middle - rows[f"regret_{PAPER_T}"] / PAPER_T
@@ -231,8 +231,8 @@ def figure_2_cost(trials: pd.DataFrame) -> Ruling:
     figures = (
         f"R_C(t) = Σ C(S_t) − t C(S*) grows most like, {shapes_text(cost_shapes)}, where R(t) "
         f"grows most like, {shapes_text(shapes)}; R_C({PAPER_T}) = "
-        f"{plus_minus(*mean_se(last), 2)} at {COST} a label, below 0 in {percent((last < 0).mean())} "
-        "of the runs, where smaller sets than S* are chosen. A curve that does not rise throughout "
+        f"{plus_minus(*mean_se(last), 2)} at {COST} a label, below 0 in "
+        f"{percent((last < 0).mean())} of the runs, where smaller sets than S* are chosen. A curve that does not rise throughout "
         "has no shape of growth to compare."
     )
     if growing and not any(alike):

@@ -128,7 +128,7 @@ def runs_of_table_2(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def leads(groups: pd.api.typing.SeriesGroupBy[Any, Any]) -> pd.DataFrame:
-    """Columns of the groups, `mean, sem, size`, and whether the mean is `ahead` of 0 beyond chance."""
+    """Columns of the groups, `mean, sem, size`, and whether the mean is beyond chance `ahead` of 0."""
     table = groups.agg(["mean", "sem", "size"]).reset_index()
     return table.assign(ahead=table["mean"] > BEYOND * table["sem"])
 
