@@ -95,24 +95,24 @@ def trial(params: Params, streams: Streams) -> Record:
     seed = streams.instance
     name, rule, budget = params["data"], params["rule"], params["budget"]
     crowd = _crowd(name, seed)
-    known, votes, truth = _split(crowd, params["controls"], rule, seed, dense=name in DENSE)
+    exam, votes, truth = _split(crowd, params["controls"], rule, seed, dense=name in DENSE)
     if name in DENSE:
-        chosen = _chosen(known, rule, budget, seed)
+        chosen = _chosen(exam, rule, budget, seed)
         marked = np.isin(votes.worker, chosen)
     else:
-        marked = _for_each_task(known, votes, rule, budget, seed)
-    kept = _where(votes, marked)
-    weight = np.where(known.eligible, np.nan_to_num(known.vote_weight), 0.0)
+        marked = _for_each_task(exam, votes, rule, budget, seed)
+    selection = _where(votes, marked)
+    weight = np.where(exam.eligible, np.nan_to_num(exam.vote_weight), 0.0)
     scored = truth >= 0
-    counted = np.bincount(kept.task, minlength=len(truth))[scored]
-    right = kept.label == truth[kept.task]
+    voters = np.bincount(selection.task, minlength=len(truth))[scored]
+    right = selection.label == truth[selection.task]
     return {
-        "accuracy": expected_accuracy(kept, weight, truth),
-        "size": float(counted.mean()),
-        "worker_accuracy": float(right[scored[kept.task]].mean()) if len(kept) else None,
+        "accuracy": expected_accuracy(selection, weight, truth),
+        "size": float(voters.mean()),
+        "worker_accuracy": float(right[scored[selection.task]].mean()) if len(selection) else None,
         "scored": int(scored.sum()),
-        "difficulty": known.difficulty,
-        "guessers": known.guessers,
+        "difficulty": exam.difficulty,
+        "guessers": exam.guessers,
     }
 
 
@@ -135,65 +135,65 @@ def _split(
         raise TrialEnded("infeasible", f"{controls} control tasks of {len(gold)} with gold")
     drawn = stream(seed, "controls").permutation(gold)
     control, rest = drawn[:controls], drawn[controls:]
-    asked = np.isin(votes.task, control)
+    on_control = np.isin(votes.task, control)
     answers = ControlAnswers(
-        votes.task[asked],
-        votes.worker[asked],
-        votes.label[asked] == truth[votes.task[asked]],
+        votes.task[on_control],
+        votes.worker[on_control],
+        votes.label[on_control] == truth[votes.task[on_control]],
         len(votes.workers),
     )
     options = HireOptions(rule=rule if rule in RULES[:-1] else "selected")
-    known = eligible_to_hire(score_by(answers, len(votes.classes), options), options)
+    exam = eligible_to_hire(score_by(answers, len(votes.classes), options), options)
     scored = rest if dense else rest[:SCORED]
-    left = np.where(np.isin(np.arange(len(truth)), scored), truth, -1)
-    return known, _where(votes, left[votes.task] >= 0), left
+    remaining = np.where(np.isin(np.arange(len(truth)), scored), truth, -1)
+    return exam, _where(votes, remaining[votes.task] >= 0), remaining
 
 
-def _chosen(known: Scores, rule: str, budget: int, seed: Seed) -> IntArray:
+def _chosen(exam: Scores, rule: str, budget: int, seed: Seed) -> IntArray:
     name = DEFAULT if rule == "flat accuracy" else rule
-    return select(known, budget, name, seed=seed, by_evidence=True).chosen
+    return select(exam, budget, name, seed=seed, by_evidence=True).chosen
 
 
-def _for_each_task(known: Scores, votes: Votes, rule: str, budget: int, seed: Seed) -> BoolArray:
+def _for_each_task(exam: Scores, votes: Votes, rule: str, budget: int, seed: Seed) -> BoolArray:
     """Mark the votes of those whom the rule chooses for each task, of who labelled it."""
     if rule in (DEFAULT, "flat accuracy"):
         first = select_per_task(
             votes,
-            np.where(known.eligible, known.posterior_value, -np.inf),
+            np.where(exam.eligible, exam.posterior_value, -np.inf),
             budget,
             stop=False,
             seed=seed,
         )
-        return _stopped(known, votes, first, seed)
-    above = known.skill > 1.0 / known.classes
+        return _stopped(exam, votes, first, seed)
+    above = exam.skill > 1.0 / exam.classes
     value = {
-        "selected": known.gain,
-        "plug-in": known.plug_in,
-        "top-informative": known.plug_in,
-        "top-skill": known.skill,
-        "threshold": np.where(above, known.skill, -np.inf),
-        "random": stream(seed, "random workers").random(len(known)),
+        "selected": exam.gain,
+        "plug-in": exam.plug_in,
+        "top-informative": exam.plug_in,
+        "top-skill": exam.skill,
+        "threshold": np.where(above, exam.skill, -np.inf),
+        "random": stream(seed, "random workers").random(len(exam)),
     }[rule]
-    value = np.where(known.eligible, value, -np.inf)
+    value = np.where(exam.eligible, value, -np.inf)
     stop = rule in ("selected", "plug-in")
     return select_per_task(votes, value, budget, stop=stop, seed=seed)
 
 
-def _stopped(known: Scores, votes: Votes, first: BoolArray, seed: Seed) -> BoolArray:
+def _stopped(exam: Scores, votes: Votes, first: BoolArray, seed: Seed) -> BoolArray:
     """Of each task's marked votes keep the first k, best worker first, that err least together."""
     rows = np.flatnonzero(first)
-    rows = rows[np.lexsort((-known.posterior_value[votes.worker[rows]], votes.task[rows]))]
-    weight = known.vote_weight
+    rows = rows[np.lexsort((-exam.posterior_value[votes.worker[rows]], votes.task[rows]))]
+    weight = exam.vote_weight
     turned = np.nan_to_num(weight) < 0
-    able, share = skills_by_difficulty(known.posterior_skill, known.difficulty, turned)
+    able, share = skills_by_difficulty(exam.posterior_skill, exam.difficulty, turned)
     rng = stream(seed, "sizes")
     marked: BoolArray = np.zeros(len(votes), dtype=np.bool_)
     if not len(rows):
         return marked
-    for some in np.split(rows, np.flatnonzero(np.diff(votes.task[rows])) + 1):
-        at = votes.worker[some]
-        size = _least(able[at], share, weight[at], known.classes, rng)
-        marked[some[:size]] = True
+    for labels in np.split(rows, np.flatnonzero(np.diff(votes.task[rows])) + 1):
+        at = votes.worker[labels]
+        size = _least(able[at], share, weight[at], exam.classes, rng)
+        marked[labels[:size]] = True
     return marked
 
 
