@@ -1,7 +1,7 @@
 """The audit: whether its promise holds whatever the beliefs, and how many checks it takes.
 
-`promise`: in each setting more answers are wrong than the audit allows, by one or by a quarter, and it
-is looked at after every check. A certificate while more are left is false. Beliefs are
+`promise`: in each setting more answers are wrong than the audit allows, by one or by a quarter, and
+it is looked at after every check. A certificate while more are left is false. Beliefs are
 
 - `informative`: an answer is wrong in proportion to the odds that are believed,
 - `flat`: all alike, at the rate that is asked about; `zero`: all alike, believed right,

@@ -232,8 +232,8 @@ def figure_2_cost(trials: pd.DataFrame) -> Ruling:
         f"R_C(t) = Σ C(S_t) − t C(S*) grows most like, {shapes_text(cost_shapes)}, where R(t) "
         f"grows most like, {shapes_text(shapes)}; R_C({PAPER_T}) = "
         f"{plus_minus(*mean_se(last), 2)} at {COST} a label, below 0 in "
-        f"{percent((last < 0).mean())} of the runs, where smaller sets than S* are chosen. A curve that does not rise throughout "
-        "has no shape of growth to compare."
+        f"{percent((last < 0).mean())} of the runs, where smaller sets than S* are "
+        "chosen. A curve that does not rise throughout has no shape of growth to compare."
     )
     if growing and not any(alike):
         return Ruling.refuted(figures)

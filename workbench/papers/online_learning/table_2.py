@@ -128,7 +128,7 @@ def runs_of_table_2(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def leads(groups: pd.api.typing.SeriesGroupBy[Any, Any]) -> pd.DataFrame:
-    """Columns of the groups, `mean, sem, size`, and whether the mean is beyond chance `ahead` of 0."""
+    """Columns of the groups: `mean, sem, size`, and `ahead`: the mean is beyond chance above 0."""
     table = groups.agg(["mean", "sem", "size"]).reset_index()
     return table.assign(ahead=table["mean"] > BEYOND * table["sem"])
 
