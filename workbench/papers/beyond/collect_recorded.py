@@ -390,5 +390,6 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
+    version=2,
     deadline=1800.0,
 )

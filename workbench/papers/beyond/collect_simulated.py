@@ -272,4 +272,5 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
+    version=2,
 )
