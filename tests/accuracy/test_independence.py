@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from tests.release import before_a_release
 from workbench.accuracy import independence
 from workbench.accuracy.independence import below_chance, dependence, effective_workers
 from workbench.crowd.votes import Votes
@@ -136,6 +137,7 @@ def test_independent_crowds_raise_no_alarm():
     assert alarms <= 3
 
 
+@before_a_release
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "sparse", "several classes", "few", "weak"])
 def test_in_many_independent_crowds_alarms_are_rare(kind):

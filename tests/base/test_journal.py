@@ -21,6 +21,7 @@ import pytest
 
 from tests.base import toy_journal
 from tests.base.toy_journal import BY, KIND, Opened, Told, append, begin, entries, refusal
+from tests.release import before_a_release
 from workbench.base import journal as module
 from workbench.base.errors import InputError
 from workbench.base.journal import Journal
@@ -553,6 +554,7 @@ def test_a_folder_that_may_not_be_written_is_told_in_one_line():
 # ---- growth ----
 
 
+@before_a_release
 @pytest.mark.slow
 def test_a_million_events_are_open_in_two_seconds(path):
     with Journal.create(path, KIND, [Opened(0.1)], **BY) as journal:

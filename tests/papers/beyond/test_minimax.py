@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from crowd_models.online import RandomOrder, SequenceMix
+from tests.release import before_a_release
 from workbench.base.errors import InputError
 from workbench.papers.beyond.check_bound import bound_of
 from workbench.papers.beyond.dynamic_program import online_optimum
@@ -40,6 +41,7 @@ def test_proof_and_policy_meet(family, bound):
         assert found.bound == bound
 
 
+@before_a_release
 @pytest.mark.slow
 def test_the_bounds_of_the_other_ladders():
     assert minimax(FAMILIES["ladder-6"]()).bound == Fraction(110, 47)

@@ -16,6 +16,7 @@ from crowd_models.online import (
     SequenceMix,
     occupation_program,
 )
+from tests.release import before_a_release
 from workbench.base.errors import InputError
 from workbench.papers.beyond.dynamic_program import (
     LackLevels,
@@ -94,6 +95,7 @@ def test_the_programme_is_the_linear_program_and_the_best_of_all_policies():
     assert enumerated >= 15
 
 
+@before_a_release
 @pytest.mark.slow
 def test_they_agree_on_two_hundred_more():
     assert sum(agree(seed) for seed in range(30, 230)) >= 100
