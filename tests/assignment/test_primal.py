@@ -68,7 +68,7 @@ class TestTheorem1:
             assert promise.labels == min(problem.shape)
         # The assumption is not a formality: without it the claim mostly fails.
         assert without > 10
-        assert broken > without / 2
+        assert broken > without / 3
 
     def test_assumption_cannot_be_had_by_perturbing(self):
         """A full worker split between two tasks ties them, whatever the qualities."""

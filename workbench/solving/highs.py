@@ -9,9 +9,11 @@ certificate speaks.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -103,10 +105,34 @@ class HighsRun:
 _threads_in_use: list[int] = []
 
 
+@cache
+def without_banner() -> None:
+    """Make the process's first HiGHS object where nobody sees it.
+
+    From 1.16 on it prints a banner, whatever its options, on the standard output that a command's
+    JSON stands on.
+    """
+    import highspy
+
+    try:
+        kept = os.dup(1)
+    except OSError:  # closed: nothing can be printed there
+        highspy.Highs()
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+            os.dup2(nowhere.fileno(), 1)
+            highspy.Highs()
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def claim_threads(threads: int) -> None:
     """Make the next run use this many threads: without it, HiGHS refuses another number."""
     import highspy
 
+    without_banner()
     if _threads_in_use and _threads_in_use[0] != threads:
         highspy.Highs.resetGlobalScheduler(True)
     _threads_in_use[:] = [threads]
@@ -121,6 +147,7 @@ def run(
     """Solve a linear or integer program given as arrays, from a known solution if there is one."""
     import highspy
 
+    without_banner()
     started = time.perf_counter()
     claim_threads(options.threads)
     if model.integer:
@@ -261,6 +288,7 @@ def pass_arrays(highs: Any, model: LinearModel) -> Any:
     """Hand the arrays over whole: filling a `HighsLp` field by field copies them once more."""
     import highspy
 
+    without_banner()
     columns = len(model.cost)
     whole = np.zeros(columns, dtype=np.int32)
     if model.integer:
@@ -297,6 +325,7 @@ def run_raw(model: LinearModel) -> float:
     """
     import highspy
 
+    without_banner()
     highs = highspy.Highs()
     for name, value in settings(RunOptions(), integer=model.integer).items():
         highs.setOptionValue(name, value)

@@ -14,7 +14,14 @@ import numpy as np
 
 from crowd_models.patterns import Pattern
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.highs import RunOptions, accepted, claim_threads, set_options, settings
+from workbench.solving.highs import (
+    RunOptions,
+    accepted,
+    claim_threads,
+    set_options,
+    settings,
+    without_banner,
+)
 from workbench.solving.solution import Side
 
 FEASIBILITY = 1e-9
@@ -61,6 +68,7 @@ class Master:
     ) -> None:
         import highspy
 
+        without_banner()
         claim_threads(1)
         self.tasks, self.supply, self.open_prices = tasks, supply, open_prices
         self.sides = sides
@@ -136,6 +144,7 @@ class Master:
         """Solve the linear program over the patterns known."""
         import highspy
 
+        without_banner()
         self._highs.run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             # A basis gone bad: from scratch it has an optimum, leaving tasks open if need be.
@@ -157,6 +166,7 @@ class Master:
         """Solve over whole numbers; the best plan that serves every task, or None."""
         import highspy
 
+        without_banner()
         kinds, columns = len(self.tasks), len(self.patterns)
         model = highspy.Highs()
         set_options(model, settings(options, integer=True))
