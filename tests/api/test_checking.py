@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.api import checking
+from workbench.crowd import gold_rule
 
 
 def made(seed=0, tasks=100, workers=9, missing=0.1, copies=(), liar=None):
@@ -144,9 +144,9 @@ def test_thousands_of_classes_are_looked_at_a_part_at_a_time(monkeypatch):
     gold = pd.Series(range(300), name="gold")
     whole = wb.check(labels, gold).majority
     shapes = []
-    made = checking.chances
-    monkeypatch.setattr(checking, "PART", 5000)
-    monkeypatch.setattr(checking, "chances", lambda *a: shapes.append(a[-1]) or made(*a))
+    made = gold_rule.chances
+    monkeypatch.setattr(gold_rule, "PART", 5000)
+    monkeypatch.setattr(gold_rule, "chances", lambda *a: shapes.append(a[-1]) or made(*a))
     parts = wb.check(labels, gold).majority
     assert max(n * L for n, L in shapes) <= 5000
     assert parts == pytest.approx(whole)

@@ -26,16 +26,15 @@ generalization error".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd.gold_rule import GoldRule
+from workbench.crowd.gold_rule import GoldRule, majority_loss
+from workbench.crowd.votes import Votes
 
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
@@ -200,33 +199,30 @@ class MajorityError:
     tasks: int
 
 
-def majority_error(
-    labels: pd.DataFrame, gold: pd.Series[Any], tasks: Names | None = None
-) -> MajorityError | None:
-    """Measure a majority vote of all labels on control tasks, which it does not learn from.
+def majority_error(votes: Votes, gold: IntArray, tasks: IntArray) -> MajorityError | None:
+    """Measure a majority vote on control tasks, which it does not learn from.
 
     Parameters
     ----------
-    labels, gold
-        Columns `task, worker, label`; true label by task.
+    votes
+        Labels of everybody.
+    gold
+        Class of the control tasks, −1 of all others, shape (n,).
     tasks
-        The control tasks that count; all when None.
+        Indices of the control tasks that count.
 
     Returns
     -------
     None where there is no such task.
     """
-    truth = gold if tasks is None else gold[gold.index.isin(tasks)]
-    if not len(truth):
+    if not len(tasks):
         return None
-    classes = pd.Index(sorted({*labels["label"], *gold}, key=str))
-    own = labels[labels["task"].isin(truth.index)]
-    task = truth.index.get_indexer(pd.Index(own["task"]))
-    counts = np.zeros((len(truth), len(classes)))
-    np.add.at(counts, (task, classes.get_indexer(pd.Index(own["label"]))), 1.0)
-    first = counts == counts.max(axis=1, keepdims=True)
-    right = first[np.arange(len(truth)), classes.get_indexer(pd.Index(truth))] / first.sum(axis=1)
-    return MajorityError(1.0 - float(right.mean()), len(own) / len(truth), len(truth))
+    counted = np.full_like(gold, -1)
+    counted[tasks] = gold[tasks]
+    wrong = majority_loss(votes, counted)
+    guessed = np.where(np.isnan(wrong), 1.0 - 1.0 / len(votes.classes), wrong)
+    labels = int((counted[votes.task] >= 0).sum())
+    return MajorityError(float(guessed.mean()), labels / len(tasks), len(tasks))
 
 
 def error_interval(

@@ -12,9 +12,9 @@ from workbench.accuracy.independence import LEVEL, NEARLY_ALL, Dependence, below
 from workbench.accuracy.measured import error_interval, expected_radius, least_rmse
 from workbench.api import inputs
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import FloatArray
 from workbench.base.text import Columns
-from workbench.crowd.gold_rule import RuleLabels, VotesByTask, chances, gold_codes
+from workbench.crowd.gold_rule import VotesByTask, gold_codes, majority_loss
 from workbench.crowd.label_checks import (
     Agreement,
     Repeats,
@@ -31,8 +31,6 @@ SHOWN, NAMED = 30, 8
 """Workers that are printed among the details, and that are named in a line."""
 BRIEF = 10
 """Workers below the verdict."""
-PART = 2**22
-"""Numbers in a table of gold tasks and classes that is made at a time."""
 POINTS, MOST_GOLD = 12, 0.5
 """Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
 that their own error is less and less known."""
@@ -429,6 +427,7 @@ def check(
     votes = Votes.of(first, classes=classes)
     codes = gold_codes(votes, true)
     found = dependence(votes, codes, seed=seed)
+    missed = majority_loss(votes, codes)
     return LabelCheck(
         given.name,
         seed,
@@ -438,7 +437,7 @@ def check(
         classes,
         classes_alike({str(k): int(v) for k, v in whole["label"].value_counts().items()}),
         _wrong(votes, codes),
-        _majority(votes, codes),
+        (float(np.nansum(missed)), int((~np.isnan(missed)).sum())),
         agreement(votes),
         repeats(whole),
         {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
@@ -487,20 +486,6 @@ def _agrees(votes: Votes) -> FloatArray:
     tasks = np.bincount(votes.worker[shared], minlength=m)
     mean: FloatArray = np.where(tasks > 0, share / np.maximum(tasks, 1), np.nan)
     return mean
-
-
-def _majority(votes: Votes, codes: IntArray) -> tuple[float, int]:
-    """Wrong labels of a majority vote on the gold tasks, and how many of these have a label."""
-    gold, by_task, L = np.flatnonzero(codes >= 0), VotesByTask(votes), len(votes.classes)
-    wrong, labelled = 0.0, 0
-    for part in np.array_split(gold, 1 + len(gold) * L // PART):
-        rows, place = by_task.rows(part)
-        label = by_task.votes.label[rows]
-        chance = chances(place, label, np.ones(len(label)), (len(part), L))
-        loss = RuleLabels(chance).loss(codes[part])
-        wrong += float(np.nansum(loss))
-        labelled += int((~np.isnan(loss)).sum())
-    return wrong, labelled
 
 
 def _wrong(votes: Votes, codes: Any) -> FloatArray:

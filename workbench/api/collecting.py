@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import effective_workers
-from workbench.accuracy.measured import error_interval
+from workbench.accuracy.measured import error_interval, majority_error
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
@@ -374,15 +374,12 @@ def collect(
     )
 
 
-def _plain_majority(pool: Pool, answers: Answers, money: float, seed: int) -> float:
+def _plain_majority(pool: Pool, answers: Answers, money: float, seed: int) -> float | None:
     """Error of a majority of labels drawn evenly over the tasks, for the same money."""
     plain = rehearse(POLICIES["fixed"].call, pool, answers, Goal(), total=money, seed=seed)
-    counts = np.zeros((len(pool.tasks), len(pool.classes)))
-    np.add.at(counts, (plain.ledger.labels[:, 0], plain.ledger.labels[:, 2]), 1.0)
-    first = counts == counts.max(axis=1, keepdims=True)
     known = np.flatnonzero(answers.truth >= 0)
-    right = first[known, answers.truth[known]] / first[known].sum(axis=1)
-    return 1.0 - float(right.mean())
+    found = majority_error(plain.ledger.votes(), answers.truth, known)
+    return None if found is None else found.error
 
 
 def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | None:

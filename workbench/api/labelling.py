@@ -52,6 +52,7 @@ from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import Values, to_pandas
 from workbench.crowd.tables import Duplicates
+from workbench.crowd.votes import Votes
 
 COLUMNS: Columns = {
     "task": ("task", ""),
@@ -408,7 +409,7 @@ def aggregate(
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
             return _by_choice(given, known, seed)
     found = label_tasks(given.table, method or DEFAULT, known, options, seed=seed)
-    error = None if true is None else _measured(found, given.table, true, seed)
+    error = None if true is None else _measured(found, given.table, seed)
     return Labels(given.name, seed, found, given, error)
 
 
@@ -425,26 +426,30 @@ def _by_choice(given: inputs.Given, known: KnownBeforehand, seed: int) -> Labels
     found = labelled[PLAINEST_FIRST[chosen_by(wrong)]]
     errors = dict(zip(PLAINEST_FIRST, wrong.mean(axis=0).tolist(), strict=True))
     if known.truth is not None:
-        error = _measured(found, given.table, known.truth, seed)
+        error = _measured(found, given.table, seed)
         return Labels(given.name, seed, found, given, error, errors)
     measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
     correlation = error_correlation(votes, codes, seed=seed)
-    beside = majority_error(given.table, known.gold, votes.tasks[measured.counted])
+    beside = majority_error(_everybodys(given.table, found), codes, measured.counted)
     how = "the method chosen anew without each part"
     error = GoldError(measured, correlation, correlation.answers, how, beside)
     return Labels(given.name, seed, found, given, error, errors)
 
 
-def _measured(found: Labelled, labels: pd.DataFrame, truth: pd.Series[Any], seed: int) -> GoldError:
+def _measured(found: Labelled, labels: pd.DataFrame, seed: int) -> GoldError:
     """Hold the labels, and everybody's majority, against the truth, which they do not rest on."""
     known = np.maximum(found.control, found.judged)
     rule = fixed_rule(found.aggregate, found.counted, found.control)
     measured = measure_error(rule, found.judged, left=np.flatnonzero(known < 0), seed=seed)
     correlation = error_correlation(found.counted, known, seed=seed)
-    tasks = found.answers["task"].to_numpy()[measured.counted]
-    beside = majority_error(labels, truth, tasks)
+    beside = majority_error(_everybodys(labels, found), found.judged, measured.counted)
     how = "none of which it rests on"
     return GoldError(measured, correlation, correlation.answers, how, beside)
+
+
+def _everybodys(labels: pd.DataFrame, found: Labelled) -> Votes:
+    """All labels of the tasks that were labelled, those that did not count too."""
+    return Votes.of(labels, tasks=found.counted.tasks, classes=found.classes)
 
 
 def _planned(plan: Any, method: str | None) -> pd.DataFrame:

@@ -91,4 +91,4 @@ def measure_plan(
     voters = {*made.table["worker"], *made.counted["worker"]}
     planned = np.flatnonzero(np.isin(workers, list(voters))[votes.worker])
     correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
-    return measured, correlation, majority_error(labels, gold, votes.tasks[measured.counted])
+    return measured, correlation, majority_error(votes, codes, measured.counted)

@@ -18,6 +18,9 @@ import pandas as pd
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.votes import TIE, Votes
 
+PART = 2**22
+"""Numbers in a table of gold tasks and classes that is made at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class RuleLabels:
@@ -164,3 +167,25 @@ def some_votes(votes: Votes, rows: IntArray) -> Votes:
         votes.workers,
         votes.classes,
     )
+
+
+def majority_loss(votes: Votes, gold: IntArray) -> FloatArray:
+    """Chance that a majority of all votes is wrong on each gold task, shape (c,).
+
+    Ties are drawn fairly.
+
+    NaN for a task without votes.
+
+    Parameters
+    ----------
+    gold
+        Class of the c gold tasks, −1 of all others, shape (n,).
+    """
+    control, by_task, classes = np.flatnonzero(gold >= 0), VotesByTask(votes), len(votes.classes)
+    losses = [np.zeros(0)]
+    for part in np.array_split(control, 1 + len(control) * classes // PART):
+        rows, place = by_task.rows(part)
+        label = by_task.votes.label[rows]
+        chance = chances(place, label, np.ones(len(label)), (len(part), classes))
+        losses.append(RuleLabels(chance).loss(gold[part]))
+    return np.concatenate(losses)

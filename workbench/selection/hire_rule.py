@@ -100,7 +100,7 @@ def measure_hiring(
     measured = measure_error(hire_rule(votes, choose), codes, seed=options.seed)
     rows = np.flatnonzero(np.isin(workers, hired.chosen)[votes.worker])
     correlation = error_correlation(some_votes(votes, rows), codes, seed=options.seed)
-    return measured, correlation, majority_error(labels, gold, votes.tasks[measured.counted])
+    return measured, correlation, majority_error(votes, codes, measured.counted)
 
 
 def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
