@@ -132,10 +132,9 @@ class Hires(Result):
         sentences = [f"Hire {hired.size} of {of} workers: {names(self.chosen, LISTED)}."]
         if self.error is not None:
             sentences += self.error.verdict("their vote is", "each left out in turn", hired.size)
-        if self.unlabelled:
+        if empty := self.unlabelled:
             sentences.append(
-                f"{percent(self.unlabelled)} of the tasks have no label of theirs, and get no "
-                "answer."
+                f"{percent(empty)} of the tasks have no label of theirs, and get no answer."
             )
         if self.error is not None:
             sentences += self.error.together()

@@ -53,13 +53,13 @@ class Result:
         """Give the small table that stands below the verdict."""
         return ""
 
-    def summary(self) -> str:
-        """Give the text that the command prints: the verdict and a small table."""
-        sentences = self.verdict()
+    def summary(self, *, details: bool = False) -> str:
+        """Give the text that the command prints: the verdict, and a small table or the details."""
+        sentences = "\n".join(self.verdict())
         if not sentences:
             return self.details()
-        table = self.brief()
-        return "\n".join(sentences) + (f"\n\n{table}" if table else "")
+        below = self.details() if details else self.brief()
+        return f"{sentences}\n\n{below}".rstrip("\n")
 
     def plot(self) -> Figure:
         """Draw the result."""

@@ -306,9 +306,11 @@ plugin_option = click.option(
 )
 
 
-def _note_details(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    from workbench.cli.output import DETAILS
+DETAILS = "workbench.cli.details"
+"""Where click keeps whether details are asked for."""
 
+
+def _note_details(context: click.Context, _: click.Parameter, asked: bool) -> None:
     context.meta[DETAILS] = asked
 
 

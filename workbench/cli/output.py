@@ -18,6 +18,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import cell, printable, strict_json
 from workbench.base.writing import write_together
+from workbench.cli.options import DETAILS
 from workbench.cli.streams import put, say, show
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from workbench.api.auditing import Auditor
     from workbench.api.result import Result
 
-DETAILS = "workbench.cli.details"
-"""Where click keeps whether details are asked for."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet takes for a formula."""
 
@@ -65,9 +64,7 @@ def tell(result: Result, as_json: bool, *written: str) -> None:
         emit(result.to_dict())
         return
     context = click.get_current_context()
-    text = result.summary()
-    if context.meta.get(DETAILS) and result.verdict():
-        text = "\n".join(result.verdict()) + f"\n\n{result.details()}"
+    text = result.summary(details=bool(context.meta.get(DETAILS)))
     show("\n".join([as_options(text, context.command), *written]))
 
 

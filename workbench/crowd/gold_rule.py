@@ -172,9 +172,7 @@ def some_votes(votes: Votes, rows: IntArray) -> Votes:
 def majority_loss(votes: Votes, gold: IntArray) -> FloatArray:
     """Chance that a majority of all votes is wrong on each gold task, shape (c,).
 
-    Ties are drawn fairly.
-
-    NaN for a task without votes.
+    Ties are drawn fairly; NaN for a task without votes.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def call_within(
     deadline = time.perf_counter() + min(seconds, LONGEST) + GRACE
     latest: Any = None
     surroundings = Surroundings.now()
-    child = _child(surroundings)
+    child, waits = _child(surroundings), False
     try:
         child.call(job, *arguments)
         while (left := deadline - time.perf_counter()) > 0:
@@ -92,8 +92,7 @@ def call_within(
                 child.check()
                 continue
             if kind == "result":
-                if not _idle:
-                    _idle.append((surroundings, child))
+                waits = True
                 return content, None, ""
             if kind != "report":
                 return latest, Termination.NUMERICS, f"the solver process failed: {content}"
@@ -102,5 +101,7 @@ def call_within(
                 on_report(content)
         return latest, Termination.TIME_LIMIT, ""
     finally:
-        if all(child is not kept for _, kept in _idle):
+        if waits and not _idle:
+            _idle.append((surroundings, child))
+        else:
             child.kill()

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Termination
+
+if TYPE_CHECKING:
+    import highspy
 
 LpAlgorithm = Literal["simplex", "ipx"]
 OnIncumbent = Callable[[float, float, FloatArray], None]
@@ -128,6 +131,14 @@ def without_banner() -> None:
         os.close(kept)
 
 
+def new_highs() -> highspy.Highs:
+    """Make a HiGHS object that prints nothing on being made."""
+    import highspy
+
+    without_banner()
+    return highspy.Highs()
+
+
 def claim_threads(threads: int) -> None:
     """Make the next run use this many threads: without it, HiGHS refuses another number."""
     import highspy
@@ -147,12 +158,11 @@ def run(
     """Solve a linear or integer program given as arrays, from a known solution if there is one."""
     import highspy
 
-    without_banner()
     started = time.perf_counter()
     claim_threads(options.threads)
     if model.integer:
         model = _without_dust(_enlarged(model))
-    highs = highspy.Highs()
+    highs = new_highs()
     set_options(highs, settings(options, integer=model.integer))
     if on_incumbent is not None and model.integer:
         highs.cbMipImprovingSolution.subscribe(
@@ -323,10 +333,7 @@ def run_raw(model: LinearModel) -> float:
     What the array route is held to; options are those of the array route, so that both sides
     walk the same path.
     """
-    import highspy
-
-    without_banner()
-    highs = highspy.Highs()
+    highs = new_highs()
     for name, value in settings(RunOptions(), integer=model.integer).items():
         highs.setOptionValue(name, value)
     pass_arrays(highs, model)

@@ -18,9 +18,9 @@ from workbench.solving.highs import (
     RunOptions,
     accepted,
     claim_threads,
+    new_highs,
     set_options,
     settings,
-    without_banner,
 )
 from workbench.solving.solution import Side
 
@@ -66,15 +66,13 @@ class Master:
         open_prices: FloatArray,
         sides: Sequence[Side] = (),
     ) -> None:
-        import highspy
 
-        without_banner()
         claim_threads(1)
         self.tasks, self.supply, self.open_prices = tasks, supply, open_prices
         self.sides = sides
         self.patterns: list[Pattern] = []
         self._known: set[tuple[int, bytes]] = set()
-        self._highs = highspy.Highs()
+        self._highs = new_highs()
         options = {
             "output_flag": False,
             "threads": 1,
@@ -144,7 +142,6 @@ class Master:
         """Solve the linear program over the patterns known."""
         import highspy
 
-        without_banner()
         self._highs.run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             # A basis gone bad: from scratch it has an optimum, leaving tasks open if need be.
@@ -166,9 +163,8 @@ class Master:
         """Solve over whole numbers; the best plan that serves every task, or None."""
         import highspy
 
-        without_banner()
         kinds, columns = len(self.tasks), len(self.patterns)
-        model = highspy.Highs()
+        model = new_highs()
         set_options(model, settings(options, integer=True))
         accepted(model.passModel(self._highs.getLp()), "model")
         every = np.arange(kinds + columns, dtype=np.int32)
