@@ -88,23 +88,18 @@ class GoldError:
         labels
             Labels a task that it takes, beside those of everybody.
         """
-        found = self.measured
-        if not found.tasks_measured:
+        error = self.measured
+        if not error.tasks_measured:
             return [f"No gold task has an answer: how often {whose} wrong, nobody knows."]
-        low, high = found.error_interval
-        sure = percent(found.confidence)
-        counted = f"{found.wrong:.4g} wrong of {found.tasks_measured} gold tasks, {how}"
-        if found.tasks_measured < FEW:
-            said = (
-                f"{whose} wrong on {percent(low)} to {percent(high)} of tasks (90 % interval; "
-                f"{counted}: too few for a better word)."
-            )
+        low, high = map(percent, error.error_interval)
+        interval = f"{percent(error.confidence)} interval"
+        counted = f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks, {how}"
+        if error.tasks_measured < FEW:
+            amount = f"{low} to {high} of tasks ({interval}; {counted}: too few for a better word)."
         else:
-            said = (
-                f"{whose} wrong on {percent(found.error_measured)} of tasks ({sure} interval "
-                f"{percent(low)} to {percent(high)}; {counted})."
-            )
-        sentences = [said[0].upper() + said[1:]]
+            share = percent(error.error_measured)
+            amount = f"{share} of tasks ({interval} {low} to {high}; {counted})."
+        sentences = [f"{whose[0].upper()}{whose[1:]} wrong on {amount}"]
         if self.majority is not None:
             beside = (
                 f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
