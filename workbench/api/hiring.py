@@ -120,9 +120,13 @@ class Hires(Result):
     @property
     def unlabelled(self) -> float:
         """Share of the tasks of the labels that none of the hired has labelled."""
+        tasks = self.given.table["task"].nunique()
+        return 1.0 - float(self._labelled().nunique() / max(tasks, 1))
+
+    def _labelled(self) -> pd.Series[Any]:
+        """Task of each label that one of the hired gave."""
         labels = self.given.table
-        theirs = labels["task"][labels["worker"].isin(self.found.chosen)]
-        return 1.0 - float(theirs.nunique() / max(labels["task"].nunique(), 1))
+        return labels["task"][labels["worker"].isin(self.found.chosen)]
 
     def verdict(self) -> list[str]:
         """Say whom to hire, how wrong their vote is, and everybody's majority."""
@@ -131,7 +135,9 @@ class Hires(Result):
             return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
         sentences = [f"Hire {hired.size} of {of} workers: {names(self.chosen, LISTED)}."]
         if self.error is not None:
-            sentences += self.error.verdict("their vote is", "each left out in turn", hired.size)
+            labelled = self._labelled()
+            per_task = len(labelled) / max(labelled.nunique(), 1)
+            sentences += self.error.verdict("their vote is", per_task)
         if empty := self.unlabelled:
             sentences.append(
                 f"{percent(empty)} of the tasks have no label of theirs, and get no answer."
@@ -374,7 +380,9 @@ def hire(
     error = None
     if found.size:
         measured, correlation, beside = measure_hiring(given.table, control, found, options)
-        error = GoldError(measured, correlation, found.size, "chosen anew without each", beside)
+        error = GoldError(
+            measured, correlation, found.size, "chosen anew without each part", beside
+        )
     return Hires(given.name, seed, money, found, given, error)
 
 

@@ -170,7 +170,7 @@ class Labels(Result):
             f"{len(found.workers)} workers, by {found.method}{self._choice()}."
         ]
         if self.error is not None:
-            sentences += self.error.verdict("the answers are", self.error.how)
+            sentences += self.error.verdict("the answers are")
         else:
             sentences.append(self._believed())
         if empty:

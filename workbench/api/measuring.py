@@ -1,4 +1,4 @@
-"""What was measured on a user's gold of what else is only predicted: keys, lines and a warning."""
+"""A vote's error measured on a user's gold: sentences, lines, warnings, and keys of results."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from workbench.api.result import facts, percent
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
 SELDOM = 0.5
-"""Share of control tasks below which a plan's requirement is called seldom met."""
+"""Share of control tasks that meet a plan's requirement, below which there is a warning."""
 FEW = 10
-"""Control tasks that count, below which a verdict gives the interval alone."""
+"""Measured control tasks, below which a verdict gives the interval alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class GoldError:
     measured
         Error and interval.
     correlation
-        How errors go together, of the workers who vote.
+        How the voters' errors go together.
     workers
-        How many of them vote on a task.
+        Labels a task, in the mean.
     how
         How the control tasks were labelled.
     majority
@@ -47,17 +47,17 @@ class GoldError:
 
     def lines(self, indent: str = "") -> str:
         """What was measured first, what follows from independence second."""
-        found = self.measured
-        if found.error_measured is None:
+        error = self.measured
+        if error.error_measured is None:
             return ""
-        low, high = found.error_interval
-        left = "any number of tasks" if found.tasks_left is None else f"{found.tasks_left} tasks"
-        sure = percent(found.confidence)
+        low, high = error.error_interval
+        left = "any number of tasks" if error.tasks_left is None else f"{error.tasks_left} tasks"
+        sure = percent(error.confidence)
         rows = [
             (
                 "error, measured on your gold",
-                f"{found.error_measured:.3g} ({sure} interval for {left}: {low:.3g} to {high:.3g}; "
-                f"{found.wrong:.4g} wrong of {found.tasks_measured} control tasks, {self.how})",
+                f"{error.error_measured:.3g} ({sure} interval for {left}: {low:.3g} to {high:.3g}; "
+                f"{error.wrong:.4g} wrong of {error.tasks_measured} control tasks, {self.how})",
             ),
         ]
         if self.majority is not None:
@@ -68,38 +68,38 @@ class GoldError:
                     "labels a task",
                 )
             )
-        if found.error_independent is not None:
-            where = "" if found.met is None else ", with the labels of the control tasks"
-            said = f"{found.error_independent:.3g}{where}"
-            rows.append(("if errors were independent", said))
-        if found.met is not None:
-            rows.append(("requirement met", f"on {percent(found.met, 3)} of the control tasks"))
+        if error.error_independent is not None:
+            where = "" if error.met is None else ", with the labels of the control tasks"
+            independent = f"{error.error_independent:.3g}{where}"
+            rows.append(("if errors were independent", independent))
+        if error.met is not None:
+            rows.append(("requirement met", f"on {percent(error.met, 3)} of the control tasks"))
         return facts(rows, indent=indent)
 
-    def verdict(self, whose: str, how: str, labels: float | None = None) -> list[str]:
+    def verdict(self, subject_is: str, labels: float | None = None) -> list[str]:
         """Say how wrong answers are, and everybody's majority on the same tasks.
 
         Parameters
         ----------
-        whose
+        subject_is
             Who or what answers, with its verb: "their vote is".
-        how
-            How the gold was withheld, as "each left out in turn".
         labels
-            Labels a task that it takes, beside those of everybody.
+            Labels a task of this vote, to compare with everybody's.
         """
         error = self.measured
         if not error.tasks_measured:
-            return [f"No gold task has an answer: how often {whose} wrong, nobody knows."]
+            return [f"No gold task has an answer: how often {subject_is} wrong, nobody knows."]
         low, high = map(percent, error.error_interval)
         interval = f"{percent(error.confidence)} interval"
-        counted = f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks, {how}"
+        counted = f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks, {self.how}"
         if error.tasks_measured < FEW:
-            amount = f"{low} to {high} of tasks ({interval}; {counted}: too few for a better word)."
+            amount = (
+                f"{low} to {high} of tasks ({interval}; {counted}: too few for a single figure)."
+            )
         else:
             share = percent(error.error_measured)
             amount = f"{share} of tasks ({interval} {low} to {high}; {counted})."
-        sentences = [f"{whose[0].upper()}{whose[1:]} wrong on {amount}"]
+        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong on {amount}"]
         if self.majority is not None:
             beside = (
                 f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
@@ -113,29 +113,29 @@ class GoldError:
         if not self.correlation.shown:
             return []
         return [
-            f"Their errors go together: {self.workers:.3g} of them are worth "
+            f"The voters' errors go together: {self.workers:.3g} of them are worth "
             f"{self.effective_workers:.2g} independent workers."
         ]
 
     def cautions(self) -> list[str]:
         """Warn where a promise rests on independence, and where few tasks could show it."""
-        met, said = self.measured.met, []
+        met, cautions = self.measured.met, []
         if met is not None and met < SELDOM:
-            said.append(
+            cautions.append(
                 f"warning: those who labelled the control tasks meet the plan's requirement on "
                 f"{percent(met, 3)} of them: the error measured is that of fewer labels, and may "
                 "be too high"
             )
-        if not self.correlation.shown:
-            return said
-        return [
-            *said,
-            f"warning: errors on your gold go together (mean correlation "
-            f"{self.correlation.correlation:.2f} given the class): the {self.workers:.3g} voters "
-            f"of a task are worth {self.effective_workers:.1f} independent ones, and bounds and "
-            "expected errors, which take them for independent, are too good; go by the error "
-            "measured",
-        ]
+        if self.correlation.shown:
+            instead = "; go by the error measured" if self.measured.tasks_measured else ""
+            cautions.append(
+                f"warning: errors on your gold go together (mean correlation "
+                f"{self.correlation.correlation:.2f} given the class): the {self.workers:.3g} "
+                f"voters of a task are worth {self.effective_workers:.1f} independent ones, and "
+                f"bounds and expected errors, which take them for independent, are too good"
+                f"{instead}"
+            )
+        return cautions
 
     def payload(self) -> dict[str, Any]:
         """Give the keys of a result's dictionary."""

@@ -138,7 +138,6 @@ class Plan(Result):
         if self.error is not None:
             sentences += self.error.verdict(
                 "the vote of such a plan is",
-                "planned anew without each",
                 len(self.vote) / max(self.tasks, 1),
             )
         if self.without_history:
@@ -359,7 +358,7 @@ def plan(
     if found is not None:
         voters = (len(made.table) + len(made.counted)) / len(kinds)
         measured, correlation, beside = found
-        error = GoldError(measured, correlation, voters, "planned anew without each", beside)
+        error = GoldError(measured, correlation, voters, "planned anew without each part", beside)
     errors = pd.DataFrame(
         {"exact": made.error_exact, "bound": made.error_bound},
         index=named.index(kinds.index if there else []),

@@ -125,7 +125,10 @@ def facts(rows: Iterable[tuple[str, str]], width: int = 0, indent: str = "") -> 
 
 def percent(share: float | None, digits: int = 2) -> str:
     """Write a share in percent."""
-    return "unknown" if share is None else f"{100 * share:.{digits}g} %"
+    if share is None:
+        return "unknown"
+    text = f"{100 * share:.{digits}g}"
+    return f"{100 * share:.0f} %" if "e+" in text else f"{text} %"
 
 
 def names(values: Sequence[Any], most: int, more: str = ", …") -> str:

@@ -13,7 +13,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
-from workbench.cli.streams import results_apart
+from workbench.cli.streams import DETAILS, results_apart
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -304,10 +304,6 @@ plugin_option = click.option(
     callback=_load,
     help="Python file of your own that registers what it adds, by name. Repeatable.",
 )
-
-
-DETAILS = "workbench.cli.details"
-"""Where click keeps whether details are asked for."""
 
 
 def _note_details(context: click.Context, _: click.Parameter, asked: bool) -> None:

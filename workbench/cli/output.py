@@ -18,8 +18,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import cell, printable, strict_json
 from workbench.base.writing import write_together
-from workbench.cli.options import DETAILS
-from workbench.cli.streams import put, say, show
+from workbench.cli.streams import DETAILS, put, say, show
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,6 +18,8 @@ import click
 
 from workbench.base.text import printable
 
+DETAILS = "workbench.cli.details"
+"""Where click keeps whether details are asked for."""
 _results: list[Any] = []
 """Where results are printed while whatever else is printed goes to standard error."""
 
