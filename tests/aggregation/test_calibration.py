@@ -3,6 +3,8 @@ import pandas as pd
 import pytest
 
 from workbench.aggregation.calibration import (
+    Calibration,
+    calibration,
     reliability,
     temperature_by_gold,
     temperature_by_labels,
@@ -111,3 +113,41 @@ def test_reliability_counts():
     assert reliability([], []).empty
     with pytest.raises(InputError, match="shapes"):
         reliability([0.5], pd.Series([1.0, 0.0]))
+
+
+@pytest.mark.parametrize(("heat", "floor"), [(1.0, 0.0), (3.0, 0.0), (1.0, 0.3), (3.0, 0.2)])
+def test_temperature_and_floor_are_recovered(heat, floor):
+    """Tasks that mislead everybody, a share of them whatever the posterior, are a floor."""
+    rng = np.random.default_rng(4)
+    posterior = rng.dirichlet(np.full(3, 0.3), 6000)
+    honest = Calibration(heat, floor).apply(posterior)
+    np.testing.assert_allclose(honest.sum(axis=1), 1.0)
+    assert honest.min() >= floor / 3
+    truth = (rng.random((6000, 1)) > honest.cumsum(axis=1)).sum(axis=1)
+    fitted = calibration(posterior, np.eye(3)[truth])
+    assert fitted.temperature == pytest.approx(heat, rel=0.12)
+    assert fitted.floor == pytest.approx(floor, abs=0.03)
+
+
+def test_shares_of_a_vote_are_calibrated_by_the_same_formula():
+    """A method without a posterior has two outcomes: its answer, and another."""
+    share = np.array([0.5, 0.6, 0.9, 1.0])
+    how = Calibration(2.0, 0.1)
+    np.testing.assert_allclose(
+        how.confidence(share, 2), how.apply(np.column_stack([share, 1 - share]))[:, 0]
+    )
+
+
+def test_gold_takes_back_what_copies_make_a_model_believe():
+    raw, gaps = [], []
+    for seed in range(8):
+        votes, truth = overdone(seed)
+        result = fit(votes, np.full(800, -1))
+        posterior, label = result.info["posterior"], result.label
+        fitted = calibration(posterior[:100], np.eye(2)[truth[:100]])
+        confidence = fitted.apply(posterior)[np.arange(800), label]
+        right = (label == truth)[100:].mean()
+        raw.append(result.info["confidence"][100:].mean() - right)
+        gaps.append(confidence[100:].mean() - right)
+    assert np.mean(raw) > 0.15
+    assert abs(np.mean(gaps)) < 0.04

@@ -116,13 +116,13 @@ def test_gold_teaches_through_tables_and_calibrates():
         calm = label_tasks(
             labels, "dawid-skene-smoothed", known, LabelOptions(calibrate=by), seed=0
         )
-        assert calm.temperature > 0
+        assert calm.calibration.temperature > 0
         assert calm.answers["label"].equals(found.answers["label"])
         at = calm.answers["label"].astype(int).to_numpy()
         np.testing.assert_array_equal(
             calm.posterior[np.arange(200), at], calm.answers["confidence"]
         )
-    with pytest.raises(InputError, match=r"`calibrate` is for dawid-skene, .*, not majority"):
+    with pytest.raises(InputError, match=r"`calibrate` is for pooled, .*, not majority"):
         label_tasks(labels, "majority", options=LabelOptions(calibrate="labels"), seed=0)
     with pytest.raises(InputError, match="`start` is for models"):
         label_tasks(labels, "majority", KnownBeforehand(fit=found.fit), seed=0)

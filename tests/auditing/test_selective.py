@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from workbench.auditing.record import AuditRecord
 from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import most_wrong
 from workbench.auditing.strata import Strata
+
+RUNS = int(os.environ.get("WORKBENCH_AUDITS", "40"))
+"""Audits of each kind of belief; 120 before a release."""
 
 
 def made_state(sizes, sure=0, error=0.3, risk=0.3, share=1.0):
@@ -70,7 +74,7 @@ def test_no_part_is_shown_falsely_beyond_the_risk(sizes, sure, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("belief", ["right", "reversed", "adversarial", "flat"])
 def test_false_certificates_are_few(belief):
-    runs, risk, error, false = 120, 0.05, 0.1, 0
+    runs, risk, error, false = RUNS, 0.05, 0.1, 0
     sizes = (60, 40, 30, 30, 40)
     for seed in range(runs):
         rng = np.random.default_rng(seed)

@@ -150,7 +150,7 @@ BAD = {
     "truth unknown": (("--truth", "strange.csv"), "gold for task 'q99', which has no label"),
     "idle iterations": (
         ("--method", "majority", "--iterations", "5"),
-        "--iterations is for dawid-skene, dawid-skene-smoothed, one-coin",
+        "--iterations is for pooled, dawid-skene, dawid-skene-smoothed, one-coin",
     ),
     "classes": (
         ("--method", "weighted-linear", "--workers", "chosen.csv", "--classes", "2"),

@@ -76,6 +76,9 @@ def test_in_a_journal_it_is_as_in_memory_to_the_last_bit(policy, seed, tmp_path_
         gone = {question for question in asked if rng.random() < 0.1}
         for collector in (memory, journal):
             answered(collector, asked, gone.__contains__)
+        # A question may come again to whom has given it up; once answered it is not late.
+        again = {(question.task, question.worker) for question in asked}
+        late = [question for question in late if (question.task, question.worker) not in again]
         late += sorted(gone)
         if late and rng.random() < 0.3 and memory.ledger.money >= 1.0:
             question = late.pop()

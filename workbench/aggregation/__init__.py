@@ -37,6 +37,12 @@ AGGREGATORS: Registry[Aggregator] = Registry(
         "Li, Liu (2015)",
     ),
     Entry(
+        "pooled",
+        imported("workbench.aggregation.pool:pooled"),
+        "the mean of the posteriors of dawid-skene-smoothed and bwa",
+        "Stone (1961); why these two: docs/findings/aggregation.md",
+    ),
+    Entry(
         "dawid-skene",
         imported("workbench.aggregation.dawid_skene:dawid_skene"),
         "expectation-maximisation with a confusion matrix a worker",
@@ -74,5 +80,7 @@ AGGREGATORS: Registry[Aggregator] = Registry(
     ),
 )
 
-DEFAULT = "dawid-skene-smoothed"
+DEFAULT = "pooled"
 """How labels are aggregated where nothing is said: docs/findings/aggregation.md says why."""
+DEFAULT_ON_DISK = "dawid-skene-smoothed"
+"""The same, of labels that are read from disk a part at a time."""

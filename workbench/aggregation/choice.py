@@ -18,10 +18,8 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.gold_rule import FittedRule, GoldRule
 from workbench.crowd.votes import Votes
 
-PLAINEST_FIRST = ("majority", "one-coin", "dawid-skene-smoothed", "bwa", "ebcc")
+PLAINEST_FIRST = ("majority", "one-coin", "dawid-skene-smoothed", "bwa", "pooled", "ebcc")
 """Methods among which gold chooses."""
-LEAST_GOLD = 20
-"""Labelled gold tasks from which on it does."""
 
 
 def wrong_by(candidates: Mapping[str, Aggregate], gold: IntArray) -> FloatArray:

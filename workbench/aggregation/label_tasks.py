@@ -16,14 +16,16 @@ import pandas as pd
 
 from workbench.aggregation import AGGREGATORS, DEFAULT
 from workbench.aggregation.calibration import (
+    Calibration,
+    calibration,
+    calibration_by_gold,
+    has_company,
     reliability,
-    temperature_by_gold,
     temperature_by_labels,
-    tempered,
 )
 from workbench.aggregation.posteriors import Earlier, Fit
 from workbench.aggregation.voting import Aggregate, named_few, weighted_majority
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.registry import failure_of_own
 from workbench.base.seeds import Seed
@@ -31,10 +33,12 @@ from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
+LEAST_GOLD = 20
+"""Labelled gold tasks from which on they choose a method and calibrate it."""
 PLANNED = "weights of the plan"
 """The method, where a plan is given."""
 Prior: TypeAlias = Literal["estimated", "uniform"]
-Calibrate: TypeAlias = Literal["gold", "labels"]
+Calibrate: TypeAlias = Literal["auto", "gold", "labels", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +72,10 @@ class Labelled:
         Of a model that is fitted by turns; else None.
     posterior
         Shape (n, L), of a model: the chance of each class, at the temperature; else None.
-    temperature
+    calibration
         Of the posterior and the confidence, where they are calibrated; else None.
+    confidence_raw
+        Confidence as the method has it, uncalibrated, shape (n,); None without any.
     fit
         Of a model: what the next may start from when there are more labels; else None.
     notes
@@ -93,7 +99,8 @@ class Labelled:
     converged: bool | None
     class_prior: FloatArray | None
     posterior: FloatArray | None
-    temperature: float | None
+    calibration: Calibration | None
+    confidence_raw: FloatArray | None
     fit: Fit | None
     notes: tuple[str, ...]
     aggregate: Aggregate
@@ -146,8 +153,9 @@ class LabelOptions:
     restarts
         ebcc: random starts.
     calibrate
-        Models: the temperature of the posteriors is fitted to control tasks, "gold", or to labels
-        held out, "labels".
+        Models: the posteriors are calibrated by control tasks, "gold", or by labels held out,
+        "labels"; "auto" by twenty control tasks with labels or more, else by labels; "none" or
+        None leaves them as the model has them.
     """
 
     truncate: float | None = None
@@ -246,7 +254,8 @@ def _labelled(
         converged=info.get("converged"),
         class_prior=info.get("class_prior"),
         posterior=info.get("posterior"),
-        temperature=info.get("temperature"),
+        calibration=info.get("calibration"),
+        confidence_raw=info.get("confidence_raw", sure),
         fit=info.get("fit"),
         notes=(
             *_idle(known, votes),
@@ -307,6 +316,8 @@ def given_options(method: str, options: LabelOptions) -> dict[str, Any]:
     """Give the options that are set; one that the method would not look at is a mistake."""
     given = {f.name: getattr(options, f.name) for f in fields(options)}
     given = {name: value for name, value in given.items() if value is not None}
+    if given.get("calibrate") in ("auto", "none"):
+        given.pop("calibrate")
     for name in given:
         keyword = "earlier" if name == "calibrate" else name
         if not _takes(method, keyword):
@@ -341,14 +352,60 @@ def _by_model(
         return _aggregate(method, some, seed=seed, earlier=Earlier(at_class, known.fit), **given)
 
     found = fit(votes, classes)
-    if calibrate is None:
+    if calibrate == "auto":
+        labelled = (classes >= 0) & ~found.unlabelled
+        held_out: Calibrate = "labels" if has_company(votes).any() else "none"
+        calibrate = "gold" if labelled.sum() >= LEAST_GOLD else held_out
+    if calibrate in (None, "none"):
         return found
-    by = temperature_by_gold if calibrate == "gold" else temperature_by_labels
-    temperature = by(fit, votes, classes, seed=seed)
-    posterior = tempered(found.info["posterior"], temperature)
-    sure = posterior[np.arange(len(posterior)), found.label]
-    info = {"posterior": posterior, "confidence": sure, "temperature": temperature}
+    if calibrate == "gold":
+        by_gold = calibration_by_gold(fit, votes, classes, seed=seed)
+        return _calibrated(found, by_gold, votes, classes < 0)
+    heat = temperature_by_labels(fit, votes, classes, seed=seed)
+    return _calibrated(found, Calibration(heat), votes)
+
+
+def _calibrated(
+    found: Aggregate, how: Calibration, votes: Votes, where: BoolArray | None = None
+) -> Aggregate:
+    """The same answers, with posterior and confidence calibrated; `where` the class is unknown."""
+    info = {"calibration": how, "confidence_raw": found.info["confidence"]}
+    if "posterior" in found.info:
+        posterior = how.apply(found.info["posterior"])
+        if where is not None:
+            posterior = np.where(where[:, None], posterior, found.info["posterior"])
+        confidence = posterior[np.arange(len(posterior)), found.label]
+        info |= {"posterior": posterior, "confidence": confidence}
+    else:
+        info["confidence"] = how.confidence(found.info["confidence"], len(votes.classes))
     return replace(found, info={**found.info, **info})
+
+
+def calibrated_by(
+    labelled: Labelled, gold: IntArray, known: KnownBeforehand, *, seed: Seed
+) -> Labelled:
+    """The same answers, their confidence calibrated by gold that they do not rest on.
+
+    Parameters
+    ----------
+    gold
+        Class of the gold tasks, −1 of all others, shape (n,).
+    known, seed
+        What the labels rest on.
+    """
+    aggregate, votes = labelled.aggregate, labelled.counted
+    control = (gold >= 0) & ~aggregate.unlabelled
+    confidence = aggregate.info.get("confidence")
+    if confidence is None or not control.any():
+        return labelled
+    if "posterior" in aggregate.info:
+        right = np.eye(len(votes.classes))[gold[control]]
+        how = calibration(aggregate.info["posterior"][control], right)
+    else:
+        hit, share = aggregate.chance_right(gold)[control], confidence[control]
+        two = np.column_stack([share, 1.0 - share])
+        how = calibration(two, np.column_stack([hit, 1.0 - hit]), len(votes.classes))
+    return _labelled(_calibrated(aggregate, how, votes), votes, labelled.method, known, seed)
 
 
 def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
@@ -443,7 +500,7 @@ def notes(
         f"the {controls} control tasks keep their class, teach {method} the rest, and are left out "
         "of the accuracy": controls and by_model,
         "confidences take workers to err independently, and are too high where they do not: "
-        "calibrate them by gold or by labels": by_model and "temperature" not in info,
+        "calibrate them by gold or by labels": by_model and "calibration" not in info,
         "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
         "the skills were given: where they rest on tasks of the truth the accuracy is too "
         "high; give these tasks as `gold` to leave them out": (

@@ -12,20 +12,22 @@ import pandas as pd
 
 from workbench.accuracy.independence import error_correlation
 from workbench.accuracy.measured import majority_error, measure_error
-from workbench.aggregation import DEFAULT
+from workbench.aggregation import DEFAULT, DEFAULT_ON_DISK
+from workbench.aggregation.calibration import Calibration
 from workbench.aggregation.choice import (
-    LEAST_GOLD,
     PLAINEST_FIRST,
     choosing_rule,
     chosen_by,
     wrong_by,
 )
 from workbench.aggregation.label_tasks import (
+    LEAST_GOLD,
     Calibrate,
     KnownBeforehand,
     Labelled,
     LabelOptions,
     Prior,
+    calibrated_by,
     label_tasks,
 )
 from workbench.aggregation.posteriors import Fit
@@ -72,7 +74,7 @@ CONFIDENCE = {
     "equally likely",
     "bwa": "the label's share of the task's scores, which is no probability",
     **dict.fromkeys(
-        ("dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
+        ("pooled", "dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
         "the posterior of the label",
     ),
 }
@@ -178,12 +180,25 @@ class Labels(Result):
         doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
         if doubtful:
             sentences.append(
-                f"{doubtful} answers are near a toss-up: the column confidence is below "
-                f"{DOUBTFUL:g}, or two classes tie."
+                f"{doubtful} {'answers are' if doubtful > 1 else 'answer is'} near a toss-up: the "
+                f"column {self._sureness()} is below {DOUBTFUL:g}, or two classes tie."
             )
         if self.error is not None:
-            sentences += self.error.together()
+            sentences += self._corrected() or self.error.together()
         return sentences[:MOST]
+
+    def _corrected(self) -> list[str]:
+        """Say what the confidences were before gold corrected them, where they promised more."""
+        raw, measured = self.found.confidence_raw, self.error and self.error.measured
+        if self.found.calibration is None or raw is None or not measured:
+            return []
+        believed = 1.0 - float(raw[~self.found.aggregate.unlabelled].mean())
+        if measured.error_measured is None or believed >= measured.error_interval[0]:
+            return []
+        return [
+            f"The method itself believes that {percent(believed)} are wrong; the confidences are "
+            "corrected for that."
+        ]
 
     def _choice(self) -> str:
         if self.chosen_from is None:
@@ -206,8 +221,13 @@ class Labels(Result):
 
     def brief(self) -> str:
         """Lay out the first answers."""
-        columns = {key: COLUMNS[key] for key in ("task", "label", "confidence") if key in COLUMNS}
+        columns = {key: COLUMNS[key] for key in ("task", "label")}
+        columns["confidence"] = (self._sureness(), COLUMNS["confidence"][1])
         return listed(self.found.answers, columns, BRIEF)
+
+    def _sureness(self) -> str:
+        """Name the column of confidences: believed only, where no gold stands behind them."""
+        return "confidence" if self.error is not None else "believed"
 
     def details(self) -> str:
         """Give all that is known: scores, the model's steps, reliability, correlation."""
@@ -223,14 +243,15 @@ class Labels(Result):
             measured = f"{found.accuracy or 0:.4f} on {found.accuracy_tasks} tasks"
             none = "none: every task of the truth is a control task"
             rows.append(("accuracy", measured if found.accuracy_tasks else none))
-        if found.temperature is not None:
-            rows.append(("temperature", f"{found.temperature:.2f}, of the confidences"))
+        if found.calibration is not None:
+            rows.append(("calibration", self._calibration(found.calibration)))
         if found.reliability is not None:
             rows.append(("reliability", _reliability(found.reliability)))
         said = "score: how far the label is ahead of the next class"
         if found.method in CONFIDENCE:
             said += f"; confidence: {CONFIDENCE[found.method]}"
-        answered = listed(answers, COLUMNS, SHOWN)
+        columns = {**COLUMNS, "confidence": (self._sureness(), COLUMNS["confidence"][1])}
+        answered = listed(answers, columns, SHOWN)
         error = self.error
         return page(
             self._title(),
@@ -238,6 +259,17 @@ class Labels(Result):
             answered,
             facts(rows, 11),
             notes=[*(error.cautions() if error else ()), said, *found.notes],
+        )
+
+    def _calibration(self, calibration: Calibration) -> str:
+        """Temperature and floor, and the mean confidence before and after."""
+        floor = f", floor {calibration.floor:.3f}" if calibration.floor else ""
+        after = self.found.answers["confidence"].mean()
+        raw = np.asarray(self.found.confidence_raw)
+        before = raw[~self.found.aggregate.unlabelled].mean()
+        return (
+            f"temperature {calibration.temperature:.2f}{floor}: mean confidence {before:.4f} "
+            f"uncalibrated (`calibrate='none'`), {after:.4f} calibrated"
         )
 
     def _title(self) -> str:
@@ -258,7 +290,8 @@ class Labels(Result):
             "classes": self.given.classes.all_back(found.classes),
             **payload_of(self.error),
             "chosen_from": self.chosen_from,
-            "temperature": found.temperature,
+            "temperature": found.calibration and found.calibration.temperature,
+            "calibration_floor": found.calibration and found.calibration.floor,
             "reliability": None
             if found.reliability is None
             else found.reliability.to_dict("records"),
@@ -305,11 +338,11 @@ def aggregate(
     labels
         A frame with columns task, worker, label, or the path of a file.
     method
-        "majority", "weighted-linear" or "weighted-log-odds"; or a model:
+        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "pooled",
         "dawid-skene-smoothed", "dawid-skene", "one-coin", "ebcc", "bwa" or "glad". When not given:
-        with twenty tasks of `gold` or more they choose among five, the error of the chosen
-        measured by choosing anew without each part of them; else "dawid-skene-smoothed" (why:
-        docs/findings/aggregation.md).
+        with twenty tasks of `gold` or more they choose among six, the error of the chosen
+        measured by choosing anew without each part of them; else "pooled", the mean of two models
+        (why: docs/findings/aggregation.md), or with `save` "dawid-skene-smoothed".
     gold
         True label by control task. Without `method` it chooses, see there. With one: skills for
         the weighted methods (before those of `workers`); models keep these tasks at their class,
@@ -334,8 +367,10 @@ def aggregate(
     restarts
         ebcc: random starts, 10 when not given.
     calibrate
-        Models: the temperature of the confidences is fitted to control tasks ("gold"), hidden from
-        the model in turn, or to a tenth of the labels, held out ("labels").
+        Models: confidences are calibrated by control tasks ("gold"), hidden from the model in
+        turn, or by a tenth of the labels, held out ("labels"), or not at all ("none"). When not
+        given ("auto"): by twenty labelled control tasks or more, else by labels, which corrects
+        too little where workers err together.
     start
         Models: an earlier result of the same model, to start from when there are more labels.
     duplicates
@@ -381,7 +416,7 @@ def aggregate(
         return aggregate_on_disk(
             labels,
             save,
-            method or DEFAULT,
+            method or DEFAULT_ON_DISK,
             options,
             refused,
             duplicates,
@@ -404,6 +439,8 @@ def aggregate(
         None if plan is None else _planned(plan, method),
     )
     free = method is None and plan is None and start is None and options == LabelOptions()
+    if calibrate is None and plan is None:
+        options = replace(options, calibrate="auto")
     if free and gold_labels is not None:
         labelled = set(given.table["task"])
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
@@ -423,7 +460,7 @@ def _by_choice(given: inputs.Given, known: KnownBeforehand, seed: int) -> Labels
     votes = labelled["majority"].counted
     codes = gold_codes(votes, known.gold)
     wrong = wrong_by(candidates, codes)
-    found = labelled[PLAINEST_FIRST[chosen_by(wrong)]]
+    found = calibrated_by(labelled[PLAINEST_FIRST[chosen_by(wrong)]], codes, blind, seed=seed)
     errors = dict(zip(PLAINEST_FIRST, wrong.mean(axis=0).tolist(), strict=True))
     if known.truth is not None:
         error = _measured(found, given.table, seed)

@@ -38,7 +38,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.choice(
     "--method",
     METHODS,
-    "The rule. [default: with --gold of twenty tasks or more the best of five on it; else "
+    "The rule. [default: with --gold of twenty tasks or more the best of six on it; else "
     f"{DEFAULT}]",
 )
 @options.csv(
@@ -68,9 +68,10 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.whole("--restarts", "ebcc: random starts.  [default: 10]", least=1)
 @options.choice(
     "--calibrate",
-    ("gold", "labels"),
-    "Models: fit a temperature of the confidences to the control tasks, hidden from the model in "
-    "turn, or to a tenth of the labels, held out.",
+    ("auto", "gold", "labels", "none"),
+    "Models: calibrate the confidences by the control tasks, hidden from the model in turn, by a "
+    "tenth of the labels, held out, or not. [default: by twenty control tasks or more, else by "
+    "labels]",
 )
 @options.path(
     "--out",

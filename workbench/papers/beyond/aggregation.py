@@ -75,6 +75,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "Dawid–Skene, smoothed": ("dawid-skene-smoothed", {}),
     "Dawid–Skene, smoothed 4/1": ("dawid-skene", {"smoothing": (1.0, 4.0)}),
     "BWA": ("bwa", {}),
+    "pooled": ("pooled", {}),
     "GLAD": ("glad", {}),
     "EBCC": ("ebcc", {}),
 }
