@@ -102,8 +102,8 @@ class Hires(Result):
 
     @property
     def solved(self) -> bool:
-        """Whether there is somebody to hire, and the choice is proven to be the rule's."""
-        return self.found.size > 0 and self.found.proven
+        """Whether there is somebody to hire."""
+        return self.found.size > 0
 
     def to_frame(self) -> pd.DataFrame:
         """Give the chosen workers, best first, as `aggregate(…, workers=…)` takes them."""
@@ -286,6 +286,8 @@ def hire(
     prior: tuple[float, float] | None = None,
     classes: int | None = None,
     allow_below_chance: bool = False,
+    as_answered: bool = True,
+    undecided: float | None = None,
     time_limit: float | None = 20.0,
     confidence: float = 0.95,
     duplicates: Duplicates | None = None,
@@ -296,8 +298,8 @@ def hire(
     Parameters
     ----------
     labels
-        A frame with columns task, worker, label, or the path of a file; only labels of control
-        tasks count.
+        A frame with columns task, worker, label, or the path of a file. Labels of control tasks
+        say how good the workers are; those of other tasks, who labels what.
     gold
         True label by control task: a Series, a dict, or the path of a file; None for those that
         come with the labels.
@@ -325,6 +327,13 @@ def hire(
         Hire too who is more likely than not worse than guessing, as the paper does. Else they are
         refused, but who is so beyond doubt, of two classes, is taken at the opposite word by
         rule "accuracy".
+    as_answered
+        Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
+        where labels of tasks without gold show who labels what. False chooses as if everybody
+        labelled every task.
+    undecided
+        Error that a task counts there which none of the hired has labelled: 1 − 1/L, a fair draw,
+        when not given.
     time_limit
         Seconds for the solver, where prices decide; None for as long as it takes.
     confidence
@@ -375,6 +384,8 @@ def hire(
         confidence=confidence,
         seed=seed,
         allow_below_chance=allow_below_chance,
+        as_answered=as_answered,
+        undecided=undecided,
     )
     found = room.hire(given.table, control, budget, options)
     error = None

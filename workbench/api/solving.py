@@ -83,6 +83,12 @@ class Solved(Result):
         return self.solution.solved
 
     @property
+    def answered(self) -> bool:
+        """Whether there is an answer that nothing speaks against, proven the best or not."""
+        solution = self.solution
+        return solution.objective is not None and solution.certificate.status != "failed"
+
+    @property
     def title(self) -> str:
         """What was solved, in a line."""
         return described(self.problem, self.solution.formulation)

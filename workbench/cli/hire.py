@@ -60,6 +60,15 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
     "Hire too who is more likely than not worse than guessing, as the paper does: such votes "
     "count the other way round. [default: refused, but by rule accuracy who is so beyond doubt]",
 )
+@options.flag(
+    "--everybody-answers",
+    "Choose as if everybody labelled every task. [default: for the tasks as they are labelled, "
+    "where labels of tasks without gold show who labels what]",
+)
+@options.number(
+    "--undecided",
+    "Error that a task counts which none of the hired has labelled. [default: 1 − 1/L, a draw]",
+)
 @options.csv("--costs", "Price of a label: columns worker, cost.")
 @options.number("--money", "With --costs: what the labels of a task may cost.")
 @options.flag(
@@ -79,16 +88,16 @@ def command(
     out: Path | None,
     plot: Path | None,
     as_json: bool,
+    everybody_answers: bool,
     **given: Any,
 ) -> int:
     """Choose at most K workers from their answers to control questions.
 
-    Exit code 1 when nobody can be hired (nothing is written then), or when prices decide and the
-    choice is not proven the best (it is written all the same).
+    Exit code 1 when nobody can be hired; nothing is written then.
     """
     from workbench.api import hire
 
     with working("choosing among the workers", after=5.0):
-        hires = hire(labels, gold, **given)
+        hires = hire(labels, gold, as_answered=not everybody_answers, **given)
         deliver(hires, as_json, out=out, plot=plot, there=bool(hires.chosen))
     return 0 if hires.solved else 1

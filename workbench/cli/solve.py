@@ -52,8 +52,8 @@ def command(
 ) -> int:
     """Solve the assignment problem in FILE (.json or .npz) and check the answer.
 
-    Exit code 0 when solved; 1 when infeasible, or not proven within the limits (the best answer
-    is printed all the same, and with exit code 130 after Ctrl-C).
+    Exit code 1 when there is no answer, 130 after Ctrl-C (the best answer is printed all the same).
+    One that is not proven the best states its gap.
     """
     if out is not None and out.suffix.lower() == ".csv" and formulation != "ip":
         raise InputError(
@@ -91,4 +91,4 @@ def command(
     tell(solved, as_json, *lines)
     if solved.termination == "interrupted":
         return 130
-    return 0 if solved.solved else 1
+    return 0 if solved.answered else 1

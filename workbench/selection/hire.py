@@ -26,10 +26,11 @@ from workbench.crowd.skills import skills_from_gold
 from workbench.selection import RULES
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.bounds import error_bound, interval
+from workbench.selection.covering import covering, who_answers
 from workbench.selection.frontier import Frontier, frontier
 from workbench.selection.learned import ControlAnswers, learned_scores
 from workbench.selection.rules import NOBODY as NONE
-from workbench.selection.rules import Selection, best_size, select
+from workbench.selection.rules import Selection, best_size, check_threshold, select
 from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ NOBODY = "nobody to hire: every worker who can be scored is more likely than not
 MOST_BELOW = 0.5 + 1e-9
 """Chance of a skill below 1/L at which a worker is refused: above ½, but for rounding."""
 UNAFFORDABLE = "nobody to hire: the money buys no label of a worker who can be hired"
+AS_ANSWERED = (
+    "chosen for the tasks as the workers have labelled them, one worker at a time; that no other "
+    "choice errs less is not proven"
+)
 BEYOND_DOUBT = 0.999
 """Chance from which on the rule "accuracy" takes a worker of two classes at the opposite word."""
 PRICED = ("accuracy", "selected")
@@ -82,6 +87,12 @@ class HireOptions:
         by their answers under the prior (`scores.below_chance`). The paper does: their votes
         count the other way round. By default they are refused; but the rule "accuracy" takes who is
         so beyond doubt, with `BEYOND_DOUBT`, where the opposite of a word is one class.
+    as_answered
+        Rule "accuracy" without prices: whether the error is that over the tasks as the workers have
+        labelled them (`covering`), where labels of tasks without gold show who labels what; else
+        that of a vote in which all the hired take part.
+    undecided
+        Error that a task counts there which none of the hired has labelled; None for 1 − 1/L.
     """
 
     rule: str = "accuracy"
@@ -95,10 +106,21 @@ class HireOptions:
     confidence: float = 0.95
     seed: Seed = 0
     allow_below_chance: bool = False
+    as_answered: bool = True
+    undecided: float | None = None
+
+    @property
+    def covers(self) -> bool:
+        """Whether who labels which task may count."""
+        plain = self.rule == "accuracy" and self.money is None and not self.curve
+        return plain and self.as_answered
 
     def __post_init__(self) -> None:
         RULES[self.rule]
         checks.inside("confidence", self.confidence)
+        if self.undecided is not None:
+            checks.number("undecided", self.undecided, 0.0, 1.0)
+        check_threshold(self.threshold, self.rule)
         if self.curve and self.rule != "accuracy":
             raise InputError(
                 f"the curve goes with the rule 'accuracy', not {self.rule!r}: leave one of them out"
@@ -261,7 +283,8 @@ def hire(
     known = eligible_to_hire(scored, options)
     refused = scored.eligible & ~known.eligible
     prices = worker_prices(scored, workers, options.costs)
-    selection, money, found = chosen_by(known, prices, budget, options)
+    answers = who_answers(labels, gold, workers)
+    selection, money, found = chosen_by(known, prices, budget, options, answers)
     if options.curve and found is None:
         each = np.ones(len(known)) if prices is None else prices
         found = frontier(known, each, budget, seed=options.seed)
@@ -406,9 +429,20 @@ def eligible_to_hire(scored: Scores, options: HireOptions) -> Scores:
 
 
 def chosen_by(
-    known: Scores, prices: FloatArray | None, budget: int, options: HireOptions
+    known: Scores,
+    prices: FloatArray | None,
+    budget: int,
+    options: HireOptions,
+    answers: BoolArray | None = None,
 ) -> tuple[Selection, MoneySelection | None, Frontier | None]:
-    """Choose by the rule, or within the money where prices, one a worker, decide."""
+    """Choose by the rule, or within the money where prices, one a worker, decide.
+
+    `answers`, shape (n, m), says who labels which task, where that is to be seen.
+    """
+    if answers is not None and options.covers and known.eligible.any():
+        chosen = covering(known, answers, budget, undecided=options.undecided, seed=options.seed)
+        value = known.posterior_value
+        return Selection(chosen, np.zeros(0), NONE, AS_ANSWERED, value), None, None
     if prices is None or options.money is None:
         selection = select(
             known,

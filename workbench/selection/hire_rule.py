@@ -24,7 +24,7 @@ from workbench.accuracy.measured import (
     measure_error,
 )
 from workbench.aggregation.vote_rule import wrong_chance
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import (
     FittedRule,
@@ -36,6 +36,7 @@ from workbench.crowd.gold_rule import (
     some_votes,
 )
 from workbench.crowd.votes import Votes
+from workbench.selection.covering import who_answers
 from workbench.selection.hire import (
     HireOptions,
     Hiring,
@@ -57,6 +58,7 @@ def hiring(
     classes: int,
     options: HireOptions | None = None,
     prices: FloatArray | None = None,
+    who: BoolArray | None = None,
 ) -> Choose:
     """Make the way to choose of `hire`: at most K workers, and the weights of their votes.
 
@@ -66,12 +68,14 @@ def hiring(
         K, L and what `hire` is asked for.
     prices
         Of a label by worker, shape (m,), where the options have money.
+    who
+        Who labels which task, shape (n, m), where that is to be seen.
     """
     asked = options or HireOptions()
 
     def choose(answers: ControlAnswers) -> tuple[IntArray, FloatArray]:
         known = eligible_to_hire(score_by(answers, classes, asked), asked)
-        chosen = chosen_by(known, prices, budget, asked)[0].chosen
+        chosen = chosen_by(known, prices, budget, asked, who)[0].chosen
         return chosen, known.vote_weight[chosen]
 
     return choose
@@ -96,7 +100,8 @@ def measure_hiring(
     prices = worker_prices(hired.known, workers, options.costs)
     if options.money is not None and options.time_limit is not None:
         options = replace(options, time_limit=min(options.time_limit, BRIEFLY))
-    choose = hiring(hired.budget, hired.known.classes, options, prices)
+    who = who_answers(labels, gold, workers)
+    choose = hiring(hired.budget, hired.known.classes, options, prices, who)
     measured = measure_error(hire_rule(votes, choose), codes, seed=options.seed)
     rows = np.flatnonzero(np.isin(workers, hired.chosen)[votes.worker])
     correlation = error_correlation(some_votes(votes, rows), codes, seed=options.seed)

@@ -127,8 +127,7 @@ def select(
         An unknown rule, a threshold outside [0, 1] or for another rule, or as `algorithm_1`.
     """
     choose = RULES[rule].call
-    if threshold is not None and rule != "threshold":
-        raise InputError(f"threshold goes with the rule 'threshold', not {rule!r}: leave it out")
+    check_threshold(threshold, rule)
     return choose(known, budget, RuleOptions(seed, ties, by_evidence, threshold))
 
 
@@ -227,6 +226,12 @@ def top_skill(known: Scores, budget: int, options: RuleOptions) -> Selection:
 def top_informative(known: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the K workers with ŵ farthest from guessing."""
     return _choose(top, known, known.plug_in, budget, options)
+
+
+def check_threshold(threshold: float | None, rule: str) -> None:
+    """Refuse a threshold that the rule would not look at."""
+    if threshold is not None and rule != "threshold":
+        raise InputError(f"threshold goes with the rule 'threshold', not {rule!r}: leave it out")
 
 
 def threshold(known: Scores, budget: int, options: RuleOptions) -> Selection:
