@@ -228,6 +228,10 @@ METHODS = (
 )
 
 
+EVERYBODY = "all labels + majority"
+"""Beside the methods, of recorded crowds: what is there without choosing anything."""
+
+
 def methods() -> tuple[str, ...]:
     """Name the methods compared: `METHODS`, and the policies of a user's own."""
     return (*METHODS, *POLICIES.added())
@@ -489,6 +493,40 @@ def compare(
             known = _measured(name, instance, bought, outcome)
         ratio = _ratio(known.objective, bound)
         yield replace(known, lower_bound=bound, ratio=ratio, seconds=seconds)
+
+
+def everybody(instance: ComparedCrowd, *, seed: np.random.SeedSequence) -> ComparisonRow:
+    """All labels on record of the tasks, by majority: the plainest way, and the dearest."""
+    mask = instance.available(instance.order)
+    if mask is None:
+        raise InputError("the crowd is simulated: there is no record of labels to take all of")
+    task, place = np.nonzero(mask)
+    worker = instance.order[place]
+    votes = collect(instance.source, instance.tasks[task], worker)
+    right = majority(votes, seed=generator(seed)).chance_right(instance.source.truth)
+    at = instance.tasks[instance.source.truth[instance.tasks] >= 0]
+    price = None if instance.price is None else instance.price[instance.kinds[task], worker]
+    return plain_row(1.0 - right[at], instance.correlation, len(task), price, len(instance.tasks))
+
+
+def plain_row(
+    wrong: FloatArray,
+    correlation: ErrorCorrelation | None,
+    labels: int,
+    price: FloatArray | None,
+    tasks: int,
+) -> ComparisonRow:
+    """The row of `EVERYBODY`: what the labels cost, and how often their majority is wrong."""
+    cost = float(labels) if price is None else float(price.sum())
+    return ComparisonRow(
+        EVERYBODY,
+        labels_gold=0.0,
+        labels_task=float(labels),
+        cost=cost,
+        cost_gold=0.0,
+        objective=cost,
+        **measured_on_gold(wrong, correlation, labels / tasks),
+    )
 
 
 def _weighted(votes: Votes, weight: FloatArray, rng: np.random.Generator) -> Aggregate:

@@ -38,6 +38,7 @@ from workbench.comparison import (
     ComparisonRow,
     RecordedOptions,
     measured_on_gold,
+    plain_row,
     relaxed_row,
     sample_size,
 )
@@ -306,6 +307,16 @@ def compare(
         ratio = row.objective / bound if row.objective is not None and bound else None
         seconds = time.perf_counter() - started
         yield replace(row, lower_bound=bound, ratio=ratio, seconds=seconds)
+
+
+def everybody(instance: ComparedClasses, *, seed: np.random.SeedSequence) -> ComparisonRow:
+    """All labels on record of the tasks, by majority: the plainest way, and the dearest."""
+    task, worker = np.nonzero(instance.label >= 0)
+    votes = replace(instance.votes, task=task, worker=worker, label=instance.label[task, worker])
+    true = instance.truth
+    wrong = 1.0 - majority(votes, seed=generator(seed)).chance_right(np.maximum(true, 0))
+    price = None if instance.price is None else instance.price[instance.kinds[task], worker]
+    return plain_row(wrong[true >= 0], instance.correlation, len(task), price, len(true))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,4 +25,4 @@ def test_from_skills(run, tmp_path):
     skills.write_text("\n".join(["worker,task_type,skill", *rows]))
     ran = run("ladder", "--skills", skills, "--tasks", 12, "--trials", 3)
     assert ran.exit_code == 0, ran.stderr
-    assert "crowd of known skills: 12 tasks, 6 workers" in ran.stdout
+    assert "12 tasks, 6 workers of known skills" in ran.stdout

@@ -64,7 +64,8 @@ def test_json(formulation, run, problem):
 
 def test_a_person_reads_what_is_proven(run, problem, tmp_path):
     out = tmp_path / "plan.csv"
-    result = run("solve", problem, "--out", out, "--exact", "--threads", 2)
+    result = run("solve", problem, "--out", out, "--exact", "--threads", 2, "--details")
+    assert result.stdout.startswith("Cost 6: ")
     assert result.exit_code == 0
     assert "offline integer program, 3 tasks × 3 workers, ε = 0.65" in result.stdout
     for word in ("objective", "bound", "gap", "optimal", "cover (2)", "holds", "seconds", "exact"):
@@ -116,7 +117,7 @@ def test_an_answer_that_is_not_proven_is_an_answer(why, code, run, problem, monk
     assert answer["objective"] == 9
     assert answer["certificate"]["lower_bound"] is None  # NaN has no place in JSON
     assert answer["assignment"] == [[0, 0], [1, 1], [2, 2]]
-    block = run("solve", problem)
+    block = run("solve", problem, "--details")
     assert block.exit_code == code
     assert "branch and bound" in block.stdout
     assert str(why) in block.stdout

@@ -53,7 +53,7 @@ def test_ctrl_c_during_column_generation_keeps_plan_bound_and_certificate(tmp_pa
     )
     terminal.expect("gap 0\\.[0-9]+ %")  # a plan and a bound, near each other
     terminal.sendintr()
-    terminal.expect("termination +interrupted")
+    terminal.expect("search ended: interrupted")
     terminal.expect("certificate +feasible")
     terminal.expect(pexpect.EOF)
     terminal.wait()

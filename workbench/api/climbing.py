@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
-from workbench.api.result import Figure, Result, page
+from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.ladder import LadderCrowd
 from workbench.assignment.ladder import ladder as climb
@@ -78,15 +78,43 @@ class Ladder(Result):
         """Give the rungs, a row each."""
         return self.rungs
 
+    def verdict(self) -> list[str]:
+        """Say what the promise costs ahead of time, label by label, and at least."""
+        unit = "money" if self.settings["costs"] is not None else "labels"
+        by_name = {row["name"]: row for row in self.rungs.to_dict("records")}
+        ahead, looking = by_name["exact error"], by_name["sequential"]
+        least = by_name["information limit"]["lower_bound"]
+        sentences = [
+            f"Every task's error at most {percent(self.epsilon)}, {self.tasks} tasks, "
+            f"{self.workers} workers of known skills:"
+        ]
+        if not pd.isna(ahead["cost"]):
+            proven = "the least of all plans" if ahead["status"] == "proven" else ahead["status"]
+            sentences.append(f"planned ahead it takes {ahead['cost']:,.6g} {unit}, {proven};")
+        if not pd.isna(looking["cost"]):
+            sentences.append(
+                f"looking at each label before asking for the next, {looking['cost']:,.6g} ± "
+                f"{looking['se']:.2g};"
+            )
+        return [*sentences, f"no way of asking takes less than {least:,.6g}, in the mean."]
+
+    def brief(self) -> str:
+        """Lay the rungs out."""
+        return tabled(self._rows(), COLUMNS)
+
     def details(self) -> str:
         """Lay the rungs out, and say what they are."""
         head = f"{self.crowd}: {self.tasks} tasks, {self.workers} workers, ε = {self.epsilon:g}"
+        notes = [note.format(trials=self.settings["trials"]) for note in NOTES]
+        return page(head, tabled(self._rows(), COLUMNS), notes=notes)
+
+    def _rows(self) -> list[dict[Any, Any]]:
+        """The rungs, with the cost of a task."""
         rows = self.rungs.to_dict("records")
         for row in rows:
             paid = row["lower_bound"] if pd.isna(row["cost"]) else row["cost"]
             row["each"] = None if paid is None or pd.isna(paid) else paid / max(1, self.tasks)
-        told = [note.format(trials=self.settings["trials"]) for note in NOTES]
-        return page(head, tabled(rows, COLUMNS), notes=told)
+        return rows
 
     def plot(self) -> Figure:
         """Draw the rungs, the dearest on top."""

@@ -17,7 +17,7 @@ from workbench import joint_comparison as joint
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
-from workbench.api.result import Figure, Result, names, page, percent, picked
+from workbench.api.result import MOST, Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
@@ -171,6 +171,7 @@ class Comparison(Result):
                 head,
                 f"None keeps the error asked for, {percent(epsilon)}: the least is "
                 f"{percent(best['error_measured'])} by {best['method']}, {cost(best)}.",
+                *self._majority(),
             ]
         ordered = kept.sort_values("cost", kind="stable")
         first = ordered.iloc[0]
@@ -189,7 +190,17 @@ class Comparison(Result):
         missed = judged[judged["error_measured"] > epsilon]["method"].tolist()
         if missed:
             sentences.append(f"More are wrong than asked for by {names(missed, 6)}.")
-        return sentences
+        return [*sentences[: MOST - 1], *self._majority()]
+
+    def _majority(self) -> list[str]:
+        """Say what everybody's majority gives, where labels are on record."""
+        rows = self.table[self.table["method"] == room.EVERYBODY]
+        return [
+            f"All {row['labels_task']:,.0f} labels on record by majority: "
+            f"{percent(row['error_measured'])} wrong, at a cost of {row['cost']:,.6g}."
+            for row in rows.to_dict("records")
+            if row["error_measured"] is not None
+        ]
 
     def brief(self) -> str:
         """Lay out what each method costs and how often it is wrong."""
@@ -430,6 +441,9 @@ def compare(
             if progress is not None:
                 progress(f"{of}{method}")
             rows.append({"trial": trial, **vars(next(steps))})
+        if not invented:
+            plain = several.everybody(instance, seed=seeds[1].spawn(1)[0])
+            rows.append({"trial": trial, **vars(plain)})
     records, first = pd.DataFrame(rows), instances[0]
     settings = {
         **{name: _told(name, value) for name, value in given.items()},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api.result import Figure, Result, page, picked
+from workbench.api.result import MOST, Figure, Result, page, percent, picked
 from workbench.api.studying import STORE, Report, StudyResult, run_study
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
@@ -28,6 +28,12 @@ TITLES = {
     "rule": "Selection rules, beside the K workers of highest skill",
     "learner": "Learners, beside LS_OL",
     "policy": "Collecting policies, beside so many labels a task",
+}
+KINDS = {
+    "aggregator": "Aggregators",
+    "rule": "Rules that hire",
+    "learner": "Learners",
+    "policy": "Policies that collect",
 }
 COLUMNS: Columns = {
     "place": ("", ""),
@@ -103,6 +109,28 @@ class Leaderboard(Result):
     def to_frame(self) -> pd.DataFrame:
         """Give the standings."""
         return self.standings
+
+    def verdict(self) -> list[str]:
+        """Say which method of each kind errs least, and what it gains on the kind's plainest."""
+        from workbench.papers.beyond.leaderboard import BASELINE
+
+        sentences = [f"{self._head()}."]
+        for kind, rows in self.standings.groupby("kind", sort=False):
+            placed = rows[rows["place"].notna()]
+            if placed.empty:
+                continue
+            best = placed.sort_values("less", kind="stable").iloc[0]
+            plainest = BASELINE[str(kind)]
+            sentence = f"{KINDS[str(kind)]}: {best['method']} errs least, {percent(best['error'])}"
+            if best["method"] != plainest:
+                sentence += f", {100 * best['less']:+.2g} points beside {plainest}"
+            sentences.append(f"{sentence}.")
+        return sentences[:MOST]
+
+    def brief(self) -> str:
+        """Lay out the errors of the methods, by kind."""
+        columns = {key: COLUMNS[key] for key in ("place", "method", "less", "over", "error")}
+        return "\n\n".join(f"{title}\n\n{tabled(rows, columns)}" for title, rows in self._tables())
 
     def details(self) -> str:
         """Lay the standings out by kind, and say what was left out."""

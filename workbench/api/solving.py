@@ -56,6 +56,7 @@ class Solved(Result):
 
     problem: Problem
     solution: Solution | SelectionSolution
+    value, better, best = "Cost", "cheaper", "cheapest"
 
     @property
     def objective(self) -> float | None:
@@ -92,6 +93,29 @@ class Solved(Result):
     def title(self) -> str:
         """What was solved, in a line."""
         return described(self.problem, self.solution.formulation)
+
+    def verdict(self) -> list[str]:
+        """Say what the answer is worth, and whose word it is that none is better."""
+        solution, status = self.solution, self.solution.certificate.status
+        if status == "failed" or solution.objective is None:
+            return []
+        value = f"{self.value} {_number(solution.objective)}: {self.title}."
+        if solution.bound is None:
+            return [value, f"How far it is from the {self.best} is not known."]
+        bound = "" if solution.gap == 0 else f" than {_number(solution.bound)}"
+        word = "It is proven" if status == "proven" else "By the solver's word alone it holds"
+        sentences = [value, f"{word} that none is {self.better}{bound}."]
+        if solution.gap:
+            sentences.append(
+                f"So it is within {percent(solution.gap, 4)} of the {self.best}; the search ended: "
+                f"{solution.termination}."
+            )
+        return sentences
+
+    def brief(self) -> str:
+        """Give what the program prints beside: how long it took, and a note."""
+        note = [("note", self.solution.note)] if self.solution.note else []
+        return facts([("seconds", f"{self.solution.seconds:.3g}"), *note])
 
     def _payload(self) -> dict[str, Any]:
         n, m = _size(self.problem)
@@ -192,6 +216,8 @@ class SolvedAssignment(Solved):
 @dataclass(frozen=True, eq=False, repr=False)
 class SolvedSelection(Solved):
     """A selection: whom to hire."""
+
+    value, better, best = "Score", "better", "best"
 
     problem: SelectionProblem
     solution: SelectionSolution

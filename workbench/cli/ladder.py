@@ -17,6 +17,7 @@ from workbench.cli.output import tell, working, write_folder
     "workbench ladder --crowd uniform --skill 0.9 --epsilon 0.01 --json",
     "workbench ladder --skills skills.csv --tasks 200 --capacity 50",
     plugins=True,
+    details=True,
 )
 @options.csv("--skills", "Skills that are known: columns worker, task_type, skill.")
 @options.csv("--costs", "With --skills: price of a label by worker and type.")

@@ -16,6 +16,7 @@ from workbench.cli.study import reporter
     "workbench leaderboard --out leaderboard.html",
     "workbench leaderboard --crowd bluebird --crowd rte --kind aggregator --plugin mine.py",
     plugins=True,
+    details=True,
 )
 @options.choice(
     "--size",

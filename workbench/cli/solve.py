@@ -16,7 +16,7 @@ ROUTES = ("arrays", "pyomo")
 METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
 
 
-@options.command("workbench solve problem.json --time-limit 60 --out assignment.csv")
+@options.command("workbench solve problem.json --time-limit 60 --out assignment.csv", details=True)
 @options.problem_options
 @options.choice(
     "--route",
