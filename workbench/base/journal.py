@@ -216,6 +216,9 @@ class Journal(Generic[E]):
             yield transaction
         if transaction.end != head:
             self._raise_head()
+        if transaction.forgets:  # SQLite's log beside the file still has it
+            with database_errors(self.path, self._patience):
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def verify(self) -> Position:
         """Check everything: SQLite's pages, every event, what is withheld, the head.

@@ -318,8 +318,7 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
 @options.whole("--most", "Only so many, the latest.", least=1)
 def history(store: Path, most: int | None, as_json: bool) -> int:
     """Say what happened: one row an event, with its time, who, and where it came from."""
-    table = _open(store).history()
-    table = table if most is None else table.tail(most)
+    table = _open(store).history(most)
     table = table.assign(time=[time.isoformat(timespec="seconds") for time in table["time"]])
     if as_json:
         emit({"events": table.to_dict("records")})
