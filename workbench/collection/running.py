@@ -258,18 +258,21 @@ class Running:
                 self._taken_back(event)
             case Changed():
                 self._changed(event)
-            case Halted():
-                self.halted = event.state
-            case Forgotten():
-                self.forgotten.add(event.worker)
-            case Reworded():
-                pass  # it is of those who read, not of the policy
+            case Halted() | Forgotten() | Reworded():
+                self._noted(event)
             case _:
                 raise InputError(f"{type(event).__name__} is nothing that happens in a collection")
         for place in self.away:  # a label given up while she was away
             self.away[place] += int(self.ledger.left[place])
             self.ledger.left[place] = 0
         return None
+
+    def _noted(self, event: Halted | Forgotten | Reworded) -> None:
+        """Take what changes no belief."""
+        if isinstance(event, Halted):
+            self.halted = event.state
+        elif isinstance(event, Forgotten):
+            self.forgotten.add(event.worker)
 
     def _told(self, event: Told) -> None:
         worker, waiting = event.worker, self.waiting.get(event.worker, {})
