@@ -297,10 +297,11 @@ class Service:
     def overview(self) -> Reply:
         """Give all that the owner's page shows."""
         self._progress["time"] = 0.0
+        seen = self.progress()
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
         return {
-            **self.progress(),
+            **seen,
             "points": [
                 {"time": at, **_decoded(content)}
                 for at, content in [*points[:-1:step], *points[-1:]]
