@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -53,6 +54,7 @@ def serve(serving: Serving, announce: Callable[[Announcement], None]) -> None:
         refused; or the port is taken.
     """
     try:
+        import scipy.optimize  # noqa: F401  (late in a policy it would hold up who is asked then)
         import starlette  # noqa: F401
         import uvicorn
     except ImportError:
@@ -104,9 +106,16 @@ def listening(host: str, port: int) -> socket.socket:
         It is taken, or there is no such host.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With its protocol named asyncio sends at once: without, each reply waits 40 ms for another.
+    door = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family, backlog=256)
+        if sys.platform != "win32":  # where it means that two may have the same port
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind((host, port))
+        door.listen(256)
+        return door
     except (OSError, OverflowError) as error:
+        door.close()
         raise InputError(
             f"--port {port}: cannot be opened at {host} "
             f"({getattr(error, 'strerror', None) or error}): take another"

@@ -232,10 +232,9 @@ class Service:
             "labels": int((ledger.labels[ledger.recorded[0] :, 1] == place).sum())
             + int((ledger.gold_labels[ledger.recorded[1] :, 1] == place).sum()),
             "earned": earned(ledger, place),
-            "waiting": len(self.collector.waiting(name)) if place >= 0 else 0,
             "closed": seen["closed"],
             "tasks": seen["tasks"],
-            "state": self.collector.halted or ("done" if done else "open"),
+            "state": seen["halted"] or ("done" if done else "open"),
         }
 
     def join(self, message: JoinMessage) -> Reply:
@@ -325,6 +324,7 @@ class Service:
     def halt(self, state: Any) -> Reply:
         """Pause, close, or go on."""
         self.collector.halt(state)
+        self._progress["time"] = 0.0
         return self.collector.status()
 
     def budget(self, message: BudgetMessage) -> Reply:

@@ -3,13 +3,15 @@
 import { at, element, Failure, money, say, send, sendUntilHeard, token } from "./common.js";
 
 const AHEAD = 3; // questions open at a time
-const AGAIN = 5000; // milliseconds until a page without a question looks again
+const AGAIN = 5000; // milliseconds until a page without a question looks again, at first
+const LATEST = 60000; // and at most
 
 let classes = [];
 let queue = []; // open questions; the first is shown
 let shown = null;
 let filling = null; // a request for questions under way
 let timer = 0;
+let idle = 0; // looks in vain, one after another: the page looks less and less often
 let unsent = 0;
 let sending = Promise.resolve(); // one label after another
 const answered = new Set();
@@ -49,6 +51,7 @@ async function fetchMore() {
     if (ask.shown.image) new Image().src = ask.shown.image;
   }
   tell(reply);
+  if (queue.length) idle = 0;
   if (queue.length) show();
   else rest(reply);
 }
@@ -67,7 +70,8 @@ function rest(reply) {
   at("answers").replaceChildren();
   at("pay").textContent = "";
   clearTimeout(timer);
-  timer = setTimeout(() => queue.length || fill(), reply.state === "open" ? AGAIN : 6 * AGAIN);
+  timer = setTimeout(() => queue.length || fill(), Math.min(AGAIN * 2 ** idle, LATEST));
+  idle += 1;
 }
 
 /** Show the first question. */
