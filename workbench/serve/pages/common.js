@@ -33,7 +33,9 @@ export async function sendUntilHeard(path, message, wait) {
   const once = { ...message, request_id: identity() };
   for (let pause = 500; ; pause = Math.min(2 * pause, 15000)) {
     try {
-      return await send(path, once);
+      const reply = await send(path, once);
+      if (wait && pause > 500) wait("");
+      return reply;
     } catch (failure) {
       const passes = failure.code === 0 || failure.code === 429 || failure.code >= 500;
       if (!(failure instanceof Failure) || !passes) throw failure;
