@@ -438,6 +438,37 @@ def serve(
     return 0
 
 
+@options.command(
+    "workbench collect backup labels.sqlite copy.sqlite",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+)
+@STORE
+@click.argument("file", type=click.Path(path_type=Path))
+def backup(store: Path, file: Path, as_json: bool) -> int:
+    """Copy a collection to FILE while it goes on, its head and what is served with it too.
+
+    The copy is checked from its first event to its last.
+    """
+    from workbench.base.journal import Journal
+    from workbench.collection.events import JOURNAL
+    from workbench.serve.beside import Beside, beside_path
+
+    if beside_path(file).exists():
+        raise InputError(f"{beside_path(file)}: there is one already; name another file")
+    with Journal.open(store, JOURNAL) as journal:
+        position = journal.backup(file)
+    if beside_path(store).exists():
+        beside = Beside.of(store)
+        beside.backup(beside_path(file))
+        beside.close()
+    if as_json:
+        emit({"events": position.number, "checksum": position.checksum})
+    else:
+        show(f"written: {file}, {position.number} events, the last {position.checksum[:16]}…")
+    return 0
+
+
 def _open(store: Path) -> Any:
     from workbench import api
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from workbench.base.database import (
     Layout,
+    copy_database,
     create_database,
     database_errors,
     open_database,
@@ -109,6 +110,16 @@ class Beside:
             finally:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
+
+    def backup(self, path: Path) -> None:
+        """Copy the file as it stands.
+
+        Raises
+        ------
+        InputError
+            There is one already, or it cannot be written.
+        """
+        copy_database(self._db, path)
 
     def erase(self, statement: str, values: Sequence[Any]) -> None:
         """Delete rows so that no byte of them stays."""
