@@ -18,7 +18,7 @@ from workbench.collection.collector import Collector
 from workbench.serve import limits
 from workbench.serve.app import PACES, application
 from workbench.serve.beside import beside_path
-from workbench.serve.service import Service
+from workbench.serve.service import CollectionService
 from workbench.serve.shown import allowed, read_shown
 
 TASKS = [f"t{i}" for i in range(10)]
@@ -51,7 +51,7 @@ class Client:
 
     def __init__(self, path, **more):
         self.path, self.desk = path, ThreadPoolExecutor(1)
-        self.service = self.at_desk(Service, path, **more)
+        self.service = self.at_desk(CollectionService, path, **more)
         self.tokens: dict[str, str] = {}
         self.invite()
         self.http = Http(application(self.service, self.desk))
@@ -215,7 +215,7 @@ def test_a_file_beside_another_collection_is_refused(begin, tmp_path):
     Collector(TASKS, ["ann"], classes=[0, 1], total=3, path=other).close()
     beside_path(first.path).rename(beside_path(other))
     with pytest.raises(InputError, match="belongs to another collection"):
-        Service(other)
+        CollectionService(other)
 
 
 def test_newcomers_join_once_by_a_name_of_their_own(begin):

@@ -30,7 +30,7 @@ from workbench.serve.messages import (
     TellMessage,
     read_message,
 )
-from workbench.serve.service import EVENTS, Reply, Service, encoded
+from workbench.serve.service import EVENTS, CollectionService, Reply, encoded
 
 T = TypeVar("T")
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -42,7 +42,7 @@ MOST_EVENTS = 2000
 JSON = "application/json"
 
 
-def application(service: Service, desk: Executor) -> ASGIApp:
+def application(service: CollectionService, desk: Executor) -> ASGIApp:
     """Make the application.
 
     Parameters
@@ -90,7 +90,7 @@ def application(service: Service, desk: Executor) -> ASGIApp:
 class _Door:
     """Lets requests in: with a link, not too many, not too large."""
 
-    def __init__(self, service: Service, desk: Executor) -> None:
+    def __init__(self, service: CollectionService, desk: Executor) -> None:
         self.service, self.desk = service, desk
         self.paces = {role: Pace(*pace) for role, pace in PACES.items()}
 
@@ -178,7 +178,7 @@ def _alone(act: Callable[[Any], Reply]) -> Callable[[Holder, Any], Reply]:
     return lambda _, message: act(message)
 
 
-def _halts(service: Service, state: str) -> Callable[[Holder, Message], Reply]:
+def _halts(service: CollectionService, state: str) -> Callable[[Holder, Message], Reply]:
     return lambda _, __: service.halt(state)
 
 
@@ -251,7 +251,7 @@ async def _refused(_: Request, error: Exception) -> Response:
     return _error(error.code if isinstance(error, RefusedError) else 400, str(error))
 
 
-async def _mended(service: Service, request: Request, error: Exception) -> Response:  # noqa: ARG001
+async def _mended(service: CollectionService, request: Request, error: Exception) -> Response:  # noqa: ARG001
     if isinstance(error, InputError) and service.is_of_files(error):
         return _error(503, "the server cannot read or write its files: try again")
     return _error(400, str(error))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from workbench.base.errors import InputError
 from workbench.base.state import Id
 from workbench.serve.links import Link
-from workbench.serve.service import Service
+from workbench.serve.service import CollectionService
 from workbench.serve.shown import read_shown
 
 MOST_CONNECTIONS = 500
@@ -68,7 +68,7 @@ def serve(serving: Serving, announce: Callable[[Announcement], None]) -> None:
         listening(serving.host, serving.port) as door,
     ):
         service = desk.submit(
-            Service, serving.store, images=serving.images, audit=serving.audit
+            CollectionService, serving.store, images=serving.images, audit=serving.audit
         ).result()
         try:
             base = serving.address or address(serving.host, door.getsockname()[1])
@@ -87,7 +87,7 @@ def serve(serving: Serving, announce: Callable[[Announcement], None]) -> None:
             desk.submit(service.close).result()
 
 
-def _prepare(service: Service, serving: Serving, base: str) -> Announcement:
+def _prepare(service: CollectionService, serving: Serving, base: str) -> Announcement:
     """Take the table of tasks, and make the links that are missing."""
     corrected: list[Id] = []
     if serving.tasks is not None:

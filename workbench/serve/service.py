@@ -1,7 +1,7 @@
 """A collection as a server has it: who sends a message, what it asks for, what is given back.
 
-One thread uses a `Service`, one call after another; several servers and commands may use the same
-collection, for each call is a transaction of its journal.
+One thread uses a `CollectionService`, one call after another; several servers and commands may use
+the same collection, for each call is a transaction of its journal.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ AT_ONCE = 10
 """Questions of a worker that may be open where she does not say."""
 
 
-class Service:
+class CollectionService:
     """What a server does, in the thread that made it.
 
     Parameters
