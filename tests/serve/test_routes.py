@@ -506,6 +506,14 @@ def test_pictures_come_from_hosts_that_are_allowed(image, begin):
     assert "img-src 'self' https://img.example.org;" in policy
 
 
+@pytest.mark.parametrize("host", ["", "*", "a; script-src *", "https://a.org", "a.org/x", "a b"])
+def test_a_host_of_pictures_is_a_plain_name(host, begin):
+    client = begin(images=["IMG.example.org"])
+    assert client.service.images == {"img.example.org"}
+    with pytest.raises(InputError, match="give a host alone"):
+        CollectionService(client.path, images=[host])
+
+
 def test_every_answer_has_the_headers(client):
     for path in ("/work", "/owner", "/join", "/static/work.js", "/mine", "/nothing"):
         headers = client.http.get(path).headers

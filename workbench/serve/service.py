@@ -23,7 +23,7 @@ from workbench.base.state import Id, identifier
 from workbench.base.text import strict_json
 from workbench.collection.collector import Collector, Question
 from workbench.collection.pool import Ledger, Questions
-from workbench.serve.beside import Beside, beside_path
+from workbench.serve.beside import Beside
 from workbench.serve.limits import RefusedError
 from workbench.serve.links import Holder, Link, Links
 from workbench.serve.messages import (
@@ -35,7 +35,7 @@ from workbench.serve.messages import (
     TellMessage,
 )
 from workbench.serve.owner import earned, progress, workers_table
-from workbench.serve.shown import Cells, ShownTasks, allowed, check_images
+from workbench.serve.shown import Cells, ShownTasks, allowed, check_images, image_hosts
 
 Reply: TypeAlias = dict[str, Any]
 FRESH = 2.0
@@ -72,7 +72,7 @@ class CollectionService:
     def __init__(
         self, store: Path, *, images: Collection[str] = (), audit: Path | None = None
     ) -> None:
-        self.store, self.images, self.audit = store, frozenset(images), audit
+        self.store, self.images, self.audit = store, image_hosts(images), audit
         self.collector = Collector.open(store, origin="server")
         self.beside = Beside.of(store)
         self.links = Links(self.beside)
@@ -343,7 +343,7 @@ class CollectionService:
 
     def is_of_files(self, error: InputError) -> bool:
         """Whether an error is of the files, and not of what was sent."""
-        files = (self.collector_path, head_path(self.collector_path), beside_path(self.store))
+        files = (self.collector_path, head_path(self.collector_path), self.beside.path)
         return str(error).startswith(tuple(map(str, files)))
 
     @functools.cached_property

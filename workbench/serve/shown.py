@@ -10,8 +10,9 @@ small table. Nothing is run: text stays text, and pictures come from hosts that 
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -64,6 +65,21 @@ def read_shown(path: str | Path, tasks: Mapping[str, Id]) -> dict[Id, Cells]:
                 )
         shown[tasks[name]] = cells
     return shown
+
+
+def image_hosts(names: Iterable[str]) -> frozenset[str]:
+    """Check names of hosts, which will stand in a header.
+
+    Raises
+    ------
+    InputError
+        One is no plain name.
+    """
+    hosts = frozenset(name.lower() for name in names)
+    for host in hosts:
+        if not re.fullmatch(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", host):
+            raise InputError(f"--images-from {show(host)}: give a host alone, as img.example.org")
+    return hosts
 
 
 def check_images(shown: Mapping[Id, Cells], hosts: Collection[str]) -> None:
