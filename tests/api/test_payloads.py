@@ -141,6 +141,8 @@ ACTIONS = {
     "collect history",
     "collect undo",
     "collect import",
+    "collect serve",
+    "collect backup",
     "export",
     "study export",
     "study merge",

@@ -17,6 +17,7 @@ from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 from workbench.collection.collector import Collector
 from workbench.collection.imported import imported
+from workbench.collection.log import MAKER
 
 VISITS = ("algorithm-2", "re-solve", "dual-descent")
 STREAMS = ("ls-ol", "model")
@@ -238,7 +239,7 @@ def test_snapshots_are_not_the_truth_but_a_short_way_to_it(tmp_path, monkeypatch
     again = Collector.open(tmp_path / "c.sqlite")
     assert same(collector, again)
     with collector._log.view() as view:
-        assert view.snapshot("collector 1") is not None
+        assert view.snapshot(MAKER) is not None
         assert view.snapshot("another maker") is None
     many = len(collector.history()) // 2
     collector.undo(many)  # beyond the latest snapshots

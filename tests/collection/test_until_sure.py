@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.collection import sure
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.beliefs import Beliefs, grid
+from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
@@ -376,3 +378,22 @@ def test_a_state_with_fewer_abilities_is_taken_up() -> None:
     np.testing.assert_allclose(other.belief().posterior, policy.belief().posterior)
     assert len(other.next())
     other._refit()
+
+
+def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
+    """Those to come tell far more for their price; a page that asks for one is answered at once."""
+    looks = []
+    ascending = sure._ascending
+    monkeypatch.setattr(sure, "_ascending", lambda *given: looks.append(1) or ascending(*given))
+    experts = {f"w{j}": 0.99 for j in range(30)}
+    collector = Collector(
+        [f"t{i}" for i in range(50)],
+        ["ann", *experts],
+        classes=["no", "yes"],
+        epsilon=0.1,
+        skills={"ann": 0.55, **experts},
+    )
+    assert collector.next("ann", 1) == []
+    assert looks == []
+    assert collector.next("w3", 2)
+    assert looks

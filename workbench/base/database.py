@@ -205,3 +205,26 @@ def _check_start(path: Path, layout: Layout) -> None:
             f"{path}: is no {layout.what}, or its beginning is damaged: name another file, or put "
             "back a whole copy"
         )
+
+
+def copy_database(db: sqlite3.Connection, path: Path) -> None:
+    """Copy a database as it stands, while others write to it; whole, and only where nothing stands.
+
+    Raises
+    ------
+    InputError
+        There is something already, or it cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name[:40]}.", dir=path.parent) as folder:
+            draft = Path(folder) / "draft"
+            with database_errors(path, 0), contextlib.closing(_connection(draft, 0, "rwc")) as copy:
+                db.backup(copy)
+            os.link(draft, path)
+            _sync_folder(path.parent)
+    except FileExistsError:
+        raise InputError(f"{path}: there is one already; name another file") from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written there ({error.strerror}), name a file in a folder of yours"
+        ) from None

@@ -46,6 +46,7 @@ from typing import Any, Generic, Self
 
 from workbench.base.database import (
     Layout,
+    copy_database,
     create_database,
     database_errors,
     open_database,
@@ -216,6 +217,26 @@ class Journal(Generic[E]):
             yield transaction
         if transaction.end != head:
             self._raise_head()
+        if transaction.forgets:  # SQLite's log beside the file still has it
+            with database_errors(self.path, self._patience):
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def backup(self, path: str | Path) -> Position:
+        """Copy the journal and its head as they stand, while others append; the copy is checked.
+
+        Returns
+        -------
+        Position of the last event of the copy.
+
+        Raises
+        ------
+        InputError
+            There is a file already, it cannot be written, or the journal is damaged.
+        """
+        path = real_path(path)
+        with self.view():
+            copy_database(self._db, path)
+        return self.renew_head(path, self._kind, patience=self._patience)
 
     def verify(self) -> Position:
         """Check everything: SQLite's pages, every event, what is withheld, the head.

@@ -103,6 +103,16 @@ class JournalView(Generic[E]):
                 return Snapshot(position, content)
         return None
 
+    def position(self, number: int) -> Position:
+        """Give the position after so many events.
+
+        Raises
+        ------
+        InputError
+            There are fewer.
+        """
+        return Position(number, self._checksum(number))
+
     def reveal(self, withheld: str) -> str | int | None:
         """Give what a digest stands for; None where it has been forgotten.
 
@@ -198,6 +208,9 @@ class JournalView(Generic[E]):
 class JournalTransaction(JournalView[E]):
     """The journal held alone, to be read and appended to; inside its `with` block."""
 
+    forgets = False
+    """Whether something is deleted that is to leave no trace in the file."""
+
     def append(
         self, events: Sequence[E], *, who: str, origin: str, time: datetime | None = None
     ) -> Position:
@@ -250,6 +263,12 @@ class JournalTransaction(JournalView[E]):
         withheld = digest(salt, "\n", text)
         self._db.execute("INSERT INTO withheld VALUES (?, ?, ?)", (withheld, salt, text))
         return withheld
+
+    def forget(self, withheld: str) -> None:
+        """Delete what a digest stands for; nothing can give it back."""
+        self.forgets = True
+        self._db.execute("PRAGMA secure_delete = ON")
+        self._db.execute("DELETE FROM withheld WHERE digest = ?", (withheld,))
 
 
 def _seal(position: Position, maker: str, content: bytes) -> str:

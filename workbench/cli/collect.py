@@ -318,8 +318,7 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
 @options.whole("--most", "Only so many, the latest.", least=1)
 def history(store: Path, most: int | None, as_json: bool) -> int:
     """Say what happened: one row an event, with its time, who, and where it came from."""
-    table = _open(store).history()
-    table = table if most is None else table.tail(most)
+    table = _open(store).history(most)
     table = table.assign(time=[time.isoformat(timespec="seconds") for time in table["time"]])
     if as_json:
         emit({"events": table.to_dict("records")})
@@ -357,6 +356,117 @@ def import_(state: Path, store: Path, as_json: bool) -> int:
     from workbench.collection.imported import imported
 
     return _status(imported(state, store, origin="command"), as_json)
+
+
+@options.command(
+    "workbench collect serve labels.sqlite --port 8000 --tasks shown.csv",
+    "workbench collect serve labels.sqlite --workers ann,bob --new-links",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen at: this machine alone by default.",
+)
+@click.option("--url", metavar="URL", help="How links begin, where another server stands before.")
+@click.option(
+    "--workers", metavar="A,B,…", help="Who gets a link; all workers that are named without."
+)
+@options.csv("--tasks", "What is shown: task, text, image, …; kept, and corrected when run again.")
+@click.option("--images-from", metavar="HOST", multiple=True, help="Host of pictures. Repeatable.")
+@options.csv("--audit", "Journal of an audit of the answers, for the owner's picture.")
+@options.flag("--new-links", "Let no link made before be valid, and make all anew.")
+def serve(
+    store: Path,
+    port: int,
+    host: str,
+    url: str | None,
+    workers: str | None,
+    tasks: str | None,
+    images_from: tuple[str, ...],
+    audit: str | None,
+    new_links: bool,
+    as_json: bool,
+) -> int:
+    """Let people label in browsers, and programs by HTTP: print secret links, and serve.
+
+    Who has a link acts for the one it was made for. Only hashes of links are kept: they are printed
+    once, and stay valid when the server is started again.
+    """
+    from workbench.serve.run import Announcement, Serving
+    from workbench.serve.run import serve as run
+
+    def announce(told: Announcement) -> None:
+        links = [
+            {"role": role, "worker": worker, "url": link.address(told.base)}
+            for link in told.links
+            for role, worker in [link.holder]
+        ]
+        if as_json:
+            emit({"url": told.base, "links": links, "earlier": told.earlier})
+            return
+        for link in links:
+            show(f"{link['role'] if link['worker'] is None else link['worker']}: {link['url']}")
+        if told.earlier:
+            say(f"{told.earlier} links made before are valid; --new-links makes all anew")
+        if told.corrected:
+            say(f"{len(told.corrected)} tasks are shown otherwise than before; see the history")
+        say(f"serving {store} at {told.base}; Ctrl-C ends it")
+
+    if host not in ("127.0.0.1", "::1", "localhost") and url is None:
+        say("warning: others on the network can read what is sent; put a server with TLS before")
+    names = None if workers is None else [name.strip() for name in workers.split(",") if name]
+    run(
+        Serving(
+            store,
+            host,
+            port,
+            None if url is None else url.rstrip("/"),
+            names,
+            None if tasks is None else Path(tasks),
+            images_from,
+            None if audit is None else Path(audit),
+            new_links,
+        ),
+        announce,
+    )
+    return 0
+
+
+@options.command(
+    "workbench collect backup labels.sqlite copy.sqlite",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+)
+@STORE
+@click.argument("file", type=click.Path(path_type=Path))
+def backup(store: Path, file: Path, as_json: bool) -> int:
+    """Copy a collection to FILE while it goes on, its head and what is served with it too.
+
+    The copy is checked from its first event to its last.
+    """
+    from workbench.base.journal import Journal
+    from workbench.collection.events import JOURNAL
+    from workbench.serve.beside import Beside, beside_path
+
+    if beside_path(file).exists():
+        raise InputError(f"{beside_path(file)}: there is one already; name another file")
+    with Journal.open(store, JOURNAL) as journal:
+        position = journal.backup(file)
+    if beside_path(store).exists():
+        beside = Beside.of(store)
+        beside.backup(beside_path(file))
+        beside.close()
+    if as_json:
+        emit({"events": position.number, "checksum": position.checksum})
+    else:
+        show(f"written: {file}, {position.number} events, the last {position.checksum[:16]}…")
+    return 0
 
 
 def _open(store: Path) -> Any:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -52,11 +52,15 @@ from workbench.collection.events import (
     Arrived,
     Asked,
     Changed,
+    Forgotten,
     GivenUp,
+    Halt,
+    Halted,
     Joined,
     Left,
     OnRecord,
     Opened,
+    Reworded,
     TakenBack,
     Told,
     Undone,
@@ -389,15 +393,14 @@ class Collector(Saveable[CollectorState]):
 
     def _name_workers(self, view: EventLog) -> None:
         assert self._running is not None
-        names: list[Id] = []
-        for place, key in enumerate(self._running.names):
-            name = view.reveal(key)
-            if name is None:
+        names = [view.reveal(key) for key in self._running.names]
+        self.workers = {}
+        for place, name in enumerate(names):
+            if name is None and place not in self._running.forgotten:
                 raise InputError(
                     f"{self._log.path}: damaged, the name of worker {place} is missing; {MEND}"
                 )
-            names.append(name)
-        self.workers = {name: place for place, name in enumerate(names)}
+            self.workers[pseudonym(place, names) if name is None else name] = place
         setup = self._running.setup
         self.tasks = {task.name: place for place, task in enumerate(setup.tasks)}
         self.gold = {task.name: place for place, task in enumerate(setup.gold)}
@@ -424,7 +427,12 @@ class Collector(Saveable[CollectorState]):
     # ---- asking ----
 
     def next(
-        self, worker: Id | None = None, most: int | None = None, *, task: Id | None = None
+        self,
+        worker: Id | None = None,
+        most: int | None = None,
+        *,
+        task: Id | None = None,
+        ahead: bool = False,
     ) -> list[Question]:
         """Ask for labels.
 
@@ -437,11 +445,15 @@ class Collector(Saveable[CollectorState]):
             Questions at most.
         task
             Of a policy that takes tasks as they arrive: which is to be next.
+        ahead
+            Whether to ask a worker more while some of hers are open, up to `most` in all: a page
+            shows the next question at once. Policies that take tasks as they arrive do not.
 
         Returns
         -------
         list of Question
-            Empty: nothing for her now; of anybody, nothing more but what is waited for.
+            Empty: nothing for her now; of anybody, nothing more but what is waited for. Once the
+            collection is halted, her open questions alone.
 
         Raises
         ------
@@ -454,9 +466,16 @@ class Collector(Saveable[CollectorState]):
         name = None if worker is None else identifier("worker", worker)
         with self._turn() as turn:
             running = turn.running
+            if running.halted:
+                return [] if name is None else self._of(running, self.workers.get(name, -1))[:most]
             place = None if name is None else self._place(turn, name)
-            if place is not None and running.waiting.get(place):
-                return self._of(running, place)[:most]
+            waiting = [] if place is None else self._of(running, place)
+            if waiting:
+                room = most - len(waiting) if ahead and most is not None else 0
+                if room > 0 and not running.policy.streams:
+                    turn.ask(place, room, None)
+                    waiting = self._of(running, place) if place is not None else waiting
+                return waiting[:most]
             first = None
             if task is not None:
                 first = find(self.tasks, task)
@@ -861,16 +880,78 @@ class Collector(Saveable[CollectorState]):
                 )
             )
 
+    def halt(self, state: Halt = "paused") -> None:
+        """Ask nothing new from now on: "paused" for a while, "closed" for good, "" to ask again.
+
+        Labels that were asked for may still come, and are paid.
+        """
+        with self._turn() as turn:
+            if turn.running.halted != state:
+                turn.apply(Halted(state))
+
+    @property
+    def halted(self) -> Halt:
+        """Whether, and how, nothing new is asked."""
+        return self._now.halted
+
+    def reworded(self, tasks: Listed) -> None:
+        """Note in the history that what people are shown of tasks was corrected.
+
+        Raises
+        ------
+        InputError
+            A task that is not here.
+        """
+        pairs: list[tuple[int, int]] = []
+        for task in to_pandas(tasks):
+            gold = find(self.tasks, task) is None
+            at = find(self.gold if gold else self.tasks, task)
+            check(at is not None, f"task {checks.show(task)} is no task here")
+            pairs.append((int(gold), int(at)))
+        if pairs:
+            with self._turn() as turn:
+                turn.apply(Reworded(tuple(pairs)))
+
+    def forget(self, worker: Id) -> None:
+        """Delete a worker's name: she leaves, and her labels stay under a pseudonym.
+
+        The name goes from the journal for good, beyond `undo`; copies made before still have it.
+
+        Raises
+        ------
+        InputError
+            She is not here.
+        """
+        name = identifier("worker", worker)
+        with self._turn() as turn:
+            place = self.workers.get(name)
+            if place is None or turn.log.reveal(turn.running.names[place]) is None:
+                raise InputError(f"worker {name!r} is not here: there is no name to delete")
+            waiting = turn.running.waiting.get(place, {})
+            if waiting:
+                turn.apply(GivenUp(place, tuple((int(gold), task) for gold, task in waiting)))
+            if place not in turn.running.away:
+                turn.apply(Left(place))
+            turn.apply(Forgotten(place))
+            turn.log.forget(turn.running.names[place])
+        with self._log.view() as view:
+            self._name_workers(view)
+
     # ---- what was, and taking it back ----
 
-    def history(self) -> pd.DataFrame:
+    def history(self, most: int | None = None) -> pd.DataFrame:
         """What happened, one row an event: `number, time, who, origin, event, details, undone`.
 
         `who` is the owner or a worker's name; `details` say in words what the event holds.
+
+        Parameters
+        ----------
+        most
+            Only so many, the latest; all when None.
         """
         with self._log.view() as view:
             self._catch_up(view)
-            return history_table(view, self._names())
+            return history_table(view, self._names(), most)
 
     def _names(self) -> Names:
         return Names(list(self.tasks), list(self.gold), list(self.workers), list(self.classes))
@@ -975,6 +1056,7 @@ class Collector(Saveable[CollectorState]):
             "on_record": sum(ledger.recorded),
             "waiting": sum(map(len, running.waiting.values())),
             "policy": running.setup.policy,
+            "halted": running.halted,
             "notes": notes_of(running.policy),
         }
 
@@ -1024,6 +1106,14 @@ class _Turn:
         self.asked = self.running.ask(worker, most, first)
         if self.asked is not None:
             self.events.append((self.who, self.asked))
+
+
+def pseudonym(place: int, names: Sequence[Id | None]) -> str:
+    """Name of a worker whose own is no more, which nobody else has."""
+    name = f"forgotten worker {place + 1}"
+    while name in names:
+        name += "*"
+    return name
 
 
 def _pair(task: int, worker: int) -> tuple[IntArray, IntArray]:

@@ -6,7 +6,7 @@ joins, a key stands for it, which the log can turn into the name until it is for
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from workbench.base.journal_events import Event, JournalKind
 from workbench.base.state import Count
@@ -14,6 +14,8 @@ from workbench.collection.setup import Hand, Price, Setup, Task, Triple
 
 Pairs: TypeAlias = tuple[tuple[Count, Count], ...]
 """Gold (1) or not (0), and a task."""
+Halt: TypeAlias = Literal["", "paused", "closed"]
+"""Whether, and how, a collection asks nothing new."""
 
 
 class Past(Event, frozen=True):
@@ -22,7 +24,7 @@ class Past(Event, frozen=True):
     Rows are whole numbers of 64 bits, little end first: labels as (task, worker, class) in order of
     arrival, `record` of them (labels, and gold labels) at no cost; pairs as (gold, task, worker).
     `away` are workers who left, and the labels they could still give; `policy` is the policy's own
-    state, as JSON.
+    state, as JSON; `forgotten` are workers whose names are no more.
     """
 
     kind = "past"
@@ -36,6 +38,8 @@ class Past(Event, frozen=True):
     spent: float
     gold_spent: float
     policy: str
+    halted: Halt = ""
+    forgotten: tuple[Count, ...] = ()
 
 
 class Opened(Event, frozen=True):
@@ -145,6 +149,30 @@ class Changed(Event, frozen=True):
     prices: tuple[tuple[Price, ...], ...]
 
 
+class Halted(Event, frozen=True):
+    """Nothing new is asked from now on, for a while or for good; or it is again."""
+
+    kind = "halted"
+
+    state: Halt
+
+
+class Forgotten(Event, frozen=True):
+    """A worker's name is no more; her labels stay."""
+
+    kind = "forgotten"
+
+    worker: Count
+
+
+class Reworded(Event, frozen=True):
+    """What is shown of tasks was corrected: (gold, task)."""
+
+    kind = "reworded"
+
+    tasks: Pairs
+
+
 class Undone(Event, frozen=True):
     """Some earlier events, from `first` to `last`, count as if they had never been."""
 
@@ -169,6 +197,9 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         GivenUp,
         TakenBack,
         Changed,
+        Halted,
+        Forgotten,
+        Reworded,
         Undone,
     ),
 )

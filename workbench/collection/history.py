@@ -12,11 +12,14 @@ from workbench.collection.events import (
     Arrived,
     Asked,
     Changed,
+    Forgotten,
     GivenUp,
+    Halted,
     Joined,
     Left,
     OnRecord,
     Opened,
+    Reworded,
     TakenBack,
     Told,
     Undone,
@@ -49,10 +52,11 @@ class Names(NamedTuple):
         return self.worker(int(place)) if word == "worker" and place.isdecimal() else role
 
 
-def history_table(log: EventLog, names: Names) -> pd.DataFrame:
-    """One row an event: `number, time, who, origin, event, details, undone`."""
+def history_table(log: EventLog, names: Names, most: int | None = None) -> pd.DataFrame:
+    """One row an event, the latest `most`: `number, time, who, origin, event, details, undone`."""
     rows, undone = [], set[int]()
-    for entry in log.since(None):
+    before = None if most is None else log.position(max(log.end.number - most, 0))
+    for entry in log.since(before):
         if isinstance(entry.event, Undone):
             undone |= set(range(entry.event.first, entry.event.last + 1))
         rows.append(
@@ -88,7 +92,11 @@ def in_words(event: Event, names: Names) -> str:
         case GivenUp() | TakenBack():
             pairs = ", ".join(names.task(gold, at) for gold, at in event.pairs)
             words = f"{names.worker(event.worker)}: {pairs}"
-        case Joined() | Left():
+        case Reworded():
+            words = ", ".join(names.task(gold, at) for gold, at in event.tasks)
+        case Halted():
+            words = event.state or "asking again"
+        case Joined() | Left() | Forgotten():
             words = names.worker(event.worker)
         case Arrived():
             words = ", ".join(str(task.name) for task in event.tasks)

@@ -14,10 +14,10 @@ from workbench.base.errors import InputError
 from workbench.base.journal_events import Event, JournalEntry, Position
 from workbench.base.journal_view import JournalView, Snapshot
 from workbench.base.state import Id
-from workbench.collection.events import Opened, Undone
+from workbench.collection.events import Forgotten, Opened, Undone
 from workbench.collection.running import Running
 
-MAKER = "collector 1"
+MAKER = "collector 2"
 """Who can read a snapshot: raised whenever a collection's state comes to mean something else."""
 
 
@@ -31,6 +31,7 @@ class MemoryLog:
 
     def __init__(self) -> None:
         self.entries: list[JournalEntry[Event]] = []
+        self.forgotten: set[str] = set()
 
     @property
     def end(self) -> Position:
@@ -76,11 +77,22 @@ class MemoryLog:
 
     def withhold(self, value: Id) -> str:
         """Give a key that stands for a name."""
-        return json.dumps(value)
+        key = json.dumps(value)
+        while key in self.forgotten:
+            key += " "
+        return key
+
+    def forget(self, withheld: str) -> None:
+        """Let nothing give back what a key stands for."""
+        self.forgotten.add(withheld)
+
+    def position(self, number: int) -> Position:
+        """Give the position after so many events."""
+        return Position(number, "")
 
     def reveal(self, withheld: str) -> Id | None:
-        """Give the name that a key stands for."""
-        name: Id = json.loads(withheld)
+        """Give the name that a key stands for; None where it has been forgotten."""
+        name: Id | None = None if withheld in self.forgotten else json.loads(withheld)
         return name
 
 
@@ -133,7 +145,7 @@ def _replayed_without(
                 return None, undone
         elif isinstance(event, Opened):
             running = Running(event)
-        elif number not in skipped:
+        elif number not in skipped or isinstance(event, Forgotten):  # which nothing brings back
             if running is None:
                 raise InputError(f"event {number} comes before the collection was begun")
             running.apply(event)

@@ -23,12 +23,16 @@ from workbench.collection.events import (
     Arrived,
     Asked,
     Changed,
+    Forgotten,
     GivenUp,
+    Halt,
+    Halted,
     Joined,
     Left,
     OnRecord,
     Opened,
     Past,
+    Reworded,
     TakenBack,
     Told,
 )
@@ -54,6 +58,10 @@ class Running:
         Gold (1) or not, task, worker, of labels that were given up.
     away
         Workers who left, and the labels that they could still give.
+    halted
+        Whether nothing new is asked: paused, closed, or empty.
+    forgotten
+        Workers whose names are no more.
 
     Raises
     ------
@@ -66,6 +74,8 @@ class Running:
         self.waiting: dict[int, dict[tuple[bool, int], None]] = {}
         self.missed: set[Triple] = set()
         self.away: dict[int, int] = {}
+        self.halted: Halt = ""
+        self.forgotten: set[int] = set()
         self._asked_in_vain: set[Asked] = set()
         past = opened.past
         if past is None:
@@ -80,6 +90,7 @@ class Running:
             self.waiting.setdefault(worker, {})[bool(gold), task] = None
         self.missed = {(gold, task, worker) for gold, task, worker in _rows(past.missed).tolist()}
         self.away = dict(past.away)
+        self.halted, self.forgotten = past.halted, set(past.forgotten)
         self._lay_out(record, labels, past.spent, past.gold_spent, past.policy)
 
     def opened(self) -> Opened:
@@ -100,6 +111,8 @@ class Running:
             spent=float(ledger.spent),
             gold_spent=float(ledger.gold_spent),
             policy=json.dumps(self.policy.state()),
+            halted=self.halted,
+            forgotten=tuple(sorted(self.forgotten)),
         )
         return Opened(self.setup, tuple(self.names), (), (), past)
 
@@ -245,12 +258,21 @@ class Running:
                 self._taken_back(event)
             case Changed():
                 self._changed(event)
+            case Halted() | Forgotten() | Reworded():
+                self._noted(event)
             case _:
                 raise InputError(f"{type(event).__name__} is nothing that happens in a collection")
         for place in self.away:  # a label given up while she was away
             self.away[place] += int(self.ledger.left[place])
             self.ledger.left[place] = 0
         return None
+
+    def _noted(self, event: Halted | Forgotten | Reworded) -> None:
+        """Take what changes no belief."""
+        if isinstance(event, Halted):
+            self.halted = event.state
+        elif isinstance(event, Forgotten):
+            self.forgotten.add(event.worker)
 
     def _told(self, event: Told) -> None:
         worker, waiting = event.worker, self.waiting.get(event.worker, {})

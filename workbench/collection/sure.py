@@ -284,6 +284,11 @@ class UntilSure(Policy):
         least = np.zeros(len(pool.price))
         if worker is not None and len(rows):
             least = PATIENCE * self._price_to_come(rows)
+            kinds = np.unique(pool.kind[rows])
+            rate = self.index[kinds, worker]
+            good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
+            if not good.any():  # she is not asked about any: do not go through them
+                return NOTHING
         for task in _ascending(rows, key, many):
             kind = pool.kind[task]
             able = ledger.open[np.ix_(task, here)] & (ledger.left[here] > 0)

@@ -1,0 +1,9 @@
+"""A collection over HTTP: people label in browsers, programs by JSON, and the owner looks on.
+
+    workbench collect serve labels.sqlite --port 8000
+
+`app` has the routes; `service` is the collection as one thread holds it; `links` are the secret
+links, kept with all else that only serving needs in `beside`, a file next to the journal; `shown`
+is what people see of tasks, `owner` what the owner sees, `limits` what is refused, `run` the
+server itself. Starlette and uvicorn are the extra `serve`; only the command imports this package.
+"""
