@@ -46,7 +46,17 @@ def test_ctrl_c_during_column_generation_keeps_plan_bound_and_certificate(tmp_pa
     out = tmp_path / "answer.json"
     terminal = pexpect.spawn(
         sys.executable,
-        ["-m", "workbench.cli", "solve", str(file), "--details", "--time-limit", "3600", "--out", str(out)],
+        [
+            "-m",
+            "workbench.cli",
+            "solve",
+            str(file),
+            "--details",
+            "--time-limit",
+            "3600",
+            "--out",
+            str(out),
+        ],
         timeout=120,
         encoding="utf-8",
         dimensions=(50, 200),

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from workbench.collection.policy import Policy
 
 _POLICIES = {
+    "until-trusted": (
+        "trusted:UntilTrusted",
+        "until sure by a belief of unequal classes, two coins a worker and unequal tasks",
+        "beyond the papers: Liu, Peng, Ihler (2012); Whitehill and others (2009)",
+    ),
     "until-sure": (
         "sure:UntilSure",
         "the worker who tells most for her price, until each task is sure",

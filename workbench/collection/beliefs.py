@@ -85,6 +85,14 @@ class AbilityGrid:
     gain: FloatArray
     prior: FloatArray
     heard: FloatArray
+    classes: int
+
+    @property
+    def unlike(self) -> FloatArray:
+        """Divergence of a guess from each ability in nats, shape (G,)."""
+        chance = 1.0 / self.classes
+        right = chance * np.log(chance / self.ability)
+        return np.asarray(right + (1.0 - chance) * np.log((1.0 - chance) / (1.0 - self.ability)))
 
 
 def grid(classes: int) -> AbilityGrid:
@@ -106,7 +114,7 @@ def grid(classes: int) -> AbilityGrid:
     right = 1.0 / (1.0 + np.exp(-np.linspace(-6.0, 6.0, BINS)))
     right[[0, -1]] = 0.0, 1.0
     heard = np.outer(ability, right) + np.outer(1.0 - ability, 1.0 - right) / (classes - 1)
-    return AbilityGrid(ability, gain, prior, heard)
+    return AbilityGrid(ability, gain, prior, heard, classes)
 
 
 def _bins(right: FloatArray) -> IntArray:

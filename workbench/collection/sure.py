@@ -32,6 +32,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
+from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import NOTHING, Ledger, Questions, within
@@ -82,7 +83,7 @@ class UntilSure(Policy):
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
         self.ledger, self.goal = ledger, goal
-        self.beliefs = Beliefs(ledger, forget)
+        self.beliefs = self._beliefs(forget)
         pool, grid = ledger.pool, self.beliefs.grid
         rng = stream(seed, "until sure")
         self.starters = rng.permutation(len(pool.workers))[: START[0]]
@@ -93,14 +94,15 @@ class UntilSure(Policy):
         odds = np.log((1.0 - self.epsilon) / self.epsilon)
         self.required = float((1.0 - 2.0 * self.epsilon) * odds)
         self.gain = np.minimum(grid.gain, self.required)
-        chance = 1.0 / self.beliefs.K
-        unlike = chance * np.log(chance / grid.ability)
-        unlike += (1.0 - chance) * np.log((1.0 - chance) / (1.0 - grid.ability))
-        self.trial = np.minimum(np.log(DOUBT) / np.maximum(unlike, 1e-9), LONGEST)
+        self.trial = np.minimum(np.log(DOUBT) / np.maximum(grid.unlike, 1e-9), LONGEST)
         shape = len(pool.price), len(pool.workers)
         self.index, self.keep, self.limit = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.needed = 0.0
         self._judge_all()
+
+    def _beliefs(self, forget: float) -> Beliefs | AtomBeliefs:
+        """What labels are taken to say."""
+        return Beliefs(self.ledger, forget)
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone."""
