@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.special import betaln
 
 from workbench.aggregation.calibration import Calibration, calibration
 from workbench.aggregation.posteriors import log, normalised
@@ -29,7 +31,6 @@ from workbench.collection.atoms import (
     two_coins,
 )
 from workbench.collection.pool import Ledger, Questions
-from workbench.learning.copies import copies
 
 GROWTH = 1.3
 """The fit is chosen anew when there are so many times as many labels."""
@@ -44,8 +45,11 @@ HOPELESS = 0.15
 labels of an easy one, or more."""
 LEAST_LABELS = 6
 """Labels from which on a task may be called hopeless."""
-COMPARED = 60
-"""Workers, those with most labels, among whom copies are looked for."""
+SHARED, ALIKE = 20, (0.9, 0.96)
+"""Tasks of the block that two workers must share, and shares of them on which they must agree, for
+one voter to be thought of."""
+SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
+"""Labels, and believed mean chance to be right, from which on a worker is compared with others."""
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
@@ -67,8 +71,8 @@ class AtomBeliefs:
     weight
         Posterior of atoms, shape (T·m, G); a worker at each task type is a unit, `kind · m +
         worker`.
-    copying
-        Workers found to copy another, shape (m,).
+    voter
+        Who speaks for each worker, shape (m,): herself, or one of the copies that she belongs to.
     doubtful
         Whether right and wrong might be interchanged.
     calibration
@@ -81,12 +85,28 @@ class AtomBeliefs:
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self.grid = self._atoms()
-        self.copying: BoolArray = np.zeros(self.m, dtype=bool)
-        self.doubtful, self.chosen_at = False, 0
+        self.voter: IntArray = np.arange(self.m)
+        self.doubtful, self.chosen_at, self.compared = False, 0, 0
         self.calibration = Calibration(1.0)
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
+        self.block: IntArray = np.arange(len(pool.tasks))
+
+    def suspects(self) -> IntArray:
+        """Workers who seem so good, after so many labels, that they may copy one another."""
+        labels = np.bincount(self.ledger.labels[:, 1], minlength=self.m)
+        many = np.flatnonzero((labels >= SUSPECT_LABELS) & ~self.copying)
+        if not len(many):
+            return many
+        right = np.einsum("gcc->g", self.grid.chance) / self.K
+        skill = self.weight.reshape(self.T, self.m, -1)[:, many].max(axis=0) @ right
+        return np.asarray(many[skill >= SUSPECT_SKILL])
+
+    @property
+    def copying(self) -> BoolArray:
+        """Workers who are one voter with another, and are not asked any more; shape (m,)."""
+        return np.asarray(self.voter != np.arange(self.m))
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -144,7 +164,7 @@ class AtomBeliefs:
             even = self.grid.chance.mean(axis=1)[:, label].T
             said = log(s * self.grid.chance[:, truth, label].T + (1.0 - s) * even)
         else:
-            unit = pool.kind[ask.task] * self.m + ask.worker
+            unit = pool.kind[ask.task] * self.m + self.voter[ask.worker]
             joint = now.joint[ask.task]
             cavity = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
             cavity /= cavity.sum(axis=(1, 2), keepdims=True)
@@ -153,7 +173,8 @@ class AtomBeliefs:
             said = log(np.einsum("kc,kgc->kg", easy, by_answer[label]))
             rows = np.einsum("kg,kgc->kc", self.weight[unit], by_answer[label])
             message = log(mixed_rows(rows, now.levels))
-            message[self.copying[ask.worker]] = 0.0
+            repeated = ~self._counted()[-len(label) :]
+            message[repeated], said[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
         np.add.at(now.worker, unit, said)
@@ -162,14 +183,17 @@ class AtomBeliefs:
 
     def refit(self) -> None:
         """Send all messages anew; now and then choose the fit anew."""
-        size = len(self.ledger.labels)
-        if size > GROWTH * self.chosen_at:
-            self.chosen_at = size
+        size, compared = len(self.ledger.labels), len(self._block_answered())
+        if size > GROWTH * self.chosen_at or compared > self.compared > 0:
+            self.chosen_at, self.compared = size, compared
             self._choose()
         else:
-            labels = self._labels()
-            messages = np.concatenate([self.fit.messages, *self._kept_new()])
-            self.fit = fit(labels, self.grid, replace(self.fit, messages=messages), sweeps=SWEEPS)
+            self.compared = compared
+            new = len(np.concatenate(self._new)) if self._new else 0
+            kept = self._counted()[size - new :]
+            messages = [self.fit.messages, *([np.concatenate(self._new)[kept]] if new else [])]
+            start = replace(self.fit, messages=np.concatenate(messages))
+            self.fit = fit(self._labels(), self.grid, start, sweeps=SWEEPS)
         self._new = []
         self.weight = normalised(self.fit.worker.copy())[0]
         self._calibrate()
@@ -180,7 +204,8 @@ class AtomBeliefs:
             **{name: getattr(self.fit, name).tolist() for name in ARRAYS},
             "new": [message.tolist() for message in self._new],
             "errors": self.errors.tolist(),
-            "copying": self.copying.tolist(),
+            "voter": self.voter.tolist(),
+            "compared": self.compared,
             "chosen_at": self.chosen_at,
             "calibration": [self.calibration.temperature, self.calibration.floor],
         }
@@ -189,8 +214,8 @@ class AtomBeliefs:
         """Take up a `state`."""
         self.errors = np.array(saved["errors"], dtype=np.float64)
         self.grid = self._atoms()
-        self.copying = np.array(saved["copying"], dtype=bool)
-        self.chosen_at = int(saved["chosen_at"])
+        self.voter = np.array(saved["voter"], dtype=np.int64)
+        self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
         levels = len(saved["levels"])
         shapes = {"joint": (-1, self.K, levels), "messages": (-1, self.K, levels)}
@@ -210,15 +235,25 @@ class AtomBeliefs:
     def _atoms(self) -> Atoms:
         return two_coins() if self.K == 2 else one_coin_atoms(self.errors)
 
-    def _labels(self) -> Labels:
-        """Labels of the ledger, without those of workers who copy."""
+    def _counted(self, voter: IntArray | None = None) -> BoolArray:
+        """Labels of the ledger that count: of one voter the first on each task, shape (k,)."""
+        task, worker, _ = self.ledger.labels.T
+        voter = self.voter if voter is None else voter
+        if (voter == np.arange(self.m)).all():
+            return np.ones(len(task), dtype=bool)
+        counted: BoolArray = np.zeros(len(task), dtype=bool)
+        counted[np.unique(task * self.m + voter[worker], return_index=True)[1]] = True
+        return counted
+
+    def _labels(self, voter: IntArray | None = None) -> Labels:
+        """Labels of the ledger that count, by their voters."""
         pool = self.ledger.pool
-        rows = self.ledger.labels
-        task, worker, label = rows[~self.copying[rows[:, 1]]].T
+        voter = self.voter if voter is None else voter
+        task, worker, label = self.ledger.labels[self._counted(voter)].T
         gold, gold_worker, gold_label = self.ledger.gold_labels.T
         return Labels(
             task,
-            pool.kind[task] * self.m + worker,
+            pool.kind[task] * self.m + voter[worker],
             label,
             pool.gold[gold],
             pool.gold_kind[gold] * self.m + gold_worker,
@@ -229,21 +264,20 @@ class AtomBeliefs:
             np.repeat(np.arange(self.T), self.m),
         )
 
-    def _kept_new(self) -> list[FloatArray]:
-        """Messages since the last refit, without those of workers who copy."""
-        if not self._new or not self.copying.any():
-            return self._new
-        new = np.concatenate(self._new)
-        worker = self.ledger.labels[len(self.ledger.labels) - len(new) :, 1]
-        return [new[~self.copying[worker]]]
+    def _block_answered(self) -> IntArray:
+        """Workers who have answered most of the block."""
+        task, worker, _ = self.ledger.labels.T
+        many = np.bincount(worker[np.isin(task, self.block)], minlength=self.m)
+        return np.flatnonzero(many >= SHARED)
 
     def _choose(self) -> None:
         """Begin at several shares, with tasks alike and not, and keep what is likeliest."""
-        self._find_copies()
-        labels, pool = self._labels(), self.ledger.pool
+        pool = self.ledger.pool
         shares = [pool.share]
         if self.K == 2:
             shares += [np.array([first, 1.0 - first]) for first in FIRST_SHARES]
+        self.voter = self._voters(shares[0])
+        labels = self._labels()
         best: Fit | None = None
         for share in shares:
             one = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False))
@@ -275,24 +309,69 @@ class AtomBeliefs:
         found = calibration(over_easiness(self.fit.joint[at]), np.eye(self.K)[hidden[at]])
         self.calibration = replace(found, temperature=max(found.temperature, 1.0))
 
-    def _find_copies(self) -> None:
-        """Let workers who copy one another count as one."""
-        votes = self.ledger.votes()
-        many = np.bincount(votes.worker, minlength=self.m)
-        some = np.sort(np.argsort(-many, kind="stable")[:COMPARED])
-        place = np.full(self.m, -1)
-        place[some] = np.arange(len(some))
-        kept = place[votes.worker] >= 0
-        first = copies(
-            replace(
-                votes,
-                task=votes.task[kept],
-                worker=place[votes.worker[kept]],
-                label=votes.label[kept],
-                workers=votes.workers[some],
+    def _voters(self, share: FloatArray) -> IntArray:
+        """Who speaks for whom: sets that agree on the block, where one voter is likelier."""
+        alone = np.arange(self.m)
+        sets = self._alike()
+        if not sets:
+            return alone
+        plain = self._evidence(alone, share)
+        gains = []
+        for members in sets:
+            merged = alone.copy()
+            merged[members] = members[0]
+            gains.append(self._evidence(merged, share) - plain)
+        voter = alone.copy()
+        for at in np.argsort(gains)[::-1].tolist():
+            if gains[at] > GAIN and (voter[sets[at]] == sets[at]).all():
+                voter[sets[at]] = sets[at][0]
+        return voter
+
+    def _evidence(self, voter: IntArray, share: FloatArray) -> float:
+        """Log-evidence of all labels, those that repeat their voter's being copies or not."""
+        labels = self._labels(voter)
+        evidence = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False)).evidence
+        task, worker, label = self.ledger.labels.T
+        counted = self._counted(voter)
+        first = dict(
+            zip(
+                (task * self.m + voter[worker])[counted].tolist(),
+                label[counted].tolist(),
+                strict=True,
             )
         )
-        _, members_of, size = np.unique(first, return_inverse=True, return_counts=True)
-        for number in np.flatnonzero(size > 1).tolist():
-            members = some[members_of == number]
-            self.copying[members] = members != members[many[members].argmax()]
+        again = (task * self.m + voter[worker])[~counted].tolist()
+        same = sum(
+            first[pair] == value
+            for pair, value in zip(again, label[~counted].tolist(), strict=True)
+        )
+        other = len(again) - same
+        # The chance to copy is unknown: Beta(9, 1), integrated.
+        alike = betaln(9.0 + same, 1.0 + other) - betaln(9.0, 1.0)
+        return float(evidence + alike - other * np.log(self.K - 1))
+
+    def _alike(self) -> list[IntArray]:
+        """Sets of workers whose answers on the block are nearly the same, and those merged before.
+
+        By two degrees of agreement: an expert who agrees with copies now and then links them.
+        """
+        workers = self._block_answered()
+        if len(workers) < 2:
+            return []
+        place = np.full(self.m, -1)
+        place[workers] = np.arange(len(workers))
+        spot = np.full(len(self.ledger.counts), -1)
+        spot[self.block] = np.arange(len(self.block))
+        table = np.full((len(self.block), len(workers)), -1)
+        task, worker, label = self.ledger.labels.T
+        here = (spot[task] >= 0) & (place[worker] >= 0)
+        table[spot[task[here]], place[worker[here]]] = label[here]
+        named = (table >= 0).astype(np.float64)
+        shared = named.T @ named
+        agreed = sum((table == k).T.astype(np.float64) @ (table == k) for k in range(self.K))
+        sets = {tuple(np.flatnonzero(self.voter == who).tolist()) for who in self.voter.tolist()}
+        for degree in ALIKE:
+            linked = (shared >= SHARED) & (agreed >= degree * np.maximum(shared, 1.0))
+            group = connected_components(linked, directed=False)[1]
+            sets |= {tuple(workers[group == at].tolist()) for at in range(int(group.max()) + 1)}
+        return [np.array(members) for members in sorted(sets) if len(members) > 1]

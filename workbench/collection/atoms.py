@@ -52,7 +52,7 @@ MOST_WRONG = 0.9
 EASINESS = (1.0, 0.6, 0.3, 0.0)
 EASE_PRIOR = (12.0, 0.4, 0.3, 0.3)
 """Dirichlet weights of easiness, as many tasks."""
-SHARE_PRIOR = 2.0
+SHARE_PRIOR = 10.0
 """Dirichlet weight of each class's share, as many tasks."""
 HYPER = 4.0
 """Weight of the prior of atoms, in workers."""

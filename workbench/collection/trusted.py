@@ -10,19 +10,47 @@ Source: `sure`, and beyond the papers `atoms`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.seeds import Seed
 from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
+from workbench.collection.policy import Goal
+from workbench.collection.pool import Ledger, Questions
 from workbench.collection.sure import UntilSure
+
+BLOCK = 32
+"""Tasks on which workers who seem very good are compared."""
 
 
 class UntilTrusted(UntilSure):
     """Ask until the posterior error of every task that can be decided is at most ε."""
 
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
+        super().__init__(ledger, goal, seed, forget)
+        self.block = self.order[:BLOCK]
+        if isinstance(self.beliefs, AtomBeliefs):
+            self.beliefs.block = self.block
+
     def _beliefs(self, forget: float) -> Beliefs | AtomBeliefs:
         pool = self.ledger.pool
         plain = pool.group is None and pool.confusion is None and not forget
         return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
+
+    def _best(self, worker: int | None, most: int | None) -> Questions:
+        """The block to a worker who seems very good, else as until sure."""
+        if isinstance(self.beliefs, AtomBeliefs):
+            ledger = self.ledger
+            suspects = self.beliefs.suspects()
+            # Whom they are compared with: those of the cold start.
+            beside = self.starters if len(suspects) > 1 else suspects[:0]
+            for suspect in [*suspects.tolist(), *beside.tolist()]:
+                if worker in (None, suspect):
+                    todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
+                    if len(todo):
+                        return Questions(todo, np.full(len(todo), suspect))
+        return super()._best(worker, most)
 
     def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
         wanted = super()._wanted(top, worker)
