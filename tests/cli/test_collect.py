@@ -194,7 +194,7 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
         (("--simulate",), "give --epsilon, the error of each task, or --total"),
         (
             ("--simulate", "--epsilon", 0.1, "--gold", "g.csv"),
-            "--gold, --control, --hidden are of labels",
+            "--gold, --control, --hidden, --hidden-tasks are of labels",
         ),
         (("--simulate", "--epsilon", 2), "epsilon"),
         (("--simulate", "--total", -1), "total"),

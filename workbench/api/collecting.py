@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from workbench.api.inputs import Ids, PerWorker, Table, Truth
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
-from workbench.base.arrays import IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
@@ -87,6 +87,8 @@ class Collection(Result):
     error_majority
         Share of wrong answers on the same tasks that a majority gives for the same money, spent on
         labels drawn evenly over the tasks; None without a task of known class.
+    error_closed, believed_closed
+        The error made and believed on the tasks that are closed; None without any.
     """
 
     title: str
@@ -107,6 +109,8 @@ class Collection(Result):
     settings: dict[str, Any]
     notes: tuple[str, ...]
     error_majority: float | None = None
+    error_closed: float | None = None
+    believed_closed: float | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
@@ -208,6 +212,7 @@ def collect(
     mean: bool = False,
     control: float = 0.0,
     hidden: float = 0.0,
+    hidden_tasks: int = 0,
     gold_tasks: int = 0,
     capacity: int | PerWorker | None = None,
     costs: PerWorker | None = None,
@@ -234,16 +239,18 @@ def collect(
     total
         In place of ε, or beside it: what all labels may cost, gold labels included.
     policy
-        Who is asked what: a name of `workbench.collection.POLICIES`. When not given "until-sure";
-        of labels on record and a budget alone "uncertain-drawn", which did no harm on recorded
-        crowds where the other did (docs/findings/collect-recorded.md).
+        Who is asked what: a name of `workbench.collection.POLICIES`. When not given
+        "until-trusted"; of labels on record and a budget alone "uncertain-drawn", which did no
+        harm on recorded crowds where "until-sure" did (docs/findings/collect-recorded.md).
     control
         Recorded: share of the tasks with gold that serve to judge workers by, whose labels are
         bought too; the others measure the error.
     hidden
         Recorded: share of the other tasks with gold that are asked about like all tasks, their
-        class unknown to the model; they tell "until-sure" and "mixed" how sure their model may be
-        when it closes a task. They do not measure the error.
+        class unknown to the model; they tell "until-trusted", "until-sure" and "mixed" how sure
+        their model may be when it closes a task. They do not measure the error.
+    hidden_tasks
+        The same as a number of tasks, in place of a share.
     gold_tasks
         Simulated: tasks of known class to judge workers by.
     capacity, costs, groups
@@ -283,34 +290,24 @@ def collect(
     if policy is None:
         by_error = isinstance(labels, SimulatedCrowd) or epsilon is not None
         looked_at = by_error or control or groups is not None or arrivals
-        policy = "until-sure" if looked_at else "uncertain-drawn"
+        policy = "until-trusted" if looked_at else "uncertain-drawn"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     if isinstance(labels, SimulatedCrowd):
-        if gold is not None or control or hidden:
+        if gold is not None or control or hidden or hidden_tasks:
             raise InputError(
-                "`gold`, `control`, `hidden` are of labels on record, not of a simulated crowd"
+                "`gold`, `control`, `hidden`, `hidden_tasks` are of labels on record, not of a "
+                "simulated crowd"
             )
-        pool, answers = _simulated(labels, checks.count("gold_tasks", gold_tasks))
-        kinds = labels.skills.columns.tolist()
-        tasks, workers, classes = map(Ids, IDS)
-        title, back = labels.title, inputs.Given("labels", pd.DataFrame(), tasks, workers, classes)
+        source = _from_simulated(labels, checks.count("gold_tasks", gold_tasks))
     else:
         if gold_tasks:
             raise InputError("`gold_tasks` is of a simulated crowd: give `gold` and `control`")
-        back, true = inputs.given(labels), None
-        if gold is not None or back.gold is not None:
-            true, back = inputs.truth(gold, back)
-        pool, answers = _recorded(back, true, control, seed)
-        if len(pool.classes) < 2:
-            raise InputError(
-                f"labels: all are of one class, {checks.show(pool.classes[0])}, and so are sure "
-                "from the start; give labels or gold that name another"
-            )
-        if hidden:
-            pool, answers = _hidden(pool, answers, checks.share("hidden", hidden), seed)
-        title, kinds = f"recorded labels, {back.name}", ["all"]
-    pool = replace(pool, **_terms(pool, kinds, back.workers, capacity, costs, groups))
+        source = _from_record(labels, gold, control, hidden, hidden_tasks, seed)
+    answers, back = source.answers, source.back
+    pool = replace(
+        source.pool, **_terms(source.pool, source.kinds, back.workers, capacity, costs, groups)
+    )
     order = stream(seed, "arrivals").permutation(len(pool.workers)) if arrivals else None
     watch = _Watch(answers.truth, len(pool.tasks), progress)
     goal = Goal(epsilon, mean)
@@ -343,6 +340,7 @@ def collect(
         "mean": mean,
         "control": control,
         "hidden": hidden,
+        "hidden_tasks": hidden_tasks,
         "gold_tasks": gold_tasks,
         "arrivals": arrivals,
         "least": least,
@@ -352,8 +350,8 @@ def collect(
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
     return Collection(
-        title=f"{title}: {len(pool.tasks)} tasks, {len(pool.workers)} workers, policy {policy}, "
-        f"{_asked(epsilon, total, mean)}, seed {seed}",
+        title=f"{source.title}: {len(pool.tasks)} tasks, {len(pool.workers)} workers, policy "
+        f"{policy}, {_asked(epsilon, total, mean)}, seed {seed}",
         answers=back.back(table),
         curve=pd.DataFrame(watch.rows),
         labels=len(ledger.labels) - ledger.recorded[0],
@@ -364,6 +362,8 @@ def collect(
         error_interval=_interval(error, judged, len(pool.tasks)),
         error_majority=_plain_majority(pool, answers, ledger.spent, seed) if judged else None,
         believed_error=float(belief.error.mean()),
+        error_closed=_mean(wrong[belief.closed[answers.truth >= 0]]),
+        believed_closed=_mean(belief.error[belief.closed]),
         closed=int(belief.closed.sum()),
         tasks=len(pool.tasks),
         limit=limit,
@@ -380,6 +380,11 @@ def _plain_majority(pool: Pool, answers: Answers, money: float, seed: int) -> fl
     known = np.flatnonzero(answers.truth >= 0)
     found = majority_error(plain.ledger.votes(), answers.truth, known)
     return None if found is None else found.error
+
+
+def _mean(values: FloatArray) -> float | None:
+    """Mean, None of nothing."""
+    return float(values.mean()) if len(values) else None
 
 
 def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | None:
@@ -458,6 +463,50 @@ def _had(have: inputs.LabelTable | None, pool: Pool) -> list[tuple[Questions, In
     return [(Questions(task, worker), label)]
 
 
+class _Source(NamedTuple):
+    """Where labels come from: who may be asked, what they answer, types, ids, and a name."""
+
+    pool: Pool
+    answers: Answers
+    kinds: list[str]
+    back: inputs.Given
+    title: str
+
+
+def _from_simulated(crowd: SimulatedCrowd, gold_tasks: int) -> _Source:
+    pool, answers = _simulated(crowd, gold_tasks)
+    tasks, workers, classes = map(Ids, IDS)
+    back = inputs.Given("labels", pd.DataFrame(), tasks, workers, classes)
+    return _Source(pool, answers, crowd.skills.columns.tolist(), back, crowd.title)
+
+
+def _from_record(
+    labels: Table,
+    gold: Truth | None,
+    control: float,
+    hidden: float,
+    hidden_tasks: int,
+    seed: int,
+) -> _Source:
+    back, true = inputs.given(labels), None
+    if gold is not None or back.gold is not None:
+        true, back = inputs.truth(gold, back)
+    pool, answers = _recorded(back, true, control, seed)
+    if len(pool.classes) < 2:
+        raise InputError(
+            f"labels: all are of one class, {checks.show(pool.classes[0])}, and so are sure "
+            "from the start; give labels or gold that name another"
+        )
+    if hidden and hidden_tasks:
+        raise InputError("`hidden` and `hidden_tasks`: give one of them")
+    if hidden:
+        share = checks.share("hidden", hidden)
+        pool, answers = _hidden(pool, answers, round(share * int((answers.truth >= 0).sum())), seed)
+    elif checks.count("hidden_tasks", hidden_tasks):
+        pool, answers = _hidden(pool, answers, hidden_tasks, seed)
+    return _Source(pool, answers, ["all"], back, f"recorded labels, {back.name}")
+
+
 def _simulated(crowd: SimulatedCrowd, gold: int) -> tuple[Pool, Answers]:
     """The crowd, its tasks and so many gold tasks; labels of all pairs."""
     if (crowd.tasks + gold) * crowd.workers > LARGEST_CROWD:
@@ -500,14 +549,14 @@ def _recorded(
     return recorded(given.table, gold, tasks)
 
 
-def _hidden(pool: Pool, answers: Answers, share: float, seed: int) -> tuple[Pool, Answers]:
+def _hidden(pool: Pool, answers: Answers, many: int, seed: int) -> tuple[Pool, Answers]:
     """Let some tasks of known class calibrate beliefs in place of measuring the error."""
     known = stream(seed, "hidden").permutation(np.flatnonzero(answers.truth >= 0))
-    drawn = known[: round(share * len(known))]
-    if len(drawn) < 2:
+    drawn = known[:many]
+    if len(drawn) < max(2, many):
         raise InputError(
-            f"`hidden` leaves {len(drawn)} tasks of known class to calibrate by: give more gold, "
-            "or a larger share"
+            f"hidden: {len(drawn)} tasks of known class to calibrate by, where {max(2, many)} are "
+            "needed: give more gold, or ask for another number"
         )
     classes: IntArray = np.full(len(answers.truth), -1, dtype=np.int64)
     classes[drawn] = answers.truth[drawn]

@@ -21,7 +21,7 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 POLICY = options.choice(
     "--policy",
     options.RegistryChoice("workbench.collection:POLICIES"),
-    "Who decides whom to ask.  [default: until-sure; of labels on record and a budget alone, "
+    "Who decides whom to ask.  [default: until-trusted; of labels on record and a budget alone, "
     "uncertain-drawn, by docs/findings/collect-recorded.md]",
 )
 EPSILON = options.number("--epsilon", "Error each task may have.")
@@ -57,6 +57,7 @@ CAPACITY = click.option(
 @options.csv("--gold", "Recorded: true labels, to measure the error: columns task, gold.")
 @options.number("--control", "Recorded: share of the gold that serves to judge workers by.", 0.0)
 @options.number("--hidden", "Recorded: share of the other gold that tells when to stop.", 0.0)
+@options.whole("--hidden-tasks", "Recorded: the same as a number of tasks.", 0)
 @options.choice("--crowd", CROWDS, "Simulated: kind of crowd.", "spammer-hammer")
 @options.number("--skill", "Simulated: of the good.", 0.8)
 @options.whole("--tasks", "Simulated.", 1000, least=1)

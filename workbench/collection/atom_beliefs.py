@@ -30,12 +30,17 @@ from workbench.collection.atoms import (
     over_easiness,
     two_coins,
 )
+from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
 
 GROWTH = 1.3
 """The fit is chosen anew when there are so many times as many labels."""
 FIRST_SHARES = (0.5, 0.85, 0.15)
 """Of two classes: shares of the first at which fits begin."""
+DOUBT = 3.0
+"""Nats by which labels must be likelier than with right and wrong interchanged."""
+APART = 0.2
+"""Mean difference of posteriors from which on a mirror image is another fit."""
 GAIN = 2.0
 """Nats of evidence that a richer model, or another start, must gain."""
 SWEEPS = 8
@@ -53,7 +58,6 @@ SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
-NOT_SURE = "believed error: if workers err independently; hidden tasks or an audit would show"
 
 
 class AtomBeliefs:
@@ -134,7 +138,7 @@ class AtomBeliefs:
 
     def notes(self) -> list[str]:
         """Say what whoever reads the posterior must know of the workers."""
-        lines = [] if self.ledger.pool.hidden is not None else [NOT_SURE]
+        lines = [REVERSED] if self.doubtful else []
         if self.copying.any():
             lines.append(
                 f"{int(self.copying.sum())} workers seem to copy others: their labels count once, "
@@ -207,6 +211,7 @@ class AtomBeliefs:
             "voter": self.voter.tolist(),
             "compared": self.compared,
             "chosen_at": self.chosen_at,
+            "doubtful": self.doubtful,
             "calibration": [self.calibration.temperature, self.calibration.floor],
         }
 
@@ -215,6 +220,7 @@ class AtomBeliefs:
         self.errors = np.array(saved["errors"], dtype=np.float64)
         self.grid = self._atoms()
         self.voter = np.array(saved["voter"], dtype=np.int64)
+        self.doubtful = bool(saved["doubtful"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
         levels = len(saved["levels"])
@@ -284,11 +290,26 @@ class AtomBeliefs:
             if best is None or one.evidence > best.evidence + GAIN:
                 best = one
         assert best is not None
+        if self.K == 2:
+            best = self._upright(labels, best)
         if self.K > 2:
             self._fit_errors(labels, best)
             best = fit(labels, self.grid, begin(labels, self.grid, best.share, unequal=False))
         unequal = fit(labels, self.grid, begin(labels, self.grid, best.share, unequal=True))
         self.fit = unequal if unequal.evidence > best.evidence + GAIN else best
+
+    def _upright(self, labels: Labels, one: Fit) -> Fit:
+        """The likelier of a fit and its mirror image, where workers are wrong who were right."""
+        start = replace(
+            one,
+            joint=one.joint[:, ::-1],
+            messages=one.messages[:, ::-1],
+            share=one.share[::-1],
+        )
+        other = fit(labels, self.grid, start)
+        apart = float(np.abs(other.posterior - one.posterior).mean()) > APART
+        self.doubtful = apart and abs(other.evidence - one.evidence) < DOUBT
+        return other if other.evidence > one.evidence else one
 
     def _fit_errors(self, labels: Labels, by: Fit) -> None:
         """Which class is named where another is true, all workers together."""

@@ -231,7 +231,7 @@ class Collector(Saveable[CollectorState]):
         least: int = 0,
         most: int | None = None,
         newcomers: int = 0,
-        policy: str = "until-sure",
+        policy: str = "until-trusted",
         options: Mapping[str, Any] | None = None,
         seed: int = 0,
         path: str | Path | None = None,

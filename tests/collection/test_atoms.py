@@ -1,0 +1,225 @@
+"""Belief propagation over atoms: exact on trees, and right about itself on ordinary crowds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from workbench.aggregation.calibration import Calibration
+from workbench.collection import POLICIES
+from workbench.collection.answers import Answers, rehearse
+from workbench.collection.atom_beliefs import AtomBeliefs
+from workbench.collection.atoms import (
+    EASE_PRIOR,
+    EASINESS,
+    HYPER,
+    SHARE_PRIOR,
+    Labels,
+    begin,
+    fit,
+    one_coin_atoms,
+    two_coins,
+)
+from workbench.collection.policy import Goal
+from workbench.collection.pool import Ledger, Pool, Questions
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def labels_of(rows, tasks, units, classes):
+    task, unit, label = np.array(rows).T
+    return Labels(
+        task, unit, label, NONE, NONE, NONE, tasks, units, classes, np.zeros(units, dtype=np.int64)
+    )
+
+
+def enumerated(labels, atoms, share, levels, ease, population):
+    """Posterior of classes and log-evidence, over all classes, easinesses and atoms."""
+    n, K = labels.tasks, labels.classes
+    used = [j for j in range(labels.units) if (labels.unit == j).any()]
+    total, mass = 0.0, np.zeros((n, K))
+    states = list(product(range(K), range(len(levels))))
+    for atom in product(range(len(atoms.prior)), repeat=len(used)):
+        of = dict(zip(used, atom, strict=True))
+        chance = np.prod([population[g] for g in atom])
+        by_task = np.array([[share[c] * ease[s] for c, s in states] for _ in range(n)])
+        for i, j, x in zip(labels.task, labels.unit, labels.label, strict=True):
+            rows = atoms.chance[of[j]]
+            by_task[i] *= [
+                levels[s] * rows[c, x] + (1 - levels[s]) * rows[:, x].mean() for c, s in states
+            ]
+        each = by_task.sum(axis=1)
+        total += chance * each.prod()
+        for i in range(n):
+            rest = chance * np.delete(each, i).prod()
+            for at, (c, _) in enumerate(states):
+                mass[i, c] += rest * by_task[i, at]
+    return mass / total, np.log(total)
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal):
+    """No two workers share two tasks, so that nothing said comes back to who said it."""
+    atoms = two_coins() if classes == 2 else one_coin_atoms((1 - np.eye(3)) / 2)
+    some = np.arange(0, len(atoms.prior), 9 if classes == 2 else 3)
+    prior = atoms.prior[some] / atoms.prior[some].sum()
+    atoms = replace(atoms, chance=atoms.chance[some], prior=prior)
+    labels = labels_of([(0, 0, 0), (1, 0, 1), (1, 1, 1), (2, 1, 0)], 3, 3, classes)
+    start = begin(labels, atoms, np.full(classes, 1 / classes), unequal=unequal)
+    last = start
+    for _ in range(6):  # what is fitted stays as it was
+        step = fit(labels, atoms, last, sweeps=1)
+        last = replace(step, share=start.share, ease=start.ease, population=start.population)
+    exact, evidence = enumerated(
+        labels, atoms, start.share, start.levels, start.ease, start.population[0]
+    )
+    np.testing.assert_allclose(last.posterior, exact, atol=1e-9)
+    priors = SHARE_PRIOR * np.log(start.share).sum()
+    priors += (HYPER * atoms.prior * np.log(start.population)).sum()
+    if unequal:
+        priors += (np.array(EASE_PRIOR) * np.log(start.ease)).sum()
+    assert step.evidence - priors == pytest.approx(evidence, abs=1e-9)
+
+
+def drawn(skill, truth, seed):
+    """Labels (n, m) of two classes; `skill` is the chance to be right, shape (m,) or (n, m)."""
+    rng = np.random.default_rng(seed)
+    right = rng.random((len(truth), np.shape(skill)[-1])) < skill
+    return np.where(right, truth[:, None], 1 - truth[:, None])
+
+
+def pool_of(n, m, classes=2):
+    return Pool(
+        tasks=np.array([f"t{i}" for i in range(n)], dtype=object),
+        workers=np.array([f"w{j}" for j in range(m)], dtype=object),
+        classes=np.arange(classes),
+        capacity=np.full(m, 200),
+        price=np.ones((1, m)),
+        kind=np.zeros(n, dtype=np.int64),
+        share=np.full(classes, 1 / classes),
+        gold=NONE,
+        gold_kind=NONE,
+    )
+
+
+def collected(label, truth, policy="until-trusted", epsilon=0.05, seed=0, **more):
+    pool = replace(pool_of(*label.shape), **more)
+    answers = Answers(label, np.zeros((0, label.shape[1]), dtype=np.int64), truth)
+    made = []
+
+    def policy_kept(*arguments):
+        made.append(POLICIES[policy].call(*arguments))
+        return made[0]
+
+    end = rehearse(policy_kept, pool, answers, Goal(epsilon), seed=seed)
+    return end, made[0].beliefs
+
+
+def honest(end, truth):
+    wrong = end.belief.posterior.argmax(axis=1) != truth
+    closed = end.belief.closed
+    return wrong[closed].mean() <= 1.3 * end.belief.error[closed].mean() + 0.02
+
+
+@pytest.mark.slow
+def test_a_rare_class_and_two_coins():
+    """Until sure is wrong on several times what it believes."""
+    made, before = [], []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(300) < 0.1).astype(np.int64)
+        coins = rng.uniform(0.5, 0.9, 80), rng.uniform(0.7, 0.99, 80)
+        label = drawn(np.where(truth[:, None] == 1, *coins), truth, seed)
+        end, beliefs = collected(label, truth)
+        made.append((end.belief.posterior.argmax(axis=1) != truth).mean())
+        assert honest(end, truth)
+        assert beliefs.fit.share[1] < 0.25
+        old, _ = collected(label, truth, "until-sure")
+        before.append((old.belief.posterior.argmax(axis=1) != truth).mean())
+    assert np.mean(made) < np.mean(before)
+
+
+def test_workers_who_are_nearly_always_wrong_do_not_turn_the_others_round():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 300)
+    skill = np.where(np.arange(80) < 24, 0.05, rng.uniform(0.6, 0.95, 80))
+    end, _ = collected(drawn(skill, truth, 3), truth)
+    assert (end.belief.posterior.argmax(axis=1) != truth).mean() < 0.1
+
+
+@pytest.mark.slow
+def test_tasks_that_nobody_can_tell_are_left_open_and_named():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 250)
+    easy = rng.random(250) < 0.75
+    skill = np.where(easy[:, None], rng.uniform(0.75, 0.95, 80), 0.5)
+    end, beliefs = collected(drawn(skill, truth, 5), truth)
+    assert (~end.belief.closed)[~easy].mean() > 0.5
+    assert end.belief.closed[easy].mean() > 0.9
+    assert any("left open" in note for note in beliefs.notes())
+
+
+def test_a_fifth_that_copies_one_worker_is_one_voter():
+    rng = np.random.default_rng(42)
+    truth = rng.integers(0, 2, 300)
+    label = drawn(rng.uniform(0.5, 0.99, 80), truth, 42)
+    label[:, 1:16] = label[:, :1]
+    beliefs = AtomBeliefs(Ledger(pool_of(300, 80)))
+    task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(32), np.arange(0, 24)))
+    ask = Questions(task, worker)
+    beliefs.ledger.ask(ask)
+    beliefs.ledger.tell(ask, label[task, worker])
+    beliefs.block = np.arange(32)
+    beliefs.told(ask, label[task, worker])
+    beliefs.refit()
+    assert len(set(beliefs.voter[:16].tolist())) == 1
+    assert (beliefs.voter[16:] == np.arange(16, 80)).all()
+
+
+def test_hidden_tasks_that_stay_wrong_end_the_buying():
+    """All workers share the errors of a quarter of the tasks: no label cures that."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 300)
+    seems = np.where(rng.random(300) < 0.25, 1 - truth, truth)
+    label = drawn(rng.uniform(0.7, 0.95, 60), seems, 7)
+    hidden = np.where(np.arange(300) < 60, truth, -1)
+    (blind, _), (told, beliefs) = collected(label, truth), collected(label, truth, hidden=hidden)
+    assert blind.belief.error.mean() < 0.05
+    assert told.belief.error.mean() > 0.15
+    assert beliefs.calibration != Calibration(1.0)
+    assert len(told.ledger.labels) < len(blind.ledger.labels)
+
+
+def test_what_is_saved_goes_on_the_same():
+    rng = np.random.default_rng(9)
+    label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 9)
+    ledger = Ledger(pool_of(40, 12))
+    beliefs = AtomBeliefs(ledger)
+    for step in range(12):
+        task = np.arange(step % 5, 40, 5)
+        ask = Questions(task, np.full(8, step))
+        ledger.ask(ask)
+        ledger.tell(ask, label[ask.task, ask.worker])
+        beliefs.told(ask, label[ask.task, ask.worker])
+        if step in (2, 6, 7):
+            beliefs.refit()
+    again = AtomBeliefs(ledger)
+    again.resume(beliefs.state())
+    np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
+    beliefs.refit()
+    again.refit()
+    np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
+    np.testing.assert_array_equal(again.weight, beliefs.weight)
+
+
+def test_easiness_is_not_taken_up_where_it_gains_nothing():
+    rng = np.random.default_rng(11)
+    truth = rng.integers(0, 2, 200)
+    label = drawn(rng.uniform(0.6, 0.9, 20), truth, 11)
+    _, beliefs = collected(label, truth)
+    assert len(beliefs.fit.levels) == 1
+    assert len(EASINESS) == len(EASE_PRIOR)
