@@ -50,11 +50,13 @@ HOPELESS = 0.15
 labels of an easy one, or more."""
 LEAST_LABELS = 6
 """Labels from which on a task may be called hopeless."""
-SHARED, ALIKE = 20, (0.9, 0.96)
+SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
 """Tasks of the block that two workers must share, and shares of them on which they must agree, for
 one voter to be thought of."""
 SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed mean chance to be right, from which on a worker is compared with others."""
+UNDECIDED = 8.0
+"""Nats within which it is undecided whether workers are one voter."""
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
@@ -77,6 +79,8 @@ class AtomBeliefs:
         worker`.
     voter
         Who speaks for each worker, shape (m,): herself, or one of the copies that she belongs to.
+    undecided
+        Whether labels do not say if some workers are one voter.
     doubtful
         Whether right and wrong might be interchanged.
     calibration
@@ -90,7 +94,7 @@ class AtomBeliefs:
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self.grid = self._atoms()
         self.voter: IntArray = np.arange(self.m)
-        self.doubtful, self.chosen_at, self.compared = False, 0, 0
+        self.doubtful, self.undecided, self.chosen_at, self.compared = False, False, 0, 0
         self.calibration = Calibration(1.0)
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
@@ -212,6 +216,7 @@ class AtomBeliefs:
             "compared": self.compared,
             "chosen_at": self.chosen_at,
             "doubtful": self.doubtful,
+            "undecided": self.undecided,
             "calibration": [self.calibration.temperature, self.calibration.floor],
         }
 
@@ -220,7 +225,7 @@ class AtomBeliefs:
         self.errors = np.array(saved["errors"], dtype=np.float64)
         self.grid = self._atoms()
         self.voter = np.array(saved["voter"], dtype=np.int64)
-        self.doubtful = bool(saved["doubtful"])
+        self.doubtful, self.undecided = bool(saved["doubtful"]), bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
         levels = len(saved["levels"])
@@ -309,7 +314,7 @@ class AtomBeliefs:
         other = fit(labels, self.grid, start)
         apart = float(np.abs(other.posterior - one.posterior).mean()) > APART
         self.doubtful = apart and abs(other.evidence - one.evidence) < DOUBT
-        return other if other.evidence > one.evidence else one
+        return other if other.evidence > one.evidence + DOUBT else one
 
     def _fit_errors(self, labels: Labels, by: Fit) -> None:
         """Which class is named where another is true, all workers together."""
@@ -333,7 +338,7 @@ class AtomBeliefs:
     def _voters(self, share: FloatArray) -> IntArray:
         """Who speaks for whom: sets that agree on the block, where one voter is likelier."""
         alone = np.arange(self.m)
-        sets = self._alike()
+        sets, self.undecided = self._alike(), False
         if not sets:
             return alone
         plain = self._evidence(alone, share)
@@ -342,6 +347,7 @@ class AtomBeliefs:
             merged = alone.copy()
             merged[members] = members[0]
             gains.append(self._evidence(merged, share) - plain)
+        self.undecided = any(-UNDECIDED < gain < UNDECIDED for gain in gains)
         voter = alone.copy()
         for at in np.argsort(gains)[::-1].tolist():
             if gains[at] > GAIN and (voter[sets[at]] == sets[at]).all():

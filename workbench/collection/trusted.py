@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray
-from workbench.base.seeds import Seed
+from workbench.base.seeds import Seed, stream
 from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Goal
@@ -22,6 +22,8 @@ from workbench.collection.sure import UntilSure
 
 BLOCK = 32
 """Tasks on which workers who seem very good are compared."""
+MORE = 6
+"""Workers drawn to answer the block too, while it is undecided whether some copy."""
 
 
 class UntilTrusted(UntilSure):
@@ -30,6 +32,9 @@ class UntilTrusted(UntilSure):
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
         super().__init__(ledger, goal, seed, forget)
         self.block = self.order[:BLOCK]
+        others = np.setdiff1d(np.arange(len(ledger.pool.workers)), self.starters)
+        more = stream(seed, "witnesses").permutation(others)
+        self.witnesses = np.concatenate([self.starters, more])
         if isinstance(self.beliefs, AtomBeliefs):
             self.beliefs.block = self.block
 
@@ -43,8 +48,9 @@ class UntilTrusted(UntilSure):
         if isinstance(self.beliefs, AtomBeliefs):
             ledger = self.ledger
             suspects = self.beliefs.suspects()
-            # Whom they are compared with: those of the cold start.
-            beside = self.starters if len(suspects) > 1 else suspects[:0]
+            # Whom they are compared with: those of the cold start, more while it is undecided.
+            many = len(self.starters) + MORE * self.beliefs.undecided
+            beside = self.witnesses[:many] if len(suspects) > 1 else suspects[:0]
             for suspect in [*suspects.tolist(), *beside.tolist()]:
                 if worker in (None, suspect):
                     todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]

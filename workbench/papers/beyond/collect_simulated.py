@@ -9,8 +9,9 @@ Crowds: `half .8` and `half .7`, half of the workers guess; `spammers`, exactly 
 others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many worse than chance;
 `ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one;
 `drift`, `half .8` where half of the workers guess after a quarter of their capacity; `two types`,
-`half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4]. Variants of
-until sure: forgetting, workers who come once, one after another, and the mean error as the goal.
+`half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4]; and those of
+`ordinary_crowds`, without gold. Variants of until sure: forgetting, workers who come once, one
+after another, and the mean error as the goal.
 
 Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +34,7 @@ from workbench.collection.pool import Pool, Questions, within
 from workbench.collection.simulated import simulated
 from workbench.collection.sure import UntilSure
 from workbench.crowd.simulate import one_coin_labels
+from workbench.papers.beyond.ordinary_crowds import ORDINARY
 from workbench.solving.information_limit import information_limit
 from workbench.studies.analysis import ended, ended_well, nonempty
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
@@ -48,6 +51,7 @@ CROWDS = (
     "drift",
     "two types",
     "prices",
+    *ORDINARY,
 )
 COPIED = 0.2
 """Share of the workers of `copycats` who copy."""
@@ -106,14 +110,25 @@ def trial(params: Params, streams: Streams) -> Record:
         "error": float(wrong.mean()),
         "believed": float(end.belief.error.mean()),
         "closed": float(end.belief.closed.mean()),
+        "error_closed": _mean(wrong[end.belief.closed]),
+        "believed_closed": _mean(end.belief.error[end.belief.closed]),
         "cost": end.ledger.spent,
         "limit": _limit(params, skill, pool, int(wrong.sum()), average=goal.mean),
     }
 
 
+def _mean(values: Any) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
 def crowd_of(params: Params, rng: np.random.Generator) -> tuple[FloatArray, Pool, Answers]:
     """Draw a crowd of `CROWDS`: skills, shape (m,), or (2, m) of two types, and its labels."""
     crowd, m, n = params["crowd"], params["workers"], params["tasks"]
+    if crowd in ORDINARY:
+        truth, label, classes = ORDINARY[crowd](n, m, rng)
+        coins = np.full(m, 0.5)
+        pool, blank = simulated(coins, n, classes=classes, capacity=params["capacity"], seed=0)
+        return coins, pool, Answers(label, blank.gold_label, truth)
     skill = _skill(crowd, m, rng)
     pool, answers = simulated(
         skill,
@@ -148,7 +163,7 @@ def crowd_of(params: Params, rng: np.random.Generator) -> tuple[FloatArray, Pool
 
 def _limit(params: Params, skill: FloatArray, pool: Pool, wrong: int, *, average: bool) -> float:
     """The least expected labels for the error measured; 0 where there is no such bound."""
-    if len(pool.classes) > 2 or params["crowd"] == "drift":
+    if len(pool.classes) > 2 or params["crowd"] in ("drift", *ORDINARY):
         return 0.0
     tasks, several = params["tasks"], skill.ndim > 1
     return information_limit(
@@ -191,6 +206,9 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         error_se=("error", "sem"),
         believed=("believed", "mean"),
         closed=("closed", "mean"),
+        error_closed=("error_closed", "mean"),
+        believed_closed=("believed_closed", "mean"),
+        worst=("error", "max"),
         limit=("limit", "mean"),
     ).reset_index()
     bounded = rows[rows["limit"] > 0]
@@ -221,6 +239,13 @@ MORE: tuple[Block, ...] = (
     {"crowd": ["two types", "prices"]},
 )
 
+BY_ITSELF: Block = {
+    "tasks": [400],
+    "workers": [130],
+    "crowd": ["half .8", "half .7", "spammers", "uniform", "drift", *ORDINARY],
+    "policy": ["until-sure", "until-trusted"],
+}
+
 STUDY = Study(
     name="collect-simulated",
     title="Label until sure on simulated crowds",
@@ -248,6 +273,7 @@ STUDY = Study(
                 SMOKE | {"policy": ["fixed"], "labels": [3]},
                 SMOKE | {"crowd": ["drift"], "policy": [VARIANTS[0]]},
                 SMOKE | {"crowd": ["two types"]},
+                SMOKE | {"crowd": list(ORDINARY), "policy": ["until-trusted"]},
             ),
             2,
         ),
@@ -256,6 +282,7 @@ STUDY = Study(
                 {"crowd": PLAIN},
                 {"crowd": ["beta"], "gold": [20]},
                 {"crowd": ["half .8", "uniform"], "policy": ["fixed"], "labels": [5, 15]},
+                BY_ITSELF,
             ),
             3,
         ),
@@ -266,11 +293,12 @@ STUDY = Study(
                 {"crowd": ["half .8"], "epsilon": [0.2, 0.1]},
                 {"crowd": ["half .8"], "policy": ["fixed"], "labels": [3, 5, 9, 15]},
                 *MORE,
+                BY_ITSELF,
             ),
             10,
         ),
     },
     trial=trial,
     analyse=analyse,
-    version=2,
+    version=3,
 )

@@ -1,0 +1,95 @@
+"""Crowds as they come: a rare class, tasks of unequal difficulty, groups that copy, liars.
+
+What decides when a collection stops must be right about itself on crowds that nobody tuned it to.
+Each function draws the true class of n tasks and what m workers would say of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from workbench.base.arrays import FloatArray, IntArray
+
+
+class Drawn(NamedTuple):
+    """True classes, shape (n,), labels of all pairs, shape (n, m), and how many classes."""
+
+    truth: IntArray
+    label: IntArray
+    classes: int = 2
+
+
+Draw: TypeAlias = Callable[[int, int, np.random.Generator], Drawn]
+
+
+def labels(truth: IntArray, skill: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Labels of two classes, right with the chance `skill`, of shape (m,), (n, 1) or (n, m)."""
+    right = rng.random((len(truth), skill.shape[-1])) < skill
+    return np.where(right, truth[:, None], 1 - truth[:, None])
+
+
+def rare_class(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """A class of one task in ten; each worker has two coins."""
+    truth = (rng.random(n) < 0.1).astype(np.int64)
+    rare, common = rng.uniform(0.5, 0.9, m), rng.uniform(0.7, 0.99, m)
+    return Drawn(truth, labels(truth, np.where(truth[:, None] == 1, rare, common), rng))
+
+
+def unequal_tasks(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Six tasks in ten are easy, a fifth half as easy, a tenth hardly, and a tenth hopeless."""
+    truth = rng.integers(0, 2, n)
+    skill = rng.uniform(0.6, 0.95, m)
+    ease = rng.choice([1.0, 0.5, 0.2, 0.0], n, p=[0.6, 0.2, 0.1, 0.1])
+    return Drawn(truth, labels(truth, 0.5 + ease[:, None] * (skill - 0.5), rng))
+
+
+def confusable(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Five classes, two pairs of which are taken for each other in seven errors of ten."""
+    truth = rng.integers(0, 5, n)
+    twin = np.array([1, 0, 3, 2, 4])[truth]
+    other = (truth[:, None] + rng.integers(1, 5, (n, m))) % 5
+    as_twin = (rng.random((n, m)) < 0.7) & (truth != 4)[:, None]
+    wrong = np.where(as_twin, twin[:, None], other)
+    right = rng.random((n, m)) < rng.uniform(0.5, 0.95, m)
+    return Drawn(truth, np.where(right, truth[:, None], wrong), 5)
+
+
+def groups_copy(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Half of the workers are in groups of five, who take one's word nine times in ten."""
+    truth = rng.integers(0, 2, n)
+    said = labels(truth, rng.uniform(0.5, 0.9, m), rng)
+    for first, *others in rng.permutation(m)[: m // 10 * 5].reshape(-1, 5).tolist():
+        for worker in others:
+            said[:, worker] = np.where(rng.random(n) < 0.9, said[:, first], said[:, worker])
+    return Drawn(truth, said)
+
+
+def one_is_copied(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """A fifth of the workers take one's word nineteen times in twenty."""
+    truth = rng.integers(0, 2, n)
+    said = labels(truth, rng.uniform(0.5, 0.99, m), rng)
+    first, *others = rng.permutation(m)[: m // 5].tolist()
+    for worker in others:
+        said[:, worker] = np.where(rng.random(n) < 0.95, said[:, first], said[:, worker])
+    return Drawn(truth, said)
+
+
+def always_wrong(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Three workers in ten are wrong nineteen times in twenty."""
+    truth = rng.integers(0, 2, n)
+    good = rng.uniform(0.6, 0.95, m)
+    return Drawn(truth, labels(truth, np.where(rng.permutation(m) < 0.3 * m, 0.05, good), rng))
+
+
+ORDINARY: dict[str, Draw] = {
+    "rare class": rare_class,
+    "unequal tasks": unequal_tasks,
+    "confusable": confusable,
+    "groups copy": groups_copy,
+    "one is copied": one_is_copied,
+    "always wrong": always_wrong,
+}
+"""The crowds by name."""
