@@ -38,7 +38,7 @@ GROWTH = 1.3
 FIRST_SHARES = (0.5, 0.85, 0.15)
 """Of two classes: shares of the first at which fits begin."""
 DOUBT = 3.0
-"""Nats by which labels must be likelier than with right and wrong interchanged."""
+"""Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 APART = 0.2
 """Mean difference of posteriors from which on a mirror image is another fit."""
 GAIN = 2.0
@@ -57,6 +57,8 @@ SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed mean chance to be right, from which on a worker is compared with others."""
 UNDECIDED = 8.0
 """Nats within which it is undecided whether workers are one voter."""
+SHOWN = 20
+"""Hidden tasks with labels from which on they may show that labels do not cure an error."""
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
@@ -95,7 +97,7 @@ class AtomBeliefs:
         self.grid = self._atoms()
         self.voter: IntArray = np.arange(self.m)
         self.doubtful, self.undecided, self.chosen_at, self.compared = False, False, 0, 0
-        self.calibration = Calibration(1.0)
+        self.calibration, self.calibrated_by, self.floored_at = Calibration(1.0), 0, 0
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
@@ -139,6 +141,15 @@ class AtomBeliefs:
     def floor(self) -> float:
         """Error that more labels do not cure, as hidden tasks show it."""
         return self.calibration.floor * (1.0 - 1.0 / self.K)
+
+    def incurable(self, epsilon: float) -> bool:
+        """Whether so large an error stayed while the labels doubled: no task will be closed."""
+        if self.floor < epsilon:
+            self.floored_at = 0
+            return False
+        size = len(self.ledger.labels)
+        self.floored_at = self.floored_at or size
+        return self.calibrated_by >= SHOWN and size >= 2 * self.floored_at
 
     def notes(self) -> list[str]:
         """Say what whoever reads the posterior must know of the workers."""
@@ -218,6 +229,8 @@ class AtomBeliefs:
             "doubtful": self.doubtful,
             "undecided": self.undecided,
             "calibration": [self.calibration.temperature, self.calibration.floor],
+            "calibrated_by": self.calibrated_by,
+            "floored_at": self.floored_at,
         }
 
     def resume(self, saved: dict[str, Any]) -> None:
@@ -228,6 +241,7 @@ class AtomBeliefs:
         self.doubtful, self.undecided = bool(saved["doubtful"]), bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
+        self.calibrated_by, self.floored_at = int(saved["calibrated_by"]), int(saved["floored_at"])
         levels = len(saved["levels"])
         shapes = {"joint": (-1, self.K, levels), "messages": (-1, self.K, levels)}
         arrays = {}
@@ -304,7 +318,11 @@ class AtomBeliefs:
         self.fit = unequal if unequal.evidence > best.evidence + GAIN else best
 
     def _upright(self, labels: Labels, one: Fit) -> Fit:
-        """The likelier of a fit and its mirror image, where workers are wrong who were right."""
+        """A fit or its mirror image: that in which fewer workers are worse than chance.
+
+        Labels suit either alike; what tells them apart is that most workers mean well. The share of
+        those who are worse than chance has the prior Beta(1, 9).
+        """
         start = replace(
             one,
             joint=one.joint[:, ::-1],
@@ -312,9 +330,17 @@ class AtomBeliefs:
             share=one.share[::-1],
         )
         other = fit(labels, self.grid, start)
+        seen = np.bincount(labels.unit, minlength=labels.units) > 0
+        worse = [self._worse_than_chance(each)[seen].sum() for each in (one, other)]
+        first, second = (betaln(1.0 + k, 9.0 + seen.sum() - k) for k in worse)
         apart = float(np.abs(other.posterior - one.posterior).mean()) > APART
-        self.doubtful = apart and abs(other.evidence - one.evidence) < DOUBT
-        return other if other.evidence > one.evidence + DOUBT else one
+        self.doubtful = apart and abs(first - second) < DOUBT
+        return one if first >= second else other
+
+    def _worse_than_chance(self, at: Fit) -> FloatArray:
+        """Chance that each unit is wrong more often than right, shape (units,)."""
+        below = np.einsum("gcc->g", self.grid.chance) < 1.0 - 1e-9
+        return np.asarray(normalised(at.worker.copy())[0] @ below)
 
     def _fit_errors(self, labels: Labels, by: Fit) -> None:
         """Which class is named where another is true, all workers together."""
@@ -332,6 +358,7 @@ class AtomBeliefs:
         at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
         if len(at) < LEAST_HIDDEN:
             return
+        self.calibrated_by = len(at)
         found = calibration(over_easiness(self.fit.joint[at]), np.eye(self.K)[hidden[at]])
         self.calibration = replace(found, temperature=max(found.temperature, 1.0))
 

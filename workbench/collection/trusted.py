@@ -22,6 +22,8 @@ from workbench.collection.sure import UntilSure
 
 BLOCK = 32
 """Tasks on which workers who seem very good are compared."""
+STRANGERS, FEW_TASKS = 30, 8
+"""Workers drawn to answer so many tasks of the block, while right and wrong may be interchanged."""
 MORE = 6
 """Workers drawn to answer the block too, while it is undecided whether some copy."""
 
@@ -56,6 +58,12 @@ class UntilTrusted(UntilSure):
                     todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
                     if len(todo):
                         return Questions(todo, np.full(len(todo), suspect))
+            # Which of two mirror images is true, strangers tell: most are better than chance.
+            for stranger in self.witnesses[: STRANGERS * self.beliefs.doubtful].tolist():
+                few = self.block[:FEW_TASKS]
+                todo = few[ledger.open[few, stranger]][: ledger.left[stranger]]
+                if worker in (None, stranger) and len(todo):
+                    return Questions(todo, np.full(len(todo), stranger))
         return super()._best(worker, most)
 
     def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
@@ -63,6 +71,6 @@ class UntilTrusted(UntilSure):
         beliefs = self.beliefs
         if not isinstance(beliefs, AtomBeliefs):
             return wanted
-        if self.goal.epsilon is not None and beliefs.floor >= self.goal.epsilon:
+        if self.goal.epsilon is not None and beliefs.incurable(self.goal.epsilon):
             return wanted & ~self.ledger.enough
         return wanted & ~(beliefs.hopeless() & self.ledger.enough)
