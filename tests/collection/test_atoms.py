@@ -17,7 +17,7 @@ from workbench.collection.atoms import (
     EASINESS,
     HYPER,
     SHARE_PRIOR,
-    Labels,
+    UnitLabels,
     begin,
     fit,
     one_coin_atoms,
@@ -31,7 +31,7 @@ NONE = np.zeros(0, dtype=np.int64)
 
 def labels_of(rows, tasks, units, classes):
     task, unit, label = np.array(rows).T
-    return Labels(
+    return UnitLabels(
         task, unit, label, NONE, NONE, NONE, tasks, units, classes, np.zeros(units, dtype=np.int64)
     )
 
@@ -86,7 +86,7 @@ def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal):
 
 
 def drawn(skill, truth, seed):
-    """Labels (n, m) of two classes; `skill` is the chance to be right, shape (m,) or (n, m)."""
+    """UnitLabels (n, m) of two classes; `skill` is the chance to be right, shape (m,) or (n, m)."""
     rng = np.random.default_rng(seed)
     right = rng.random((len(truth), np.shape(skill)[-1])) < skill
     return np.where(right, truth[:, None], 1 - truth[:, None])

@@ -20,9 +20,9 @@ from workbench.aggregation.calibration import Calibration, calibration
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.atoms import (
+    AtomFit,
     Atoms,
-    Fit,
-    Labels,
+    UnitLabels,
     begin,
     fit,
     mixed_rows,
@@ -251,7 +251,7 @@ class AtomBeliefs:
             expected = getattr(self.fit, name).shape
             if name in ("joint", "worker") and len(array) != expected[0]:
                 raise ValueError(f"{name} has {len(array)} rows")
-        self.fit = Fit(**arrays, evidence=-np.inf)
+        self.fit = AtomFit(**arrays, evidence=-np.inf)
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
         ]
@@ -270,13 +270,13 @@ class AtomBeliefs:
         counted[np.unique(task * self.m + voter[worker], return_index=True)[1]] = True
         return counted
 
-    def _labels(self, voter: IntArray | None = None) -> Labels:
+    def _labels(self, voter: IntArray | None = None) -> UnitLabels:
         """Labels of the ledger that count, by their voters."""
         pool = self.ledger.pool
         voter = self.voter if voter is None else voter
         task, worker, label = self.ledger.labels[self._counted(voter)].T
         gold, gold_worker, gold_label = self.ledger.gold_labels.T
-        return Labels(
+        return UnitLabels(
             task,
             pool.kind[task] * self.m + voter[worker],
             label,
@@ -303,7 +303,7 @@ class AtomBeliefs:
             shares += [np.array([first, 1.0 - first]) for first in FIRST_SHARES]
         self.voter = self._voters(shares[0])
         labels = self._labels()
-        best: Fit | None = None
+        best: AtomFit | None = None
         for share in shares:
             one = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False))
             if best is None or one.evidence > best.evidence + GAIN:
@@ -317,7 +317,7 @@ class AtomBeliefs:
         unequal = fit(labels, self.grid, begin(labels, self.grid, best.share, unequal=True))
         self.fit = unequal if unequal.evidence > best.evidence + GAIN else best
 
-    def _upright(self, labels: Labels, one: Fit) -> Fit:
+    def _upright(self, labels: UnitLabels, one: AtomFit) -> AtomFit:
         """A fit or its mirror image: that in which fewer workers are worse than chance.
 
         Labels suit either alike; what tells them apart is that most workers mean well. The share of
@@ -337,12 +337,12 @@ class AtomBeliefs:
         self.doubtful = apart and abs(first - second) < DOUBT
         return one if first >= second else other
 
-    def _worse_than_chance(self, at: Fit) -> FloatArray:
+    def _worse_than_chance(self, at: AtomFit) -> FloatArray:
         """Chance that each unit is wrong more often than right, shape (units,)."""
         below = np.einsum("gcc->g", self.grid.chance) < 1.0 - 1e-9
         return np.asarray(normalised(at.worker.copy())[0] @ below)
 
-    def _fit_errors(self, labels: Labels, by: Fit) -> None:
+    def _fit_errors(self, labels: UnitLabels, by: AtomFit) -> None:
         """Which class is named where another is true, all workers together."""
         pooled: FloatArray = np.ones((self.K, self.K))
         np.add.at(pooled.T, labels.label, by.posterior[labels.task])

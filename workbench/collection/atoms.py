@@ -129,7 +129,7 @@ def one_coin_atoms(errors: FloatArray) -> Atoms:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class UnitLabels:
     """Labels as the model takes them, k of them, and of gold tasks l.
 
     Attributes
@@ -157,7 +157,7 @@ class Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class AtomFit:
     """What was fitted.
 
     Attributes
@@ -199,7 +199,7 @@ def over_easiness(joint: FloatArray) -> FloatArray:
     return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
-def begin(labels: Labels, atoms: Atoms, share: FloatArray, *, unequal: bool) -> Fit:
+def begin(labels: UnitLabels, atoms: Atoms, share: FloatArray, *, unequal: bool) -> AtomFit:
     """Where a fit starts: every worker as likely beforehand, shares of the classes as named."""
     levels = np.array(EASINESS if unequal else (1.0,))
     ease = np.array(EASE_PRIOR if unequal else (1.0,))
@@ -209,7 +209,7 @@ def begin(labels: Labels, atoms: Atoms, share: FloatArray, *, unequal: bool) -> 
     messages = log(mixed_rows(mean[:, labels.label].T, levels))
     joint = _summed(labels, messages) + _prior(share, ease)
     worker = log(population)[labels.kinds]
-    return Fit(joint, worker, share, ease, levels, population, messages, -np.inf)
+    return AtomFit(joint, worker, share, ease, levels, population, messages, -np.inf)
 
 
 def mixed_rows(rows: FloatArray, levels: FloatArray) -> FloatArray:
@@ -218,7 +218,7 @@ def mixed_rows(rows: FloatArray, levels: FloatArray) -> FloatArray:
     return np.asarray(levels * rows[:, :, None] + (1.0 - levels) * even)
 
 
-def fit(labels: Labels, atoms: Atoms, start: Fit, *, sweeps: int = SWEEPS) -> Fit:
+def fit(labels: UnitLabels, atoms: Atoms, start: AtomFit, *, sweeps: int = SWEEPS) -> AtomFit:
     """Send messages, and fit what is shared, until posteriors settle.
 
     Parameters
@@ -271,7 +271,7 @@ def _answered(by_answer: FloatArray, weight: FloatArray, label: IntArray) -> Flo
     return log(said)
 
 
-def _gold_evidence(labels: Labels, atoms: Atoms, at: Fit) -> FloatArray:
+def _gold_evidence(labels: UnitLabels, atoms: Atoms, at: AtomFit) -> FloatArray:
     """Log-chance of each unit's answers to gold tasks, of the mean easiness, by atom."""
     total: FloatArray = np.zeros((labels.units, len(atoms.prior)))
     if len(labels.gold_class):
@@ -292,7 +292,7 @@ def _by_unit(rows: FloatArray, unit: IntArray, order: IntArray, units: int) -> F
     return total
 
 
-def _summed(labels: Labels, messages: FloatArray) -> FloatArray:
+def _summed(labels: UnitLabels, messages: FloatArray) -> FloatArray:
     """Messages summed by task, shape (n, K, S)."""
     flat = messages.reshape(len(messages), messages.shape[1] * messages.shape[2])
     columns = [np.bincount(labels.task, column, minlength=labels.tasks) for column in flat.T]
@@ -304,8 +304,8 @@ def _prior(share: FloatArray, ease: FloatArray) -> FloatArray:
     return log(share)[:, None] + log(ease)[None, :]
 
 
-def _shared(now: Fit, labels: Labels, atoms: Atoms) -> Fit:
-    """Fit π, the shares of easiness and ρ to the posteriors."""
+def _shared(now: AtomFit, labels: UnitLabels, atoms: Atoms) -> AtomFit:
+    """AtomFit π, the shares of easiness and ρ to the posteriors."""
     labelled = np.bincount(labels.task, minlength=labels.tasks) > 0
     chance = np.exp(now.joint - now.joint.max(axis=(1, 2), keepdims=True))
     chance /= chance.sum(axis=(1, 2), keepdims=True)
@@ -326,7 +326,7 @@ def _shared(now: Fit, labels: Labels, atoms: Atoms) -> Fit:
     return replace(now, share=share / share.sum(), ease=ease, population=population)
 
 
-def _evidence(now: Fit, atoms: Atoms, pairs: float) -> float:
+def _evidence(now: AtomFit, atoms: Atoms, pairs: float) -> float:
     """Bethe's log-evidence, and the log-density of what is fitted."""
     peak = now.joint.max(axis=(1, 2))
     tasks = peak + np.log(np.exp(now.joint - peak[:, None, None]).sum(axis=(1, 2)))
