@@ -1,5 +1,8 @@
 """Check every value and bound of `index.csv`: python check.py [NAME ...].
 
+Or what a proof claims of a problem of one's own, as `workbench solve --proof` writes it: python
+check.py PROBLEM.json PROOF.json.
+
 All is exact, no other code trusted. A task is done by `least` to `most` workers who gather its
 requirement but for one part in 10⁹ (a logarithm is rounded). A solution lists the workers of each
 task or, by class, [task class, {worker class: copies}, times] (members of a class take turns: no
@@ -328,6 +331,34 @@ def verdict(name, rows):
         return f"{' '.join(name.split())[:80]}: WRONG: {said}", 1
 
 
+def proven(content, text):
+    """What a proof shows of a problem, both as they stand in their files; ValueError if wrong."""
+    told = table(parsed(text), "proof")
+    rest = set(told) - {"labels", "patterns"}
+    require(rest == {"kind", "format", "problem_sha256", "claim", "worker_prices"}, "fields")
+    require((told["kind"], told["format"]) == ("assignment", 1), "a kind or format of another name")
+    require(told["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
+    claims = table(told["claim"], "claim")
+    require(set(claims) == {"cost", "bound"}, "claim cost and bound")
+    problem = read(content.decode("utf-8"))
+    cost, bound = cost_of(problem, told), bound_of(problem, told["worker_prices"])
+    require(claim(claims["cost"]) == cost, f"the plan costs {float(cost):.12g}")
+    require(claim(claims["bound"]) <= bound, f"the prices prove {float(bound):.12g} only")
+    require(bound <= cost, "a plan below its bound")
+    if claim(claims["bound"]) == cost:
+        return f"a plan of cost {float(cost):.12g}, and none is cheaper"
+    return f"a plan of cost {float(cost):.12g}, and none costs less than {claims['bound']}"
+
+
+def line_of(content, text):
+    """Whether a proof of a problem holds, and a line that says so, whatever the files are."""
+    try:
+        return True, f"holds: {proven(content, text)}"
+    except Exception as error:
+        said = " ".join(f"{error}".split())[:200] or type(error).__name__
+        return False, f"WRONG: {said}"
+
+
 def rows_of(text):
     """Rows of the index by name, as often as they stand there."""
     rows = {}
@@ -339,6 +370,14 @@ def rows_of(text):
 def main(names):
     """Print a line an instance; 1 if any is wrong."""
     sys.stdout.reconfigure(errors="backslashreplace")
+    if len(names) == 2 and all(name.endswith(".json") for name in names):
+        try:
+            content, text = (Path(name).read_bytes() for name in names)
+            holds, line = line_of(content, text.decode("utf-8"))
+        except (OSError, ValueError) as error:
+            holds, line = False, f"WRONG: {error}"
+        print(line)
+        return 0 if holds else 1
     try:
         rows = rows_of((HERE / "index.csv").read_text(encoding="utf-8"))
     except (ValueError, KeyError, OSError, csv.Error) as error:

@@ -144,7 +144,7 @@ def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
     assert solution.termination is ending
     assert solution.objective >= solve(EASY, "ip").objective
     assert solution.bound is not None
-    assert solution.certificate.status == "feasible"
+    assert solution.certificate.status == "proven"  # by patterns, after the solver ended
     assert solution.seconds > 0
 
 

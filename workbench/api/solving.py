@@ -20,6 +20,7 @@ from workbench.api.result import Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, tabled
+from workbench.base.writing import write_together
 
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination
@@ -300,6 +301,7 @@ def solve(
     seed: int = 0,
     progress: Callable[[Incumbent], None] | None = None,
     keep_on_interrupt: bool = False,
+    proof: str | Path | None = None,
 ) -> Solved:
     """Solve a problem of assignment or selection, and check the answer.
 
@@ -334,6 +336,9 @@ def solve(
         Is told cost and bound of an integer program whenever they improve.
     keep_on_interrupt
         Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
+    proof
+        File to write what the plan and prices of workers prove, of an integer program in a .json
+        file; `workbench verify` recomputes it. Where no plan was reached nothing is written.
 
     Returns
     -------
@@ -361,6 +366,8 @@ def solve(
     from workbench import solving
 
     asked = read(problem, epsilon, gain)
+    if proof is not None:
+        check_provable(problem, asked, formulation or "ip", epsilon, gain)
     options = {
         "route": route,
         "method": method,
@@ -403,7 +410,36 @@ def solve(
         progress=progress,
         keep_on_interrupt=keep_on_interrupt,
     )
+    if proof is not None and solution.assignment is not None:
+        content = proof_of(str(problem), SolvedAssignment(asked, solution))
+        write_together({Path(proof): content})
     return SolvedAssignment(asked, solution)
+
+
+def check_provable(
+    problem: object, asked: object, formulation: str, epsilon: float | None, gain: str | None
+) -> None:
+    """Refuse a proof of what has none: it is of a plan, and names the file of its problem."""
+    if not isinstance(asked, AssignmentProblem) or formulation != "ip":
+        raise InputError("proof: is of an integer program by task and worker; leave it out")
+    if not isinstance(problem, (str, Path)) or Path(problem).suffix.lower() != ".json":
+        raise InputError("proof: names its problem's file; give a .json")
+    if epsilon is not None or gain is not None:
+        raise InputError("proof: the problem's file says all; leave `epsilon` and `gain` out")
+
+
+def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes:
+    """Write what the plan of a problem's file, and prices of workers, prove.
+
+    Raises
+    ------
+    InputError
+        There is no plan, or the checker refuses what would be written.
+    """
+    from workbench.solving.proof_file import proof_file
+
+    assert isinstance(solved.problem, AssignmentProblem)
+    return proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
 
 
 def _unused(what: str, given: dict[str, Any]) -> None:

@@ -19,20 +19,17 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.files import read_problem
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.bench import peers
 from workbench.bench.measure import UnmeasurableError
-
-if TYPE_CHECKING:
-    from workbench.solving import Solution
 
 FOLDER = "models/problems"
 PEERS = {"cbc": "ortools", "scip": "pyscipopt", "cp-sat": "ortools"}
@@ -219,7 +216,9 @@ def run_instance(
     )
     if solution.assignment is None:
         return run, None
-    prices, bought = _best_prices(part, solution), solution.assignment > 0.5
+    from workbench.solving.proof_file import best_prices
+
+    prices, bought = best_prices(part, solution), solution.assignment > 0.5
     plan: dict[str, Any] = {"labels": [np.flatnonzero(row).tolist() for row in bought]}
     if isinstance(problem, TypedProblem):
         often = Counter(
@@ -302,27 +301,6 @@ def _part(problem: TypedProblem) -> tuple[AssignmentProblem, int, IntArray, IntA
         gain=problem.gain,
     )
     return part, times, task, worker
-
-
-def _best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
-    """Worker prices that prove most over patterns, of those that any proof has."""
-    from workbench.solving import PatternProof
-    from workbench.solving.patterns.bound import pattern_bound
-    from workbench.solving.solution import BranchProof
-
-    counted = problem.typed
-    assert counted.worker_class is not None
-    _, first = np.unique(counted.worker_class, return_index=True)
-    tried = [np.zeros(len(first))]
-    for proof in solution.proofs:
-        if isinstance(proof, BranchProof):
-            continue
-        prices = proof.worker_prices
-        tried.append(prices if isinstance(proof, PatternProof) else prices[first])
-    if solution.worker_prices is not None:
-        tried.append(solution.worker_prices[first])
-    tried = [np.maximum(prices, 0.0) for prices in tried if np.isfinite(prices).all()]
-    return max(tried, key=lambda prices: pattern_bound(counted, prices))[counted.worker_class]
 
 
 def _decimal(value: float) -> Fraction:

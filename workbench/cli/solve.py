@@ -39,6 +39,9 @@ METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
 @options.path(
     "--out", "Write the pairs task,worker (.csv) or the whole answer (.json).", ".csv", ".json"
 )
+@options.path(
+    "--proof", "Write what the plan proves, for `workbench verify FILE PROOF` (.json).", ".json"
+)
 @options.path("--plot", "Draw cost and bound over time, of the integer program (.png).", ".png")
 def command(
     file: str,
@@ -47,6 +50,7 @@ def command(
     gain: str | None,
     out: Path | None,
     plot: Path | None,
+    proof: Path | None,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -64,6 +68,8 @@ def command(
     from workbench.api import solving
 
     problem = solving.read(file, epsilon, gain)
+    if proof is not None:
+        solving.check_provable(file, problem, formulation, epsilon, gain)
     limit = given.pop("time_limit")
     with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:
         solved = solving.solve(
@@ -83,6 +89,10 @@ def command(
         elif payload["assignment"] is not None:
             files[out] = solved.to_frame().to_csv(index=False)
         lines.append(f"{'written' if out in files else 'not written: no assignment'}  {out}")
+    if proof is not None:
+        if payload["assignment"] is not None and isinstance(solved, solving.SolvedAssignment):
+            files[proof] = solving.proof_of(file, solved)
+        lines.append(f"{'written' if proof in files else 'not written: no plan'}  {proof}")
     if plot is not None:
         if payload["history"]:
             files[plot] = as_png(solved)

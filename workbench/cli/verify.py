@@ -8,31 +8,58 @@ from pathlib import Path
 
 import click
 
+from workbench.base.checker import plan_checker
 from workbench.cli import options
 from workbench.cli.output import emit
 from workbench.cli.streams import show
 
+PLAN = "assignment"
+"""Kind of a proof of a plan, which takes the problem's file as well."""
 CHECKERS = {"audit": "workbench.auditing.check_audit"}
 """Module of each kind, with `line_of(content)`: it imports nothing else of the workbench."""
 
 
-@options.command("workbench verify certificate.json", draws=False)
+@options.command(
+    "workbench verify certificate.json",
+    "workbench verify problem.json problem.proof.json",
+    draws=False,
+)
 @click.argument("file", type=click.Path(path_type=Path))
-def command(file: Path, as_json: bool) -> int:
-    """Recompute a certificate by Python alone, with none of the code that wrote it.
+@click.argument("proof", type=click.Path(path_type=Path), required=False)
+def command(file: Path, proof: Path | None, as_json: bool) -> int:
+    """Recompute a certificate, or the proof of a problem, by Python alone.
 
-    Prints `holds: …`, or `WRONG: …` with exit code 1.
+    None of the code that wrote it is used. Prints `holds: …`, or `WRONG: …` with exit code 1.
     """
     try:
         content = file.read_bytes()
+        claimed = None if proof is None else proof.read_bytes()
     except OSError as error:
-        holds, line = False, f"WRONG: {file} cannot be read ({error.strerror})"
+        holds, line = False, f"WRONG: {error.filename} cannot be read ({error.strerror})"
     else:
+        if claimed is not None:
+            holds, line = _plan(content, claimed)
+            return _ended(holds, line, as_json)
         kind = _kind(content)
         if kind in CHECKERS:
             holds, line = importlib.import_module(CHECKERS[kind]).line_of(content)
         else:
-            holds, line = False, f"WRONG: is no file of a known kind ({', '.join(CHECKERS)})"
+            beside = "; of a plan give PROBLEM and PROOF" if kind == PLAN else ""
+            known = ", ".join((*CHECKERS, PLAN))
+            holds, line = False, f"WRONG: is no certificate of a known kind ({known}){beside}"
+    return _ended(holds, line, as_json)
+
+
+def _plan(problem: bytes, proof: bytes) -> tuple[bool, str]:
+    try:
+        text = proof.decode("utf-8")
+    except UnicodeDecodeError:
+        return False, "WRONG: is no text"
+    holds, line = plan_checker()["line_of"](problem, text)
+    return bool(holds), str(line)
+
+
+def _ended(holds: bool, line: str, as_json: bool) -> int:
     if as_json:
         emit({"holds": holds, "line": line})
     else:

@@ -95,7 +95,7 @@ def infeasible_program() -> str:
 
 
 def integrality_gap() -> str:
-    """Three tasks that two labels of 0.9 cover: 6 labels, 10/3 relaxed, rounded up to 4."""
+    """Three tasks that two labels of 0.9 cover: 6 labels, 10/3 relaxed; patterns prove the 6."""
     problem = AssignmentProblem(np.full((3, 3), 0.9), 3, 1.0)
     whole, relaxed = solve(problem, "ip"), solve(problem, "relaxation")
     proven = _number(whole.certificate.lower_bound)
@@ -118,8 +118,8 @@ KNOWN_PROBLEMS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
     (
         "integrality gap",
         integrality_gap,
-        "optimal 6, relaxed 3.33333, certified bound 4",
-        "branch and bound has to close it",
+        "optimal 6, relaxed 3.33333, certified bound 6",
+        "prices of workers over patterns close it",
     ),
 )
 """Name, problem, right answer, note."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from workbench.solving.solution import (
     Certificate,
     Incumbent,
     Infeasibility,
+    Proof,
     RawAnswer,
     Solution,
     Termination,
@@ -46,6 +48,8 @@ ROUTES = ("arrays", "pyomo")
 
 TINY = 600
 """Pairs up to which branch and bound is done before anything else has begun."""
+PROVING = 5.0
+"""Seconds for a proof of what it found."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,10 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
     if answer.why is not None:
         return _infeasible(blank, answer.why)
     solution = _certified(blank, problem, answer, exact=asked.exact)
+    if solution.solved and solution.certificate.status == "feasible" and method == "highs":
+        proofs = _proofs_by_patterns(problem, asked)
+        more = replace(answer, proofs=(*answer.proofs, *proofs))
+        solution = _certified(blank, problem, more, exact=asked.exact)
     wrong = _contradiction(problem, solution)
     if wrong:
         # No number of an answer that contradicts the data or itself is to be used.
@@ -173,6 +181,16 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
             blank, termination=Termination.NUMERICS, certificate=solution.certificate, note=wrong
         )
     return solution
+
+
+def _proofs_by_patterns(problem: Problem, asked: SolveOptions) -> tuple[Proof, ...]:
+    """What proves the bound of a small program that the solver has only its word for."""
+    if not isinstance(problem, AssignmentProblem) or problem.limited or asked.method != "auto":
+        return ()
+    if math.prod(problem.shape) > TINY:
+        return ()
+    until = time.time() + PROVING
+    return attempt(problem, "ip", "arrays", "patterns", asked.run, until, lambda _: None).proofs
 
 
 @cache
