@@ -128,15 +128,15 @@ class Collection(Result):
         ]
         if self.error is None or self.error_interval is None:
             sentences.append(
-                f"If workers err independently, {percent(self.believed_error)} of the answers are "
-                "wrong; without gold nobody knows."
+                f"Believed, if workers err independently: {percent(self.believed_error)} of the "
+                "answers are wrong; without gold nobody knows."
             )
         else:
             low, high = self.error_interval
             sentences.append(
-                f"{percent(self.error)} of the answers are wrong (90 % interval {percent(low)} to "
-                f"{percent(high)}); a majority of evenly drawn labels for the same money: "
-                f"{percent(self.error_majority)}."
+                f"{percent(self.error)} of the answers are wrong, measured (90 % interval "
+                f"{percent(low)} to {percent(high)}); a majority of evenly drawn labels for the "
+                f"same money: {percent(self.error_majority)}."
             )
             if low > self.believed_error:
                 sentences.append(

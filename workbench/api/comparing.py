@@ -179,7 +179,7 @@ class Comparison(Result):
             head,
             f"The cheapest that keeps the error asked for, {percent(epsilon)}, is "
             f"{first['method']}: {percent(first['error_measured'])} of its answers are wrong, "
-            f"{cost(first)}.",
+            f"measured, {cost(first)}.",
         ]
         if len(ordered) > 1:
             second = ordered.iloc[1]

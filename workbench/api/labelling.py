@@ -215,8 +215,8 @@ class Labels(Result):
             return "Without a truth nobody knows how many are wrong: `truth` names some."
         believed = 1.0 - self.found.answers["confidence"].mean()
         return (
-            f"If workers err independently, {percent(believed)} of the answers are wrong; without "
-            "a truth nobody knows: `truth` names some."
+            f"Believed, if workers err independently: {percent(believed)} of the answers are "
+            "wrong; without a truth nobody knows: `truth` names some."
         )
 
     def brief(self) -> str:

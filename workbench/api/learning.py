@@ -119,7 +119,7 @@ class Learning(Result):
         wrong, tasks = 1.0 - self.accuracy, numbers["gold_tasks"]
         low, high = error_interval(wrong * tasks, tasks, None)
         sentences.append(
-            f"{percent(wrong)} of its answers are wrong (90 % interval {percent(low)} to "
+            f"{percent(wrong)} of its answers are wrong, measured (90 % interval {percent(low)} to "
             f"{percent(high)}; {tasks} gold tasks); everybody's majority: "
             f"{percent(1.0 - numbers['crowd_accuracy'])} of the same, with "
             f"{numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task in place of "

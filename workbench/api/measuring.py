@@ -94,11 +94,12 @@ class GoldError:
         counted = f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks, {self.how}"
         if error.tasks_measured < FEW:
             amount = (
-                f"{low} to {high} of tasks ({interval}; {counted}: too few for a single figure)."
+                f"{low} to {high} of tasks, measured ({interval}; {counted}: too few for a single "
+                "figure)."
             )
         else:
             share = percent(error.error_measured)
-            amount = f"{share} of tasks ({interval} {low} to {high}; {counted})."
+            amount = f"{share} of tasks, measured ({interval} {low} to {high}; {counted})."
         sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong on {amount}"]
         if self.majority is not None:
             beside = (

@@ -131,8 +131,8 @@ class Plan(Result):
         sentences = [
             f"Buy {len(self.table)} labels of {self.tasks} tasks{record} from "
             f"{self.table['worker'].nunique()} of {len(self.skills)} workers{price}: {cheapest}.",
-            f"If workers err independently and skills are as given, each task is wrong with a "
-            f"chance of at most {percent(errors['exact'].max())}, "
+            f"Proven, if workers err independently and skills are as given: each task is wrong "
+            f"with a chance of at most {percent(errors['exact'].max())}, "
             f"{percent(errors['exact'].mean())} in the mean.",
         ]
         if self.error is not None:
