@@ -176,7 +176,7 @@ def verdict(name: str, ran: Ran) -> str:
         return "before main"
     assert ran.code in (0, 1, 130), ran
     assert "Traceback" not in ran.err
-    if "termination  " in ran.out and ran.code == 130:
+    if "search ended: interrupted" in ran.out and ran.code == 130:
         assert name == "solve"
         assert ran.files["s.json"]["termination"] == "interrupted"
         assert all(check["passed"] for check in ran.files["s.json"]["certificate"]["checks"])
