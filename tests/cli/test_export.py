@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import highspy
 import pytest
 
@@ -12,6 +15,7 @@ def optimum(path) -> float:
     """Solve a model file by the bare solver."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", 1)  # as many as ours: the scheduler is one for the process
     assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
     highs.run()
     assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
@@ -34,3 +38,11 @@ def test_a_task_without_workers_cannot_be_modelled(refused, tmp_path):
     out = tmp_path / "model.lp"
     assert "task 0 has no available worker" in refused("export", path, "--out", out)
     assert not out.exists()
+
+
+def test_it_works_in_a_fresh_process(problem, tmp_path):
+    """Where no other command has imported what it needs."""
+    out = tmp_path / "model.mps"
+    command = ["export", str(problem), "--format", "mps", "--out", str(out)]
+    subprocess.run([sys.executable, "-m", "workbench.cli", *command], check=True)
+    assert optimum(out) == pytest.approx(solve(read_problem(problem), "ip").objective)

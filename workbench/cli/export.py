@@ -29,11 +29,11 @@ def command(
     """
     if as_json and out is None:
         raise InputError("--json needs --out: without it the model takes standard output")
-    from workbench import api
+    from workbench.api import solving
 
-    problem = api.solving.read(file, epsilon, gain)
+    problem = solving.read(file, epsilon, gain)
     with working(f"building the {formulation} model of {file}", after=5.0):
-        model = api.export(problem, formulation, format=format)
+        model = solving.export(problem, formulation, format=format)
     if out is None:
         put(model.content, nl=False)
         return
