@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from tests.pictures import (
     assert_marks_are_whole,
@@ -15,6 +17,7 @@ from tests.pictures import (
     ticks,
 )
 from workbench import plots
+from workbench.plots import check as check_plots
 from workbench.selection.hire import HireOptions, hire
 from workbench.studies.study import Chart
 
@@ -187,11 +190,40 @@ def legend(figure):
     return [name for axes in figure.axes for name in names(axes)]
 
 
+MEASURED = pd.DataFrame(
+    {
+        "workers": [1, 3, 8],
+        "error": [0.3, 0.2, 0.1],
+        "low": [0.2, 0.1, 0.05],
+        "high": [0.4, 0.3, 0.2],
+    }
+)
+
+
 def test_hiring():
     found = hired()
-    errors = found.error_curve()
-    figure = plots.hiring(found, errors, title="answers.csv, $1 and $2")
-    _, above, below = figure.axes
+    figure = plots.hiring(found, MEASURED, 0.25, title="answers.csv, $1 and $2")
+    above, below = figure.axes
+    curve = above.containers[0].lines[0]
+    assert curve.get_xdata().tolist() == [1, 3, 8]
+    assert curve.get_ydata().tolist() == [0.3, 0.2, 0.1]
+    bars = above.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose([bar[:, 1] for bar in bars], MEASURED[["low", "high"]])
+    assert any(set(line.get_ydata()) == {0.25} for line in above.lines)
+    assert [line for line in above.lines if list(line.get_xdata()) == [found.size] * 2]
+    assert {"everybody's majority: 0.25", f"hired: {found.size}"} <= set(names(above))
+    assert "workers" in below.get_xlabel()
+    assert "guessing: 0.5" in legend(figure)
+    assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
+    assert_marks_are_whole(*figure.axes)
+    assert_whole_numbers(below.xaxis)
+    assert_nothing_overlaps(figure)
+
+
+def test_hiring_by_the_papers_rule_shows_its_score():
+    found = hired(rule="selected")
+    figure = plots.hiring(found, MEASURED[:0], title="answers.csv")
+    _, above = figure.axes
     drawn = {line.get_label(): line for line in above.lines}
     np.testing.assert_array_equal(drawn["F̂"].get_ydata(), found.curve)
     np.testing.assert_array_equal(drawn["F̂"].get_xdata(), np.arange(1, 9))
@@ -200,17 +232,41 @@ def test_hiring():
     star = next(line for label, line in drawn.items() if label.startswith("highest F̂"))
     assert star.get_xdata().tolist() == [found.best]
     assert star.get_ydata().tolist() == [found.curve.max()]
-    assert f"at k = {found.best}" in star.get_label()
-    for axes in figure.axes:
-        chosen = [line for line in axes.lines if list(line.get_xdata()) == [found.size] * 2]
-        assert len(chosen) == 1
-        assert axes.get_ylabel()
-    assert f"chosen: {found.size} of 10" in legend(figure)
-    rate = next(line for line in below.lines if line.get_label().startswith("predicted error"))
-    np.testing.assert_allclose(rate.get_ydata(), [error.probability for error in errors])
-    assert "workers" in below.get_xlabel()
-    assert "guessing: 0.5" in legend(figure)
-    assert not any("upper bound on it" in label for label in legend(figure))
-    assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
-    assert_marks_are_whole(*figure.axes)
-    assert_whole_numbers(below.xaxis)
+
+
+def checked_workers(many):
+    answered = np.arange(1, many + 1)
+    skill = (answered % 10) / 10
+    return pd.DataFrame(
+        {
+            "answered": answered,
+            "skill": skill,
+            "low": skill - 0.05,
+            "high": skill + 0.05,
+            "below_chance": False,
+            "group": None,
+        }
+    )
+
+
+def test_at_most_forty_workers_are_drawn_one_by_one():
+    axes = Figure().subplots()
+    check_plots._skills(axes, checked_workers(100))
+    assert max(len(dots.get_offsets()) for dots in axes.collections) == check_plots.NAMED
+    counts = next(patch for patch in axes.patches)
+    values, edges, baseline = counts.get_data()
+    width = (values - baseline) / (values - baseline).max()
+    expected = np.histogram((np.arange(1, 61) % 10) / 10, bins=edges)[0]
+    np.testing.assert_allclose(width, expected / expected.max())
+
+
+def test_bars_stand_at_the_shares_they_count():
+    figure = Figure()
+    axes = figure.subplots()
+    overall = SimpleNamespace(hard=0.0, hard_expected=0.0)
+    check_plots._difficulty(axes, np.array([0.0, 0.3, 0.3, 1.0]), SimpleNamespace(overall=overall))
+    heights = {
+        round(bar.get_x() + bar.get_width() / 2, 9): bar.get_height() for bar in axes.patches
+    }
+    counted = {share: height for share, height in heights.items() if height}
+    assert counted == {0.0: 1, 0.3: 2, 1.0: 1}

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from workbench.accuracy.independence import Dependence
 
 BLUE, VERMILION, GREEN = COLOURS[:3]
+NAMED, STRIP = 40, 10
+"""Workers drawn one by one, at most, and the width of the strip that counts the others."""
+BARS = 10
+"""Bars of the shares of wrong answers, each around a multiple of a tenth."""
 
 
 def checked(
@@ -68,7 +72,11 @@ def _gold(axes: Axes, gold: list[tuple[int, float, float]], now: int) -> None:
 
 
 def _skills(axes: Axes, workers: pd.DataFrame) -> None:
-    tested = workers[workers["answered"] > 0].sort_values("skill", kind="stable")
+    """Draw workers with their intervals: all, or those of most gold answers beside the others."""
+    tested = workers[workers["answered"] > 0]
+    tested = tested.sort_values("answered", ascending=False, kind="stable")
+    others = tested["skill"].to_numpy(dtype=float)[NAMED:]
+    tested = tested[:NAMED].sort_values("skill", kind="stable")
     place = np.arange(1, len(tested) + 1)
     ends = np.array([tested["skill"] - tested["low"], tested["high"] - tested["skill"]])
     grouped, below = tested["group"].notna().to_numpy(), tested["below_chance"].to_numpy(bool)
@@ -85,9 +93,23 @@ def _skills(axes: Axes, workers: pd.DataFrame) -> None:
         if there:
             axes.plot([], [], color=ink, marker="o", ls="none", ms=4, label=label)
     axes.set_xlabel("workers with gold answers, by skill")
+    if len(others):
+        counts, edges = np.histogram(others, bins=20, range=(0.0, 1.0))
+        right = len(tested) + 2 + STRIP * counts / counts.max()
+        axes.stairs(
+            right,
+            edges,
+            baseline=len(tested) + 2,
+            orientation="horizontal",
+            fill=True,
+            color="0.6",
+            label=f"{len(others)} others, how many by skill",
+        )
+        axes.set_xlabel(f"the {NAMED} workers with most gold answers, by skill")
     axes.set_ylabel("share of right gold answers")
     axes.set_ylim(-0.05, 1.05)
     whole_ticks(axes.xaxis)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= len(tested)])
     key_above(axes, 2)
 
 
@@ -99,7 +121,9 @@ def _shares(axes: Axes, values: FloatArray, bins: int, colour: str, *, low: floa
 
 
 def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
-    _shares(axes, wrong, 20, BLUE)
+    counts = np.bincount(np.floor(wrong * BARS + 0.5 + 1e-9).astype(int), minlength=BARS + 1)
+    axes.bar(np.arange(BARS + 1) / BARS, counts, width=0.8 / BARS, color=BLUE)
+    axes.set_xticks(np.arange(0, BARS + 1, 2) / BARS)
     overall = found.overall
     axes.plot(
         [],
@@ -108,7 +132,7 @@ def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
         label=f"nearly all err on {100 * overall.hard:.2g} %, "
         f"if independent {100 * overall.hard_expected:.2g} %",
     )
-    axes.set_xlabel("share of wrong answers to a gold task")
+    axes.set_xlabel("share of wrong answers to a gold task (to the nearest tenth)")
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
     from_zero(axes)

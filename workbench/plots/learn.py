@@ -100,8 +100,8 @@ def _accuracies(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
 
 def _regrets(axes: Axes, steps: pd.DataFrame) -> None:
     _banded(axes, steps, "regret", COLOURS[6], "together")
-    _banded(axes, steps, "exploration_regret", COLOURS[4], "exploring", "--")
-    _banded(axes, steps, "exploitation_regret", COLOURS[3], "exploiting", ":")
+    _banded(axes, steps, "exploration_regret", COLOURS[4], "while all are asked", "--")
+    _banded(axes, steps, "exploitation_regret", COLOURS[3], "while those trusted are", ":")
     axes.set_ylabel("regret, in right labels")
     from_zero(axes)
 
@@ -117,9 +117,9 @@ def _labels_bought(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
 def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
     if "kind" in steps:
         looks = {
-            "exploit": (COLOURS[0], "o", "exploiting"),
-            "new tester": (COLOURS[4], "^", "exploring: new tester"),
-            "retest": (COLOURS[3], "s", "exploring: retest"),
+            "exploit": (COLOURS[0], "o", "those trusted are asked"),
+            "new tester": (COLOURS[4], "^", "all are asked, to learn"),
+            "retest": (COLOURS[3], "s", "all are asked again, to learn"),
         }
         for kind, (colour, marker, label) in looks.items():
             own = steps[steps["kind"] == kind]
@@ -153,35 +153,31 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
 
 
 def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
-    """Few workers by name, a line each; of many, estimates against skills."""
+    """Draw workers by name, a line each: estimate, and what is known; of many, the busiest."""
     known = "skill" in workers and workers["skill"].notna().any()
     against, meant = (
         ("skill", "share of right labels")
         if known
         else ("consensus", "share of labels in agreement with the full crowd")
     )
+    if len(workers) > NAMED:
+        busiest = "bought" if "bought" in workers else "estimate"
+        meant += f"\n({NAMED} of {len(workers)} workers, those with most labels)"
+        workers = workers.nlargest(NAMED, busiest)
     workers = workers.sort_values("estimate", kind="stable")
     truth, estimate = (workers[name].to_numpy(dtype=float) for name in (against, "estimate"))
     spread = None
     if "estimate_low" in workers:
         ends = [workers[name].to_numpy(dtype=float) for name in ("estimate_low", "estimate_high")]
         spread = np.maximum([estimate - ends[0], ends[1] - estimate], 0.0)
-    few = len(workers) <= NAMED
-    x, y = (estimate, np.arange(len(workers))) if few else (truth, estimate)
+    row = np.arange(len(workers))
     axes.errorbar(
-        x,
-        y,
-        xerr=spread if few else None,
-        yerr=None if few else spread,
-        color=COLOURS[0],
-        ls="none",
-        elinewidth=0.9,
-        capsize=2,
+        estimate, row, xerr=spread, color=COLOURS[0], ls="none", elinewidth=0.9, capsize=2
     )
-    tested = "testers" in workers
+    tested = "testers" in workers and workers["testers"].max() > 0
     axes.scatter(
-        x,
-        y,
+        estimate,
+        row,
         s=areas(workers["testers"]) if tested else 30.0,
         color=COLOURS[0],
         edgecolors="white",
@@ -190,20 +186,9 @@ def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
         zorder=3,
         label="estimate p̂" + ("" if spread is None else " (mean, 90 % of the runs)"),
     )
-    if few:
-        axes.plot(truth, y, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none", label=against)
-        axes.set_yticks(y, [short(name) for name in workers["worker"]])
-        axes.set_ylim(-0.6, len(workers) - 0.4)
-        axes.set_xlabel(meant)
-    else:
-        reach = np.concatenate([x, y, *([] if spread is None else [y - spread[0], y + spread[1]])])
-        reach = reach[np.isfinite(reach)]
-        low, high = (float(reach.min()), float(reach.max())) if len(reach) else (0.0, 1.0)
-        room = 0.07 * max(high - low, 0.1)
-        axes.plot([0, 1], [0, 1], color="0.45", lw=1, ls=(0, (5, 2)), label=f"estimate = {against}")
-        axes.set_xlim(low - room, high + room)
-        axes.set_ylim(low - room, high + room)
-        axes.set_xlabel(f"{against}: {meant}")
-        axes.set_ylabel("estimate p̂")
+    axes.plot(truth, row, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none", label=against)
+    axes.set_yticks(row, [short(name) for name in workers["worker"]])
+    axes.set_ylim(-0.6, len(workers) - 0.4)
+    axes.set_xlabel(meant)
     key = area_key(workers["testers"], "testers", COLOURS[0]) if tested else []
     key_above(axes, 2, handles=[*axes.get_legend_handles_labels()[0], *key])

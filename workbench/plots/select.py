@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,7 +21,6 @@ from workbench.plots._style import (
 )
 
 if TYPE_CHECKING:
-    from workbench.accuracy.error_rate import ErrorRate
     from workbench.selection.frontier import Frontier
     from workbench.selection.hire import Hiring
 
@@ -30,64 +30,94 @@ BLUE, VERMILION, GREEN, _, ORANGE = COLOURS[:5]
 
 
 def hiring(
-    hired: Hiring, errors: Sequence[ErrorRate], *, title: str, money: float | None = None
+    hired: Hiring,
+    measured: pd.DataFrame,
+    majority: float | None = None,
+    *,
+    title: str,
+    money: float | None = None,
 ) -> Figure:
-    """Skills of workers, best first, and for every k score and predicted error of the first k.
+    """Measured error by the number of workers hired, and their skills, best first.
 
-    Where prices decide, a further panel shows them, and what the first k cost together; where the
-    cheapest sets were looked for, the last one shows their expected error.
+    By the paper's rules a panel shows the score of the first k. Where prices decide, one shows
+    them, and what the first k cost together; where the cheapest sets were looked for, the last one
+    shows their expected error.
 
     Parameters
     ----------
     hired
         Whom `select.hire.hire` chose; at least one worker. Marks grow with control answers.
-    errors
-        Predicted error of the first 1, 2, … workers, as `hired.error_curve()` gives it. Where
-        only an upper bound is known, that is drawn.
+    measured
+        Columns `workers, error, low, high`, a row a number of workers hired; may be empty.
+    majority
+        Everybody's error on the same tasks.
     money
         What the labels of a task may cost, as given to `hire`.
     """
-    priced = "cost" in hired.table
-    found = hired.frontier
-    rows = 4 if priced else 3
-    both = rows + (found is not None)
-    with panels(title, (7.2, 1.0 + 2.4 * both), both, wrap=75) as (figure, every):
-        grid = every[:rows]
-        for axes in grid[:-1]:
+    priced, sets = "cost" in hired.table, hired.frontier
+    parts: list[Callable[[Axes], None]] = []
+    if len(measured):
+        parts.append(lambda axes: _measured(axes, measured, majority, hired.size))
+    parts.append(lambda axes: _workers(axes, hired))
+    if not hired.known.by_posterior:
+        parts.append(lambda axes: _scores(axes, hired))
+    if priced:
+        parts.append(lambda axes: _prices(axes, hired, money))
+    rows = len(parts) + (sets is not None)
+    with panels(title, (7.2, 1.0 + 2.4 * rows), rows, wrap=75) as (figure, every):
+        grid = every[: len(parts)]
+        for axes, draw in zip(grid, parts, strict=True):
+            draw(axes)
+            axes.set_xlim(*_ends(hired))
+            whole_ticks(axes.xaxis)
             axes.sharex(grid[-1])
-            axes.tick_params(labelbottom=False)
-        if found is not None:
-            _frontier(every[-1], found, None if hired.unpriced else money)
-        shown = _workers(grid[0], hired)
-        _scores(grid[1], hired)
-        _errors(grid[2], hired, errors)
-        if priced:
-            _prices(grid[3], hired, shown, money)
-        for axes in grid:
-            axes.axvline(
-                hired.size,
-                color="black",
-                lw=1,
-                ls=(0, (4, 3)),
-                zorder=1,
-                label=f"chosen: {hired.size} of {len(hired.table)}" if axes is grid[0] else None,
-            )
-            room = max(1.0, 0.03 * shown)
-            axes.set_xlim(1 - room, shown + room)
+            axes.tick_params(labelbottom=axes is grid[-1])
         grid[-1].set_xlabel("workers, best first (k)")
-        whole_ticks(grid[-1].xaxis)
-        named = grid[0].get_legend_handles_labels()[0]
-        answered = hired.table["answered"][:shown]
-        key = area_key(answered, "control answers", BLUE, most=_largest(shown))
-        key_above(grid[0], 2, handles=[*named, *key])
-        for axes in grid[1:]:
-            key_above(axes, 2)
+        if sets is not None:
+            _frontier(every[-1], sets, None if hired.unpriced else money)
     return figure
 
 
-def _workers(axes: Axes, hired: Hiring) -> int:
-    """Draw skill and interval of who could be chosen, as many as the budget; return how many."""
-    shown = min(hired.budget, int(hired.known.eligible.sum()))
+def _shown(hired: Hiring) -> int:
+    """Workers that are drawn: those who could be chosen, as many as the budget."""
+    return min(hired.budget, int(hired.known.eligible.sum()))
+
+
+def _ends(hired: Hiring) -> tuple[float, float]:
+    shown = _shown(hired)
+    room = max(1.0, 0.03 * shown)
+    return 1 - room, shown + room
+
+
+def _measured(axes: Axes, measured: pd.DataFrame, majority: float | None, size: int) -> None:
+    """Draw how often the vote of the best 1, 2, … is wrong on gold, each chosen anew."""
+    k, error = measured["workers"], measured["error"]
+    ends = np.array([error - measured["low"], measured["high"] - error])
+    axes.errorbar(
+        k,
+        error,
+        yerr=np.maximum(ends, 0.0),
+        color=GREEN,
+        marker="D",
+        ms=5,
+        lw=1.5,
+        elinewidth=0.9,
+        capsize=3,
+        label="wrong on your gold, 90 % interval",
+    )
+    if majority is not None:
+        everybody = f"everybody's majority: {majority:.3g}"
+        axes.axhline(majority, color=VERMILION, lw=1.3, ls="--", label=everybody)
+    axes.axvline(size, color="black", lw=1, ls=(0, (4, 3)), zorder=1, label=f"hired: {size}")
+    axes.set_ylabel("share of tasks their\nvote is wrong on")
+    from_zero(axes)
+    axes.set_ylim(bottom=0.0)
+    key_above(axes, 2)
+
+
+def _workers(axes: Axes, hired: Hiring) -> None:
+    """Draw skill and interval of who could be chosen, as many as the budget."""
+    shown = _shown(hired)
     rows = hired.table[:shown]
     k = np.arange(1, shown + 1)
     ends = np.array([rows["skill"] - rows["low"], rows["high"] - rows["skill"]])
@@ -99,7 +129,7 @@ def _workers(axes: Axes, hired: Hiring) -> int:
         ls="none",
         elinewidth=0.9,
         capsize=2 if shown <= 60 else 0,
-        label=f"skill ŵ, {100 * hired.confidence:g} % interval",
+        label=f"skill, {100 * hired.confidence:g} % interval",
     )
     chosen = rows["chosen"].to_numpy()
     axes.scatter(
@@ -115,9 +145,10 @@ def _workers(axes: Axes, hired: Hiring) -> int:
         axes.plot([], [], color=BLUE, marker="o", ms=6, mfc="white", ls="none", label="not chosen")
     guess = 1.0 / hired.known.classes
     axes.axhline(guess, color="0.35", lw=1.1, ls="-.", label=f"guessing: {guess:.3g}")
-    axes.set_ylabel("skill of the k-th worker")
+    axes.set_ylabel("share of right gold answers\nof the k-th worker")
     axes.set_ylim(-0.06, 1.06)
-    return shown
+    key = area_key(rows["answered"], "gold answers", BLUE, most=_largest(shown))
+    key_above(axes, 2, handles=[*axes.get_legend_handles_labels()[0], *key])
 
 
 def _largest(k: int) -> float:
@@ -168,47 +199,11 @@ def _scores(axes: Axes, hired: Hiring) -> None:
     axes.axhline(0, color="0.6", lw=0.8)
     axes.margins(y=0.08)
     axes.set_ylabel("score of the first k")
+    key_above(axes, 2)
 
 
-def _errors(axes: Axes, hired: Hiring, errors: Sequence[ErrorRate]) -> None:
-    k, look = np.arange(1, len(errors) + 1), _look(len(errors))
-    rate = np.array([error.probability for error in errors])
-    radius = np.array([error.radius for error in errors])
-    told, top = rate > radius, np.maximum(rate + radius, FAINTEST / 10)
-    axes.plot(
-        k,
-        np.where(told, rate, np.nan),
-        color=GREEN,
-        marker="D",
-        **look,
-        label="predicted error of the weighted vote, workers independent",
-    )
-    if (~told & (top >= FAINTEST)).any():
-        axes.plot(
-            k,
-            np.where(told, np.nan, top),
-            color=GREEN,
-            lw=1.5,
-            ls=":",
-            label="upper bound on it, where no more is known",
-        )
-    if radius.max() > 1e-9:
-        axes.fill_between(
-            k, np.maximum(rate - radius, FAINTEST / 10), top, alpha=0.2, color=GREEN, lw=0
-        )
-    guess = 1.0 - 1.0 / hired.known.classes
-    axes.axhline(guess, color="0.35", lw=1.1, ls="-.", label=f"guessing: {guess:.3g}")
-    axes.set_ylabel("wrong labels of the first k\n(expected share)")
-    if top.min() < guess / 30:
-        axes.set_yscale("log")
-        axes.set_ylim(max(0.6 * top.min(), FAINTEST), 1)
-        if top.min() < FAINTEST:
-            axes.plot([], [], ls="none", label=f"below {FAINTEST:g}: not drawn")
-    else:
-        from_zero(axes)
-
-
-def _prices(axes: Axes, hired: Hiring, shown: int, money: float | None) -> None:
+def _prices(axes: Axes, hired: Hiring, money: float | None) -> None:
+    shown = _shown(hired)
     rows = hired.table[:shown]
     k, price, chosen = np.arange(1, shown + 1), rows["cost"].to_numpy(), rows["chosen"].to_numpy()
     axes.bar(k[chosen], price[chosen], width=0.6, color=ORANGE, label="price of a label, chosen")
@@ -234,18 +229,19 @@ def _prices(axes: Axes, hired: Hiring, shown: int, money: float | None) -> None:
         axes.axhline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
     axes.set_ylabel("price (unit of the prices)")
     from_zero(axes)
+    key_above(axes, 2)
 
 
-def _frontier(axes: Axes, found: Frontier, money: float | None) -> None:
+def _frontier(axes: Axes, sets: Frontier, money: float | None) -> None:
     """Draw the cheapest sets by expected error, and what no set can do better."""
-    cost = [each.cost for each in found.sets]
-    error = np.array([each.error.probability for each in found.sets])
-    how = "all sets looked at" if found.complete else f"best of {found.looked_at:,} sets"
+    cost = [each.cost for each in sets.sets]
+    error = np.array([each.error.probability for each in sets.sets])
+    how = "all sets looked at" if sets.complete else f"best of {sets.looked_at:,} sets"
     axes.step(cost, error, where="post", color=BLUE, lw=1.5, marker="o", ms=4, label=how)
-    if not found.complete:
-        bound = [each.bound for each in found.sets]
+    if not sets.complete:
+        bound = [each.bound for each in sets.sets]
         axes.step(cost, bound, where="post", color="0.35", lw=1.1, ls=":", label="no set is below")
-    nearly = found.nearly
+    nearly = sets.nearly
     if nearly is not None:
         axes.plot(
             nearly.cost,
