@@ -9,7 +9,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, deliver, tell, working, write_files
+from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_files
 
 
 @options.command(
@@ -74,6 +74,7 @@ from workbench.cli.output import as_csv, deliver, tell, working, write_files
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
+@options.path("--plot", "Picture of who gives how many labels, and the errors, a .png.", ".png")
 @options.path(
     "--vote", "As --out, with the labels on record that count too, for aggregate --plan.", ".csv"
 )
@@ -83,7 +84,13 @@ from workbench.cli.output import as_csv, deliver, tell, working, write_files
     "Write --out, a .json, as this platform's interface takes assignments.",
 )
 def command(
-    capacity: str, out: Path | None, vote: Path | None, to: str | None, as_json: bool, **given: Any
+    capacity: str,
+    out: Path | None,
+    plot: Path | None,
+    vote: Path | None,
+    to: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
@@ -102,9 +109,11 @@ def command(
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
     if vote is not None and plan.message is None:
         write_files({vote: as_csv(plan.vote, vote)})
+    there = plan.message is None
     if to is None or out is None or plan.table.empty:
-        deliver(plan, as_json, out=out, there=to is None and plan.message is None)
+        deliver(plan, as_json, out=out if to is None else None, plot=plot, there=there)
     else:
-        write_files({out: plan.assignments(to)})
+        pictures = {} if plot is None else {plot: as_png(plan)}
+        write_files({out: plan.assignments(to), **pictures})
         tell(plan, as_json, f"written: {out}")
     return 0 if plan.message is None else 1

@@ -1,0 +1,113 @@
+"""Run what the how-to pages show, and keep its output and pictures.
+
+    WORKBENCH_DATA=FOLDER python docs/shown.py
+
+The crowd is rte: 800 pairs of sentences, 164 workers; of its gold, a hundred tasks. A test runs the
+same and compares.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "_shown"
+GOLD, TASKS = 100, 40
+"""Tasks with a known answer, and new ones to plan for."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command, and the picture that it writes.
+
+    Attributes
+    ----------
+    name
+        Of the text in `_shown`; the picture is `images/how-to-NAME.png`.
+    command
+        As the page has it.
+    picture
+        Where the command writes it; "" for none.
+    """
+
+    name: str
+    command: str
+    picture: str = ""
+
+
+SHOWN = (
+    Shown("check", "check --labels labels.csv --gold gold.csv --plot check.png", "check.png"),
+    Shown(
+        "hire",
+        "hire --labels labels.csv --gold gold.csv --budget 10 --plot hired.png --out chosen.csv",
+        "hired.png",
+    ),
+    Shown("aggregate", "aggregate --labels labels.csv --gold gold.csv --out answers.csv"),
+    Shown("no-gold", "aggregate --labels labels.csv --out answers.csv"),
+    Shown(
+        "learn", "learn --labels labels.csv --gold gold.csv --out learnt", "learnt/learn.png"
+    ),
+    Shown(
+        "plan",
+        "plan --labels labels.csv --gold gold.csv --tasks tasks.csv --capacity 50 --epsilon 0.05 "
+        "--out plan.csv --plot plan.png",
+        "plan.png",
+    ),
+    Shown(
+        "compare",
+        "compare --labels labels.csv --gold gold.csv --epsilon 0.2 --out compared",
+        "compared/compare.png",
+    ),
+    Shown(
+        "collect",
+        "collect --labels labels.csv --gold all-gold.csv --hidden-tasks 40 --epsilon 0.1 "
+        "--plot collected.png",
+        "collected.png",
+    ),
+)
+
+
+def lay_out(folder: Path) -> None:
+    """Write the files that the commands read."""
+    run(folder, "data fetch rte --out .")
+    shutil.copy(folder / "rte" / "labels.csv", folder / "labels.csv")
+    shutil.copy(folder / "rte" / "gold.csv", folder / "all-gold.csv")
+    gold = pd.read_csv(folder / "all-gold.csv", dtype=str)
+    gold.sample(GOLD, random_state=1).to_csv(folder / "gold.csv", index=False)
+    new = [f"new {i}" for i in range(1, TASKS + 1)]
+    pd.DataFrame({"task": new}).to_csv(folder / "tasks.csv", index=False)
+
+
+def run(folder: Path, command: str) -> str:
+    """Run the command there, and give what it prints, as a terminal shows it."""
+    words = [sys.executable, "-m", "workbench.cli", *shlex.split(command)]
+    result = subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    return f"$ workbench {command}\n{result.stdout}"
+
+
+def main() -> None:
+    """Renew texts and pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lay_out(folder)
+        for shown in SHOWN:
+            text = run(folder, shown.command)
+            (FOLDER / f"{shown.name}.txt").write_text(text, encoding="utf-8")
+            if shown.picture:
+                shutil.copy(folder / shown.picture, HERE / "images" / f"how-to-{shown.name}.png")
+            print(shown.name)
+
+
+if __name__ == "__main__":
+    main()
