@@ -123,9 +123,9 @@ class UntilSure(Policy):
         self._judge(np.unique(ask.worker))
 
     def unasked(self, ask: Questions, label: IntArray) -> None:
-        """Move the beliefs, and fit them anew where there are many labels more."""
+        """Move the beliefs; fit them anew where many labels are new, or all seems sure."""
         self.told(ask, label)
-        if self._is_due():
+        if self._is_due() or not self._wanted(self.beliefs.confidence(), None).any():
             self._refit()
 
     def belief(self) -> Belief:
