@@ -140,6 +140,19 @@ def test_the_outlook_knows_newcomers_gold_halts_and_money():
     assert poor.outlook(50) == []
 
 
+def test_a_crowd_of_which_half_is_worse_than_chance_can_be_kept():
+    collector = begun(policy="until-trusted")
+    rng = np.random.default_rng(5)
+    truth = rng.integers(2, size=len(TASKS))
+    for j, worker in enumerate(PEOPLE):
+        right = rng.random(len(TASKS)) < (0.9 if j % 2 else 0.1)
+        labels = np.where(right, truth, 1 - truth)
+        collector.volunteered({worker: {TASKS[i]: ["no", "yes"][c] for i, c in enumerate(labels)}})
+    assert any("interchanged" in note for note in collector.status()["notes"])
+    again = Collector.restore(collector.state())
+    assert again.answers().equals(collector.answers())
+
+
 def test_keys_name_workers_beyond_their_names():
     collector = begun()
     keys = {name: key for key, name in collector.keys.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import threading
 import time
 
@@ -506,6 +507,10 @@ def test_what_was_missed_is_read_now_and_then(pair, people, studio, monkeypatch)
     settled(lambda: lines)
     assert "refuses (500): out of order" in lines[0]
     studio.failing = False
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper.step, "steer", lambda: {}["a mistake of ours"])
+        settled(lambda: len(lines) == 2)
+    assert lines[1] == "KeyError: 'a mistake of ours'; it is tried again"
     monkeypatch.setattr(in_step, "FULL", 60.0)
     annotation = people[1].annotate(number, "no")
     settled(lambda: both.labels() == both.there())
@@ -515,7 +520,7 @@ def test_what_was_missed_is_read_now_and_then(pair, people, studio, monkeypatch)
     keeper.hear(StudioMessage(action="…", annotation=StudioAnnotation(7777, 8888)))
     keeper.stop()
     thread.join()
-    assert len(lines) == 1
+    assert len(lines) == 2
 
 
 def test_a_server_that_may_not_send_is_read_now_and_then(tmp_path, studio, monkeypatch):
@@ -525,6 +530,7 @@ def test_a_server_that_may_not_send_is_read_now_and_then(tmp_path, studio, monke
     begun(path).close()
     with serving(path, "--label-studio", studio.url) as server:
         said = server.stop()
+    assert server.process.returncode == -signal.SIGTERM
     assert "refuses (403): URL resolves to a reserved network address; no word comes" in said
 
 

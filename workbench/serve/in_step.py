@@ -435,8 +435,9 @@ class Keeper:
                     if self._take([word for word in words if word is not None], due):
                         due = time.monotonic() + FULL
                     self.step.steer()
-                except InputError as error:
-                    self.step.say(str(error))
+                except Exception as error:  # the server goes on, and its owner sees why
+                    what = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+                    self.step.say(f"{what}{error}; it is tried again")
                     due = time.monotonic() + AGAIN
         finally:
             self.step.close()

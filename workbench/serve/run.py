@@ -118,12 +118,16 @@ def serve(
             desk.submit(service.close).result()
 
 
+class _EndedError(BaseException):
+    """The process is told to end."""
+
+
 @contextlib.contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Let a process that is told to end close first what is open."""
 
     def end(*_: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
+        raise _EndedError
 
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -131,6 +135,9 @@ def _ended_in_order() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except _EndedError:
+        signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
 
