@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import shutil
 import socket
 import subprocess
@@ -56,6 +55,8 @@ class Browser:
             "--disable-background-networking",
             "--disable-component-update",
             "--no-first-run",
+            # The browser's own calls to its makers find nobody: what is left is the page's.
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             f"--window-size={width},{height}",
             f"--user-data-dir={Path(folder) / 'profile'}",
             f"--log-net-log={self.net_log}",
@@ -70,6 +71,8 @@ class Browser:
         self.path = f"/session/{reply.json()['value']['sessionId']}"
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.command("Emulation.setDeviceMetricsOverride", metrics)
+        self.open("about:blank")
+        self.log("performance")  # of the page that a browser begins with
 
     def _post(self, path, body=None):
         reply = self.driver.http.post(self.path + path, json=body or {})
@@ -125,7 +128,12 @@ class Browser:
         Path(path).write_bytes(base64.b64decode(reply["data"]))
 
     def close(self):
-        """End it; the places that it connected to, as its own log has them."""
+        """End it; the places that it connected or sent to, as its own log has them."""
         self.driver.http.delete(self.path)
-        log = self.net_log.read_text("utf-8", "replace")
-        return set(re.findall(r'"(?:remote_)?address":"([^"]+)"', log))
+        log = json.loads(self.net_log.read_text("utf-8", "replace"))
+        kinds = log["constants"]["logEventTypes"]
+        reached = {kinds["TCP_CONNECT_ATTEMPT"], kinds["UDP_BYTES_SENT"]}
+        events = [event for event in log["events"] if event["type"] in reached]
+        return {event.get("params", {}).get("address", "?") for event in events} - {"?"} | {
+            "sent by UDP" for event in events if event["type"] == kinds["UDP_BYTES_SENT"]
+        }

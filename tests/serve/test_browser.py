@@ -41,7 +41,7 @@ def browsers(driver, tmp_path):
     for each in opened:
         places = each.close()
         assert places
-        assert all(place.startswith(("127.0.0.1", "[::1]")) for place in places), places
+        assert all(place.startswith("127.0.0.1:") for place in places), places
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_two_workers_label_forty_tasks_by_keys_and_one_reloads(server, browsers)
         browser.wait(lambda who=who: len(told(server, who)) == 40)
         assert len({*texts[who]}) == len(texts[who]) == 40
         assert {*told(server, who)["task"]} == {*TASKS}
-        browser.wait(lambda browser=browser: "Thank you" in browser.text("task"))
+        browser.wait(lambda browser=browser: "There is no question" in browser.text("task"))
         assert browser.text("progress").startswith("40 answers of yours")
         requests = browser.requests()
         assert {url.removeprefix(server.url).split("?")[0] for url in requests} <= {
@@ -110,7 +110,8 @@ def test_two_workers_label_forty_tasks_by_keys_and_one_reloads(server, browsers)
             *("/static/style.css", "/static/work.js", "/static/common.js", "/favicon.ico"),
         }, requests
         messages = [row["message"] for row in browser.log("browser")]
-        assert [line for line in messages if "favicon" not in line] == []
+        # Fingers that fast are asked to wait a second.
+        assert [line for line in messages if "favicon" not in line and "429" not in line] == []
     assert told(server, "ann")["label"].value_counts().to_dict() == {"no": 20, SCRIPT: 20}
     assert told(server, "bob")["label"].value_counts().to_dict() == {"no": 20, PICTURE: 20}
 
