@@ -5,6 +5,7 @@ WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 10 and 4 in the s
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -123,6 +124,39 @@ def test_two_at_once_lose_nothing_and_stay_within_the_budget(other, racer, tmp_p
             assert collector.waiting() == []
         assert first.ask("/status", "owner").json() == second.ask("/status", "owner").json()
     collector.close()
+
+
+def test_commands_beside_a_server_leave_its_log_alone(tmp_path):
+    """Whoever closes a journal last may delete its log: a command must see that a server has it.
+
+    A process loses its locks on a file where it closes the file by any other way than SQLite's. No
+    other process has the journal here, this one neither, so that the server's own lock is all.
+    """
+    path = tmp_path / "c.sqlite"
+
+    def command(*words):
+        ended = subprocess.run(
+            [sys.executable, "-m", "workbench.cli", "collect", *words, "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout)
+
+    tasks = tmp_path / "tasks.csv"
+    pd.DataFrame({"task": [f"t{i}" for i in range(9)]}).to_csv(tasks, index=False)
+    goal = ["--classes", "no,yes", "--total", "9", "--policy", "fixed"]
+    people = tmp_path / "people.csv"
+    pd.DataFrame({"worker": PEOPLE}).to_csv(people, index=False)
+    command("start", str(path), "--tasks", str(tasks), "--workers", str(people), *goal)
+    server = Server(path)
+    for many in (1, 2):
+        asked = server.ask("/next", "ann", {"most": 1}).json()["asks"]
+        assert told(server, "ann", [asked[0]["task"]]).status_code == 200
+        assert command("status", str(path))["labels"] == many
+    server.kill()
+    assert command("status", str(path))["labels"] == 2
 
 
 @pytest.mark.slow

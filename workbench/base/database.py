@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import tempfile
@@ -13,7 +14,8 @@ from urllib.parse import quote
 
 from workbench.base.errors import InputError
 
-_MAGIC = b"SQLite format 3\0"
+_SMALLEST = 512
+"""Bytes of the smallest database."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,12 @@ def open_database(path: Path, layout: Layout, patience: float) -> sqlite3.Connec
 
 def _check_layout(path: Path, db: sqlite3.Connection, layout: Layout) -> None:
     try:
+        db.execute("PRAGMA schema_version").fetchall()
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
+            raise _no_database(path, layout) from None
+        raise
+    try:
         ((application,),) = db.execute("PRAGMA application_id")
         ((version,),) = db.execute("PRAGMA user_version")
         schema = dict(db.execute("SELECT name, sql FROM sqlite_schema").fetchall())
@@ -190,21 +198,31 @@ def _connection(path: Path, patience: float, mode: str) -> sqlite3.Connection:
 
 
 def _check_start(path: Path, layout: Layout) -> None:
-    """Say what is wrong with a file that SQLite would not take for a database."""
+    """Say what is wrong with a file that SQLite would not take for a database.
+
+    SQLite alone may open it: with a file that is closed, POSIX drops all locks that the process has
+    on it, those of its other connections too; whoever closes the file next, in another process,
+    would then believe that nobody has it, and delete its log under them.
+    """
     if path.is_dir():
         raise InputError(f"{path}: is a folder, name a file")
     try:
-        with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
+        size = path.stat().st_size
     except FileNotFoundError:
         raise InputError(f"{path}: no such {layout.what}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    if start != _MAGIC:
-        raise InputError(
-            f"{path}: is no {layout.what}, or its beginning is damaged: name another file, or put "
-            "back a whole copy"
-        )
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{path}: cannot be read ({os.strerror(errno.EACCES)})")
+    if size < _SMALLEST:
+        raise _no_database(path, layout)
+
+
+def _no_database(path: Path, layout: Layout) -> InputError:
+    return InputError(
+        f"{path}: is no {layout.what}, or its beginning is damaged: name another file, or put "
+        "back a whole copy"
+    )
 
 
 def copy_database(db: sqlite3.Connection, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -112,6 +113,12 @@ def command(
     return 0
 
 
+LABEL_STUDIO = click.option(
+    "--label-studio",
+    metavar="URL",
+    help="Keep a project there in step; the token stands in the variable LABEL_STUDIO_API_KEY.",
+)
+PROJECT = options.whole("--project", "Its number; one is made for the collection without.", least=1)
 STORE = click.argument("store", type=click.Path(path_type=Path))
 
 
@@ -362,6 +369,7 @@ def import_(state: Path, store: Path, as_json: bool) -> int:
 @options.command(
     "workbench collect serve labels.sqlite --port 8000 --tasks shown.csv",
     "workbench collect serve labels.sqlite --workers ann,bob --new-links",
+    "workbench collect serve labels.sqlite --label-studio http://127.0.0.1:8080 --project 7",
     group=command,  # type: ignore[arg-type]
     draws=False,
     plugins=True,
@@ -382,6 +390,8 @@ def import_(state: Path, store: Path, as_json: bool) -> int:
 @click.option("--images-from", metavar="HOST", multiple=True, help="Host of pictures. Repeatable.")
 @options.csv("--audit", "Journal of an audit of the answers, for the owner's picture.")
 @options.flag("--new-links", "Let no link made before be valid, and make all anew.")
+@LABEL_STUDIO
+@PROJECT
 def serve(
     store: Path,
     port: int,
@@ -392,6 +402,8 @@ def serve(
     images_from: tuple[str, ...],
     audit: str | None,
     new_links: bool,
+    label_studio: str | None,
+    project: int | None,
     as_json: bool,
 ) -> int:
     """Let people label in browsers, and programs by HTTP: print secret links, and serve.
@@ -409,7 +421,14 @@ def serve(
             for role, worker in [link.holder]
         ]
         if as_json:
-            emit({"url": told.base, "links": links, "earlier": told.earlier})
+            emit(
+                {
+                    "url": told.base,
+                    "links": links,
+                    "earlier": told.earlier,
+                    "project": told.project,
+                }
+            )
             return
         for link in links:
             show(f"{link['role'] if link['worker'] is None else link['worker']}: {link['url']}")
@@ -417,6 +436,8 @@ def serve(
             say(f"{told.earlier} links made before are valid; --new-links makes all anew")
         if told.corrected:
             say(f"{len(told.corrected)} tasks are shown otherwise than before; see the history")
+        if told.project is not None:
+            say(f"in step with {told.project}, where annotators choose among the tasks offered")
         say(f"serving {store} at {told.base}; Ctrl-C ends it")
 
     if host not in ("127.0.0.1", "::1", "localhost") and url is None:
@@ -433,10 +454,57 @@ def serve(
             images_from,
             None if audit is None else Path(audit),
             new_links,
+            _studio(label_studio),
+            project,
         ),
         announce,
+        say,
     )
     return 0
+
+
+@options.command(
+    "workbench collect pull labels.sqlite --label-studio http://127.0.0.1:8080 --project 7",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@LABEL_STUDIO
+@PROJECT
+def pull(store: Path, label_studio: str | None, project: int | None, as_json: bool) -> int:
+    """Take what annotators of Label Studio did since the last time, and set its queue, once.
+
+    Tasks that the project has not are put into it. The token stands in the variable
+    LABEL_STUDIO_API_KEY.
+    """
+    from workbench.serve.in_step import InStep
+
+    studio = _studio(label_studio)
+    if studio is None:
+        raise InputError("give --label-studio URL, the address of Label Studio")
+    step = InStep(store, studio, project, say)
+    try:
+        pulled = step.pull()
+        queue = step.steer()
+        address = step.address
+    finally:
+        step.close()
+    if as_json:
+        emit({**pulled._asdict(), "queue": queue, "project": address})
+    else:
+        show(
+            f"{pulled.new} labels are new, {pulled.changed} changed, {pulled.taken_back} taken "
+            f"back; {queue} annotations are wanted at {address}"
+        )
+    return 0
+
+
+def _studio(url: str | None) -> Any:
+    """Give the server of Label Studio, by the token in the environment."""
+    from workbench.serve.label_studio import LabelStudio
+
+    return None if url is None else LabelStudio(url, os.environ.get("LABEL_STUDIO_API_KEY", ""))
 
 
 @options.command(

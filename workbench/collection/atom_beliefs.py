@@ -334,7 +334,7 @@ class AtomBeliefs:
         worse = [self._worse_than_chance(each)[seen].sum() for each in (one, other)]
         first, second = (betaln(1.0 + k, 9.0 + seen.sum() - k) for k in worse)
         apart = float(np.abs(other.posterior - one.posterior).mean()) > APART
-        self.doubtful = apart and abs(first - second) < DOUBT
+        self.doubtful = bool(apart and abs(first - second) < DOUBT)
         return one if first >= second else other
 
     def _worse_than_chance(self, at: AtomFit) -> FloatArray:

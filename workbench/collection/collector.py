@@ -76,6 +76,7 @@ from workbench.collection.setup import (
     PerTask,
     PerWorker,
     Setup,
+    Triple,
     changed_terms,
     check_goal,
     labels_of,
@@ -639,6 +640,46 @@ class Collector(Saveable[CollectorState]):
             for is_gold, task, worker in rows
         ]
 
+    def outlook(self, most: int) -> list[tuple[Id, bool]]:
+        """Say about which tasks would be asked next, of anybody, if nobody answered meanwhile.
+
+        Nothing is asked: it is for programs that show tasks to whoever is there. Whoever may still
+        come is taken to be here.
+
+        Parameters
+        ----------
+        most
+            Questions at most.
+
+        Returns
+        -------
+        Task, and whether it is a gold task, of each question, in the policy's order; empty where
+        nothing more would be asked.
+
+        Raises
+        ------
+        InputError
+            The policy takes workers, or tasks, as they arrive.
+        """
+        now, asks = self._now, list[Triple]()
+        check(
+            not now.policy.streams,
+            f"policy {now.setup.policy} takes tasks as they arrive, each with its workers: where "
+            "workers choose, take until-trusted",
+        )
+        if now.halted:
+            return []
+        opened = now.opened()
+        coming = [f"coming {place}" for place in range(len(opened.names), len(now.setup.hands))]
+        copy = Running(msgspec.structs.replace(opened, names=(*opened.names, *coming)))
+        while len(asks) < most:
+            event = copy.ask(None, most - len(asks), None)
+            if event is None or not event.asks:
+                break
+            asks += event.asks
+        names = list(self.tasks), list(self.gold)
+        return [(names[gold][task], bool(gold)) for gold, task, _ in asks]
+
     # ---- hearing ----
 
     def tell(self, worker: Id, labels: PerTask) -> None:
@@ -660,8 +701,28 @@ class Collector(Saveable[CollectorState]):
         InputError
             As for `tell`, for any of them. Nothing is taken then.
         """
+        self._hear(labels, unasked=False)
+
+    def volunteered(self, labels: Mapping[Id, PerTask]) -> None:
+        """Take labels of workers who choose tasks themselves: by worker, as for `tell_all`.
+
+        They are paid, whether they were asked for or not, and count beyond a worker's capacity.
+
+        Raises
+        ------
+        InputError
+            As for `tell_all`, but that nobody need have been asked; or the policy wants labels of
+            those alone whom it asked.
+        """
+        self._hear(labels, unasked=True)
+
+    def _hear(self, labels: Mapping[Id, PerTask], *, unasked: bool) -> None:
         told_by = {worker: keyed(by_task, "task") for worker, by_task in labels.items()}
         with self._turn() as turn:
+            check(
+                not unasked or not turn.running.policy.streams,
+                f"policy {turn.running.setup.policy} wants labels of those alone whom it asked",
+            )
             for worker, by_task in told_by.items():
                 name = identifier("worker", worker)
                 place = self.workers.get(name)
@@ -671,8 +732,8 @@ class Collector(Saveable[CollectorState]):
                     raise InputError(
                         f"labels of worker {name!r} are no mapping: give a label by task"
                     )
-                told, given_up = self._sorted(turn.running, name, place, by_task)
-                self._check_late(turn.running, place, told, given_up)
+                told, given_up = self._sorted(turn.running, name, place, by_task, unasked=unasked)
+                self._check_late(turn.running, place, told, given_up, unasked=unasked)
                 turn.who = f"worker {place}"
                 if given_up:
                     turn.apply(GivenUp(place, tuple(given_up)))
@@ -680,7 +741,13 @@ class Collector(Saveable[CollectorState]):
                     turn.apply(Told(place, tuple(told)))
 
     def _sorted(
-        self, running: Running, name: Id, place: int, labels: Mapping[Any, Any] | pd.Series[Any]
+        self,
+        running: Running,
+        name: Id,
+        place: int,
+        labels: Mapping[Any, Any] | pd.Series[Any],
+        *,
+        unasked: bool,
     ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
         """Labels that came, and pairs of which none will come; those told before are left out."""
         waiting = running.waiting.get(place, {})
@@ -702,6 +769,10 @@ class Collector(Saveable[CollectorState]):
                 told.append((int(gold), at, code))
             else:
                 before = None if at is None else self._before(running.ledger, gold, at, place)
+                if unasked and at is not None and before is None and code is not None:
+                    told.append((int(gold), at, code))
+                    pairs.add((gold, at))
+                    continue
                 check(before is not None, f"worker {name!r} was not asked task {checks.show(task)}")
                 check(
                     code is None or before == code,
@@ -717,8 +788,10 @@ class Collector(Saveable[CollectorState]):
         place: int,
         told: list[tuple[int, int, int]],
         given_up: list[tuple[int, int]],
+        *,
+        unasked: bool,
     ) -> None:
-        """Check that labels which come after they were given up can be paid, and are hers to give.
+        """Check that labels which come late or unasked can be paid; late ones, that she has them.
 
         Raises
         ------
@@ -739,7 +812,7 @@ class Collector(Saveable[CollectorState]):
         left = ledger.money + back
         check(cost <= left + 1e-6, f"{len(late)} labels cost {cost:g}, and {left:g} is left")
         room = int(ledger.left[place]) + running.away.get(place, 0) + len(given_up)
-        check(len(late) <= room, "a worker is asked for more labels than she can give")
+        check(unasked or len(late) <= room, "a worker is asked for more labels than she can give")
 
     def _code(self, task: Any, label: Any) -> int | None:
         """Index of a class; None for a label that will not come."""
@@ -893,6 +966,11 @@ class Collector(Saveable[CollectorState]):
     def halted(self) -> Halt:
         """Whether, and how, nothing new is asked."""
         return self._now.halted
+
+    @property
+    def keys(self) -> dict[str, Id]:
+        """Name, or pseudonym, of each worker by the key that stands for her in the journal."""
+        return dict(zip(self._now.names, self.workers, strict=True))
 
     def reworded(self, tasks: Listed) -> None:
         """Note in the history that what people are shown of tasks was corrected.

@@ -116,6 +116,10 @@ class Policy:
     def told(self, ask: Questions, label: IntArray) -> None:
         """Hear labels that have just been entered in the ledger."""
 
+    def unasked(self, ask: Questions, label: IntArray) -> None:
+        """Hear labels that nobody was asked for; where workers choose, no `next` need follow."""
+        self.told(ask, label)
+
     def missed(self, ask: Questions) -> None:
         """Hear that labels asked for will not come."""
 

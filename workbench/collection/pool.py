@@ -283,6 +283,10 @@ class Ledger:
             np.add.at(self.left, ask.worker, 1)
             raise InputError("a worker is asked for more labels than she can give")
         still[ask.task, ask.worker] = False
+        if self._kept and not ask.gold:
+            for task, worker in zip(ask.task.tolist(), ask.worker.tolist(), strict=True):
+                if task in self._kept:  # full, and yet labelled
+                    self._kept[task][worker] = False
         self.spent += cost
         self.gold_spent += cost if ask.gold else 0.0
         self._wait(ask, 1)

@@ -276,20 +276,31 @@ class Running:
 
     def _told(self, event: Told) -> None:
         worker, waiting = event.worker, self.waiting.get(event.worker, {})
+        unasked = {
+            (gold, task)
+            for gold, task, _ in event.labels
+            if (bool(gold), task) not in waiting and (gold, task, worker) not in self.missed
+        }
         for gold, task, _ in event.labels:
             if (bool(gold), task) not in waiting:
                 self._reopen(gold, task, worker)
         for gold in (False, True):
-            pairs = [(task, label) for is_gold, task, label in event.labels if is_gold == gold]
-            if pairs:
+            for is_unasked in (False, True):
+                pairs = [
+                    (task, label)
+                    for is_gold, task, label in event.labels
+                    if is_gold == gold and ((is_gold, task) in unasked) == is_unasked
+                ]
+                if not pairs:
+                    continue
                 tasks, named = np.array(pairs, dtype=np.int64).T
                 ask = _questions(tasks, worker, gold)
                 self.ledger.tell(ask, named)
-                self.policy.told(ask, named)
+                (self.policy.unasked if is_unasked else self.policy.told)(ask, named)
         self._resolved(worker, [(gold, task) for gold, task, _ in event.labels])
 
     def _reopen(self, gold: int, task: int, worker: int) -> None:
-        """Ask, and pay, for a label that comes after it was given up."""
+        """Ask, and pay, for a label that comes after it was given up, or unasked."""
         still = self.ledger.gold_open if gold else self.ledger.open
         still[task, worker] = True
         left = self.ledger.left[worker]

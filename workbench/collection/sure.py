@@ -108,7 +108,7 @@ class UntilSure(Policy):
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone."""
         if worker is not None:
             self.came[worker] = True
-        if self._new() >= 20 + self.fitted // 20:
+        if self._is_due():
             self._refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
@@ -121,6 +121,12 @@ class UntilSure(Policy):
         """Move the beliefs of tasks and workers."""
         self.beliefs.told(ask, label)
         self._judge(np.unique(ask.worker))
+
+    def unasked(self, ask: Questions, label: IntArray) -> None:
+        """Move the beliefs; fit them anew where many labels are new, or all seems sure."""
+        self.told(ask, label)
+        if self._is_due() or not self._wanted(self.beliefs.confidence(), None).any():
+            self._refit()
 
     def belief(self) -> Belief:
         """Posterior and closed tasks."""
@@ -180,6 +186,9 @@ class UntilSure(Policy):
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
+
+    def _is_due(self) -> bool:
+        return self._new() >= 20 + self.fitted // 20
 
     def _refit(self) -> None:
         self.beliefs.refit()

@@ -5,5 +5,6 @@
 `app` has the routes; `service` is the collection as one thread holds it; `links` are the secret
 links, kept with all else that only serving needs in `beside`, a file next to the journal; `shown`
 is what people see of tasks, `owner` what the owner sees, `limits` what is refused, `run` the
-server itself. Starlette and uvicorn are the extra `serve`; only the command imports this package.
+server itself. `label_studio` is Label Studio's HTTP API, `in_step` keeps a project there in step.
+Starlette and uvicorn are the extra `serve`; only the command imports this package.
 """

@@ -27,6 +27,7 @@ from workbench.serve.messages import (
     Message,
     NextMessage,
     OrderMessage,
+    StudioMessage,
     TellMessage,
     read_message,
 )
@@ -36,13 +37,23 @@ T = TypeVar("T")
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 PAGES = ("work", "join", "owner")
-PACES = {"owner": (200.0, 400.0), "worker": (10.0, 40.0), "join": (5.0, 30.0), "": (5.0, 30.0)}
+PACES = {
+    "owner": (200.0, 400.0),
+    "worker": (10.0, 40.0),
+    "join": (5.0, 30.0),
+    "studio": (100.0, 1000.0),
+    "": (5.0, 30.0),
+}
 """Requests a second and at once, by role; of those without a link by address."""
 MOST_EVENTS = 2000
+STUDIO = "/label-studio"
+"""Where Label Studio sends word to."""
 JSON = "application/json"
 
 
-def application(service: CollectionService, desk: Executor) -> ASGIApp:
+def application(
+    service: CollectionService, desk: Executor, hear: Callable[[StudioMessage], None] | None = None
+) -> ASGIApp:
     """Make the application.
 
     Parameters
@@ -51,6 +62,8 @@ def application(service: CollectionService, desk: Executor) -> ASGIApp:
         The collection.
     desk
         The one thread that made it, and uses it.
+    hear
+        Takes word from Label Studio, where a project of it is kept in step.
     """
     door = _Door(service, desk)
     both, owner = ("owner", "worker"), ("owner",)
@@ -74,6 +87,9 @@ def application(service: CollectionService, desk: Executor) -> ASGIApp:
         *(Route(f"/{page}", _file(f"{page}.html")) for page in PAGES),
         *(Route(f"/static/{name}", _file(name)) for name in _names()),
     ]
+    if hear is not None:
+        endpoint = door.post(("studio",), StudioMessage, _heard(hear))
+        routes.append(Route(STUDIO, endpoint, methods=["POST"]))
     app = Starlette(
         routes=routes,
         exception_handlers={
@@ -176,6 +192,14 @@ def _records(table: Any) -> bytes:
 def _alone(act: Callable[[Any], Reply]) -> Callable[[Holder, Any], Reply]:
     """Let an act know nothing of who sends."""
     return lambda _, message: act(message)
+
+
+def _heard(hear: Callable[[StudioMessage], None]) -> Callable[[Holder, StudioMessage], Reply]:
+    def act(_: Holder, message: StudioMessage) -> Reply:
+        hear(message)
+        return {}
+
+    return act
 
 
 def _halts(service: CollectionService, state: str) -> Callable[[Holder, Message], Reply]:

@@ -1,5 +1,7 @@
 """What only serving needs, in a SQLite file beside the journal: links, replies, texts, the past.
 
+Also, where there is a project of Label Studio, which user there is which worker here.
+
 `labels.sqlite` has `labels.sqlite.serve` beside it. Links are there as hashes, never as they are.
 The collection does not depend on it: without the file a server makes new links.
 """
@@ -29,7 +31,7 @@ PATIENCE = 30.0
 _LAYOUT = Layout(
     what="file of a server",
     application=0x43725753,  # "CrWS"
-    version=1,
+    version=2,
     schema={
         "about": "CREATE TABLE about(journal TEXT)",
         "link": "CREATE TABLE link(digest TEXT PRIMARY KEY, role TEXT, worker TEXT) WITHOUT ROWID",
@@ -39,6 +41,19 @@ _LAYOUT = Layout(
         ),
         "shown": "CREATE TABLE shown(number INTEGER PRIMARY KEY, task TEXT, time REAL, cells TEXT)",
         "point": "CREATE TABLE point(time REAL PRIMARY KEY, content TEXT) WITHOUT ROWID",
+        # Of Label Studio: the project that was made on a server, who is who, and whose labels of
+        # which tasks came from there.
+        "studio_project": (
+            "CREATE TABLE studio_project(server TEXT PRIMARY KEY, number INTEGER) WITHOUT ROWID"
+        ),
+        "studio_annotator": (
+            "CREATE TABLE studio_annotator(server TEXT, user INTEGER, worker TEXT, "
+            "PRIMARY KEY(server, user)) WITHOUT ROWID"
+        ),
+        "studio_label": (
+            "CREATE TABLE studio_label(project TEXT, task INTEGER, user INTEGER, name TEXT, "
+            "PRIMARY KEY(project, task, user)) WITHOUT ROWID"
+        ),
     },
 )
 

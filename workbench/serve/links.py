@@ -16,13 +16,13 @@ from typing import Literal, NamedTuple, TypeAlias
 from workbench.base.state import Id
 from workbench.serve.beside import Beside
 
-Role: TypeAlias = Literal["owner", "worker", "join"]
+Role: TypeAlias = Literal["owner", "worker", "join", "studio"]
 PAGES: dict[Role, str] = {"owner": "owner", "worker": "work", "join": "join"}
-"""Page of each role."""
+"""Page of each role that has one; Label Studio, which sends word, has none."""
 
 
 class Holder(NamedTuple):
-    """Who holds a link: the owner, a worker by name, or whoever wants to join."""
+    """Who holds a link: the owner, a worker by name, whoever wants to join, or Label Studio."""
 
     role: Role
     worker: Id | None = None
@@ -57,6 +57,11 @@ class Links:
         self._beside.rows("INSERT INTO link VALUES (?, ?, ?)", row)
         return Link(holder, token)
 
+    def anew(self, holder: Holder) -> Link:
+        """Make a link; those that the holder had are valid no more."""
+        self.drop(holder)
+        return self.new(holder)
+
     def missing(self, holders: Iterable[Holder]) -> list[Link]:
         """Make a link for each holder who has none."""
         with self._beside.together():
@@ -81,11 +86,9 @@ class Links:
 
     def drop(self, holder: Holder) -> None:
         """Let the links of somebody be valid no more, and leave nothing of her name."""
-        for table, column, value in (
-            ("link", "worker", json.dumps(holder.worker)),
-            ("reply", "who", holder.key),
-        ):
-            self._beside.erase(f"DELETE FROM {table} WHERE {column} = ?", (value,))
+        of_links = (holder.role, json.dumps(holder.worker))
+        self._beside.erase("DELETE FROM link WHERE role = ? AND worker = ?", of_links)
+        self._beside.erase("DELETE FROM reply WHERE who = ?", (holder.key,))
 
 
 def _digest(token: str) -> str:

@@ -66,6 +66,21 @@ class OrderMessage(Message, frozen=True, kw_only=True):
     """Something is to be done, and nothing more is to be said of it."""
 
 
+class StudioAnnotation(msgspec.Struct, frozen=True):
+    """As much of an annotation as is looked at."""
+
+    id: int
+    task: int | None = None
+
+
+class StudioMessage(Message, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """Label Studio says that annotations were made, changed or deleted; more stands there."""
+
+    action: str = ""
+    annotation: StudioAnnotation | None = None
+    annotations: list[StudioAnnotation] = msgspec.field(default_factory=list)
+
+
 M = TypeVar("M", bound=Message)
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import socket
 import sys
-from collections.abc import Callable, Collection, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.base.errors import InputError
 from workbench.base.state import Id
-from workbench.serve.links import Link
+from workbench.serve.in_step import FULL, InStep, Keeper
+from workbench.serve.label_studio import LabelStudio
+from workbench.serve.links import Holder, Link
 from workbench.serve.service import CollectionService
 from workbench.serve.shown import read_shown
 
@@ -33,6 +38,8 @@ class Serving(NamedTuple):
     images: Collection[str] = ()
     audit: Path | None = None
     new_links: bool = False
+    studio: LabelStudio | None = None
+    project: int | None = None
 
 
 class Announcement(NamedTuple):
@@ -42,16 +49,29 @@ class Announcement(NamedTuple):
     links: list[Link]
     earlier: int
     corrected: list[Id]
+    project: str | None = None
+    """Address of the project of Label Studio that is kept in step."""
 
 
-def serve(serving: Serving, announce: Callable[[Announcement], None]) -> None:
+def serve(
+    serving: Serving, announce: Callable[[Announcement], None], say: Callable[[str], None]
+) -> None:
     """Serve a collection until the process is told to stop.
+
+    Parameters
+    ----------
+    serving
+        What to serve, and where.
+    announce
+        Is told the links, before serving.
+    say
+        Is told what goes wrong with Label Studio, meanwhile.
 
     Raises
     ------
     InputError
         Starlette or uvicorn is not installed; there is no such collection; a table or picture is
-        refused; or the port is taken.
+        refused; the port is taken; or Label Studio cannot be reached, or refuses.
     """
     try:
         import scipy.optimize  # noqa: F401  (late in a policy it would hold up who is asked then)
@@ -61,9 +81,10 @@ def serve(serving: Serving, announce: Callable[[Announcement], None]) -> None:
         raise InputError(
             "serving needs starlette and uvicorn; pip install 'crowd-workbench[serve]'"
         ) from None
-    from workbench.serve.app import application
+    from workbench.serve.app import STUDIO, application
 
     with (
+        _ended_in_order(),
         ThreadPoolExecutor(1, "collection") as desk,
         listening(serving.host, serving.port) as door,
     ):
@@ -72,19 +93,85 @@ def serve(serving: Serving, announce: Callable[[Announcement], None]) -> None:
         ).result()
         try:
             base = serving.address or address(serving.host, door.getsockname()[1])
-            announce(desk.submit(_prepare, service, serving, base).result())
-            config = uvicorn.Config(
-                application(service, desk),
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                lifespan="off",
-                limit_concurrency=MOST_CONNECTIONS,
-                timeout_graceful_shutdown=GRACE,
-            )
-            uvicorn.Server(config).run(sockets=[door])
+            announcement = desk.submit(_prepare, service, serving, base).result()
+            with _in_step(serving, say) as keeper, contextlib.ExitStack() as leaving:
+                hear = None
+                if keeper is not None:
+                    assert keeper.step is not None
+                    announcement = announcement._replace(project=keeper.step.address)
+                    token = desk.submit(service.links.anew, Holder("studio")).result().token
+                    hear, url = keeper.hear, base + STUDIO
+                    leaving.callback(_leave_alone, keeper.step, url)
+                    _listen(keeper.step, url, token, say)
+                announce(announcement)
+                config = uvicorn.Config(
+                    application(service, desk, hear),
+                    log_level="warning",
+                    access_log=False,
+                    server_header=False,
+                    lifespan="off",
+                    limit_concurrency=MOST_CONNECTIONS,
+                    timeout_graceful_shutdown=GRACE,
+                )
+                uvicorn.Server(config).run(sockets=[door])
         finally:
             desk.submit(service.close).result()
+
+
+class _EndedError(BaseException):
+    """The process is told to end."""
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a process that is told to end close first what is open."""
+
+    def end(*_: object) -> None:
+        raise _EndedError
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except _EndedError:
+        signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _in_step(serving: Serving, say: Callable[[str], None]) -> Iterator[Keeper | None]:
+    """Keep a project of Label Studio in step, in a thread of its own, while the block runs."""
+    studio = serving.studio
+    if studio is None:
+        yield None
+        return
+    keeper = Keeper(lambda: InStep(serving.store, studio, serving.project, say))
+    with ThreadPoolExecutor(1, "label studio") as thread:
+        try:
+            thread.submit(keeper.begin).result()
+            running = thread.submit(keeper.run)
+            yield keeper
+        finally:
+            keeper.stop()
+    running.result()
+
+
+def _leave_alone(step: InStep, url: str) -> None:
+    """Let Label Studio send no more word; where it cannot be reached, it sends in vain."""
+    with contextlib.suppress(InputError):
+        step.studio.leave_alone(step.project, url)
+
+
+def _listen(step: InStep, url: str, token: str, say: Callable[[str], None]) -> None:
+    """Let Label Studio send word; where it refuses, all is read now and then in any case."""
+    try:
+        step.studio.listen(step.project, url, token)
+    except InputError as error:
+        say(f"{error}; no word comes of new labels: all is read every {FULL:g} s")
 
 
 def _prepare(service: CollectionService, serving: Serving, base: str) -> Announcement:
@@ -94,7 +181,8 @@ def _prepare(service: CollectionService, serving: Serving, base: str) -> Announc
         names = {str(name): name for name in (*service.collector.gold, *service.collector.tasks)}
         corrected = service.show(read_shown(serving.tasks, names))
     links = service.invite(serving.workers, anew=serving.new_links)
-    return Announcement(base, links, len(service.links.holders()) - len(links), corrected)
+    people = [holder for holder in service.links.holders() if holder.role != "studio"]
+    return Announcement(base, links, len(people) - len(links), corrected)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -1,7 +1,7 @@
 // Lines over time, drawn as SVG.
 
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT, LEFT, BELOW] = [600, 220, 60, 24];
+const [WIDTH, HEIGHT, LEFT, ABOVE, BELOW] = [600, 220, 70, 14, 28];
 
 /** Draw series of [seconds, value]; values from 0 on. */
 export function chart(series, written, title) {
@@ -15,9 +15,9 @@ export function chart(series, written, title) {
   const times = all.map(([time]) => time);
   const first = Math.min(...times);
   const last = Math.max(...times, first + 1);
-  const top = Math.max(...all.map(([, value]) => value)) * 1.1 || 1;
+  const top = rounded(Math.max(...all.map(([, value]) => value)) || 1);
   const x = (time) => LEFT + ((time - first) / (last - first)) * (WIDTH - LEFT - 8);
-  const y = (value) => (1 - value / top) * (HEIGHT - BELOW - 8) + 8;
+  const y = (value) => (1 - value / top) * (HEIGHT - BELOW - ABOVE) + ABOVE;
   for (const value of [0, top / 2, top]) {
     picture.append(shape("line", { x1: LEFT, x2: WIDTH - 8, y1: y(value), y2: y(value) }));
     picture.append(words(written(value), LEFT - 6, y(value) + 4, "end"));
@@ -33,6 +33,12 @@ export function chart(series, written, title) {
     picture.append(shape("circle", { cx: x(time), cy: y(value), r: 3, class: `line${place}` }));
   });
   return picture;
+}
+
+/** The next number above that is easy to halve: 1, 2, 4, 6, 8 or 10, a power of ten times. */
+function rounded(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 4, 6, 8, 10].find((digit) => digit * power >= value * 0.999) * power;
 }
 
 function shape(kind, attributes) {

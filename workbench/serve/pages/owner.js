@@ -73,8 +73,8 @@ function people(all) {
       row.waiting,
       share(row.agrees),
       money(row.earned),
-      row.odd ? `odd: ${row.odd}` : "",
     ].map((value) => element("td", String(value)));
+    cells.push(element("td", row.odd ? `odd: ${row.odd}` : "", row.odd ? { class: "long" } : {}));
     const forget = element("button", "Delete the name", { type: "button", class: "small" });
     forget.setAttribute("aria-label", `Delete the name of ${row.worker}`);
     forget.addEventListener("click", () => {
@@ -92,13 +92,18 @@ function happened(events) {
     .map((event) =>
       element(
         "tr",
-        [event.number, event.time, event.who, event.event, event.details.slice(0, 300)].map(
-          (value) => element("td", String(value))
-        )
+        [
+          ...[event.number, clock(event.time), event.who, event.event].map((value) =>
+            element("td", String(value))
+          ),
+          element("td", event.details.slice(0, 300), { class: "long" }),
+        ]
       )
     );
   table("events", ["", "Time", "Who", "What", ""], rows);
 }
+
+const clock = (time) => new Date(time).toLocaleString("en-GB");
 
 function table(id, head, rows) {
   const top = element("tr", head.map((name) => element("th", name, { scope: "col" })));
