@@ -337,8 +337,9 @@ def solve(
     keep_on_interrupt
         Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
     proof
-        File to write what the plan and prices of workers prove, of an integer program in a .json
-        file; `workbench verify` recomputes it. Where no plan was reached nothing is written.
+        File to write the proof to, of an integer program in a .json file: the plan and its bound,
+        a bound alone, or that there is no plan. `workbench verify` recomputes it. Where nothing is
+        proven nothing is written.
 
     Returns
     -------
@@ -410,9 +411,10 @@ def solve(
         progress=progress,
         keep_on_interrupt=keep_on_interrupt,
     )
-    if proof is not None and solution.assignment is not None:
+    if proof is not None:
         content = proof_of(str(problem), SolvedAssignment(asked, solution))
-        write_together({Path(proof): content})
+        if content is not None:
+            write_together({Path(proof): content})
     return SolvedAssignment(asked, solution)
 
 
@@ -428,13 +430,13 @@ def check_provable(
         raise InputError("proof: the problem's file says all; leave `epsilon` and `gain` out")
 
 
-def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes:
-    """Write what the plan of a problem's file, and prices of workers, prove.
+def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes | None:
+    """Write what is proven of a problem's file; None where nothing is.
 
     Raises
     ------
     InputError
-        There is no plan, or the checker refuses what would be written.
+        The checker refuses what would be written.
     """
     from workbench.solving.proof_file import proof_file
 
