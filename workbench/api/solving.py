@@ -452,6 +452,10 @@ def _unused(what: str, given: dict[str, Any]) -> None:
             raise InputError(f"{name}: {what} has none, leave it out")
 
 
+PROVEN = ("sol", "vipr")
+"""Formats that are written of a proof."""
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """A model as the text of a file that any solver takes.
@@ -459,7 +463,7 @@ class ModelFile:
     Attributes
     ----------
     format, formulation
-        `lp` or `mps`, and what the model states.
+        `lp`, `mps`, `sol` or `vipr`, and what the model states.
     content
         The text.
     variables, constraints
@@ -484,15 +488,28 @@ def export(
     format: str = "lp",
     epsilon: float | None = None,
     gain: str | None = None,
+    proof: str | Path | None = None,
 ) -> ModelFile:
-    """Write the readable Pyomo model of an assignment problem as .lp or .mps.
+    """Write the readable Pyomo model of an assignment problem as .lp or .mps; or what is proven.
 
     Variables are named as in the paper: y(i_j) is worker j on task i.
+
+    Parameters
+    ----------
+    problem, epsilon, gain
+        As of `solve`.
+    formulation
+        `ip`, `relaxation`, `dual` or `typed`.
+    format
+        `lp` or `mps`, the model. Of a proof: `sol`, its plan in MIPLIB's form; `vipr`, all of it
+        as a VIPR 1.1 certificate, for checkers that others wrote.
+    proof
+        File that `solve` wrote for the problem's .json file; it is checked first.
 
     Raises
     ------
     InputError
-        A file that cannot be read, an unknown format.
+        A file that cannot be read, an unknown format, a proof that is wrong or too large.
 
     Examples
     --------
@@ -503,8 +520,10 @@ def export(
     """
     from workbench.solving.pyomo_route import build
 
+    if format in PROVEN:
+        return _proven_file(problem, formulation, format, epsilon, gain, proof)
     if format not in ("lp", "mps"):
-        raise InputError(f"format is {show(format)}: choose lp or mps")
+        raise InputError(f"format is {show(format)}: choose lp, mps, sol or vipr")
     asked = read(problem, epsilon, gain)
     if isinstance(asked, (SelectionProblem, JointProblem)):
         raise InputError("problem: of another kind; give an assignment problem")
@@ -514,6 +533,34 @@ def export(
         model.write(str(draft), io_options={"symbolic_solver_labels": True})
         content = draft.read_bytes()
     return ModelFile(format, formulation, content, model.nvariables(), model.nconstraints())
+
+
+def _proven_file(
+    problem: Problem | str | Path,
+    formulation: str,
+    format: str,
+    epsilon: float | None,
+    gain: str | None,
+    proof: str | Path | None,
+) -> ModelFile:
+    """Write a proof of a problem's file in another form."""
+    from workbench.solving.sol_file import sol_file
+    from workbench.solving.vipr import vipr_file
+
+    if proof is None:
+        raise InputError(f"format {format} is of a proof: give that too, as solve wrote it")
+    asked = read(problem)
+    check_provable(problem, asked, formulation, epsilon, gain)
+    assert isinstance(problem, (str, Path))
+    assert isinstance(asked, AssignmentProblem)
+    try:
+        text = Path(proof).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{proof}: cannot be read ({error})") from None
+    write = sol_file if format == "sol" else vipr_file
+    content = write(Path(problem).read_bytes(), text)
+    rows = sum(asked.shape)
+    return ModelFile(format, formulation, content, int(asked.mask.sum()), rows)
 
 
 def read(
