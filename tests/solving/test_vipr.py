@@ -22,7 +22,7 @@ from tests.solving.test_proof_file import TRIPLES, drawn
 from tests.solving.test_proof_mutants import MUTANTS, cheapest
 from tests.solving.test_proof_mutants import drawn as tenths
 from workbench.base.errors import InputError
-from workbench.solving.pricing_tree import Pricing, TooLargeError, pricing_tree
+from workbench.solving.pricing_tree import LeastPrice, TooLargeError, pricing_tree
 from workbench.solving.vipr import vipr_file
 
 VIPRCHK = os.environ.get("VIPRCHK")
@@ -229,7 +229,7 @@ def test_a_tree_proves_the_least_price_and_no_more(seed):
     sets = np.stack(np.meshgrid(*(np.arange(c + 1) for c in copies)), -1).reshape(-1, kinds)
     prices = (sets @ price)[sets @ quality >= float(need)]
     parts = (tuple(part.tolist()) for part in (quality, price, copies))
-    asked = Pricing(*parts, need, int(prices.min(initial=99)))
+    asked = LeastPrice(*parts, need, int(prices.min(initial=99)))
     tree = pricing_tree(asked, 500)
     assert tree is not None
     if len(prices):

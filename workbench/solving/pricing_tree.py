@@ -18,7 +18,7 @@ SCALES = (1, 10, 10**2, 10**3, 10**4, 10**6, 10**9, 10**12)
 
 
 @dataclass(frozen=True)
-class Pricing:
+class LeastPrice:
     """What is asked of one task.
 
     Attributes
@@ -41,7 +41,7 @@ class Pricing:
 
 
 @dataclass(frozen=True)
-class Rate:
+class PriceRate:
     """A leaf: `scale` × the prices, less `rate` × the cover; scale 0 where nobody can cover."""
 
     rate: int
@@ -49,13 +49,13 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Count:
+class CountSplit:
     """Workers of a kind are so many at `most`, or more."""
 
     kind: int
     most: int
-    below: Count | Rate
-    above: Count | Rate
+    below: CountSplit | PriceRate
+    above: CountSplit | PriceRate
 
 
 Bounds = tuple[tuple[int, int], ...]
@@ -65,7 +65,7 @@ class TooLargeError(Exception):
     """The tree has more nodes than allowed."""
 
 
-def pricing_tree(pricing: Pricing, nodes: int) -> Count | Rate:
+def pricing_tree(pricing: LeastPrice, nodes: int) -> CountSplit | PriceRate:
     """Prove that workers who cover the task cost the target at least.
 
     Raises
@@ -81,12 +81,14 @@ def pricing_tree(pricing: Pricing, nodes: int) -> Count | Rate:
     return _node(pricing, order, start, iter(range(nodes)))
 
 
-def size(tree: Count | Rate) -> int:
+def size(tree: CountSplit | PriceRate) -> int:
     """Nodes of a tree."""
-    return 1 if isinstance(tree, Rate) else 1 + size(tree.below) + size(tree.above)
+    return 1 if isinstance(tree, PriceRate) else 1 + size(tree.below) + size(tree.above)
 
 
-def _node(pricing: Pricing, order: list[int], within: Bounds, left: Iterator[int]) -> Count | Rate:
+def _node(
+    pricing: LeastPrice, order: list[int], within: Bounds, left: Iterator[int]
+) -> CountSplit | PriceRate:
     if next(left, None) is None:
         raise TooLargeError
     relaxed = relaxation(pricing, order, within)
@@ -102,11 +104,11 @@ def _node(pricing: Pricing, order: list[int], within: Bounds, left: Iterator[int
         _node(pricing, order, (*within[:kind], side, *within[kind + 1 :]), left)
         for side in ((low, most), (most + 1, high))
     )
-    return Count(kind, most, below, above)
+    return CountSplit(kind, most, below, above)
 
 
 @dataclass(frozen=True)
-class Relaxed:
+class RelaxedPrice:
     """The linear program: its best rate, and the kind it takes a fraction of, `level` in all.
 
     No rate where the cover is out of reach, no kind where it is met anyway.
@@ -117,39 +119,39 @@ class Relaxed:
     level: float = 0.0
 
 
-def relaxation(pricing: Pricing, order: list[int], within: Bounds) -> Relaxed:
+def relaxation(pricing: LeastPrice, order: list[int], within: Bounds) -> RelaxedPrice:
     """Fill the cover by the cheapest quality first."""
     price, quality = pricing.price, pricing.quality
     level = [high if price[k] < 0 else low for k, (low, high) in enumerate(within)]
     lacking = float(pricing.need - sum(q * x for q, x in zip(quality, level, strict=True)))
     if lacking <= 0:
-        return Relaxed(Fraction(0))
+        return RelaxedPrice(Fraction(0))
     for k in order:
         room = within[k][1] - level[k]
         if room and room * quality[k] >= lacking:
             rate = Fraction(price[k], quality[k])
-            return Relaxed(rate, k, level[k] + lacking / quality[k])
+            return RelaxedPrice(rate, k, level[k] + lacking / quality[k])
         lacking -= room * quality[k]
-    return Relaxed(None)
+    return RelaxedPrice(None)
 
 
-def short_rate(pricing: Pricing, within: Bounds, best: Fraction | None) -> Rate | None:
+def short_rate(pricing: LeastPrice, within: Bounds, best: Fraction | None) -> PriceRate | None:
     """The shortest rate near the best that proves the target; None where that does not."""
     if best is None:
-        out_of_reach = Rate(1, 0)
+        out_of_reach = PriceRate(1, 0)
         return out_of_reach if proven(pricing, within, out_of_reach) > 0 else None
-    exact = Rate(best.numerator, best.denominator)
+    exact = PriceRate(best.numerator, best.denominator)
     if not _proves(pricing, within, exact):
         return None
-    tried = [Rate(round(best * scale), scale) for scale in SCALES]
+    tried = [PriceRate(round(best * scale), scale) for scale in SCALES]
     return next((leaf for leaf in tried if _proves(pricing, within, leaf)), exact)
 
 
-def _proves(pricing: Pricing, within: Bounds, leaf: Rate) -> bool:
+def _proves(pricing: LeastPrice, within: Bounds, leaf: PriceRate) -> bool:
     return proven(pricing, within, leaf) > (pricing.target - 1) * leaf.scale
 
 
-def proven(pricing: Pricing, within: Bounds, leaf: Rate) -> Fraction:
+def proven(pricing: LeastPrice, within: Bounds, leaf: PriceRate) -> Fraction:
     """What a leaf proves of `scale` × the prices."""
     total = leaf.rate * pricing.need
     for q, a, (low, high) in zip(pricing.quality, pricing.price, within, strict=True):

@@ -18,7 +18,14 @@ from typing import Any
 
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
-from workbench.solving.pricing_tree import Count, Pricing, Rate, TooLargeError, pricing_tree, size
+from workbench.solving.pricing_tree import (
+    CountSplit,
+    LeastPrice,
+    PriceRate,
+    TooLargeError,
+    pricing_tree,
+    size,
+)
 
 NODES = 20_000
 """Of the tree of one kind of task."""
@@ -29,8 +36,8 @@ UNITS = (1, 64, 1024, 10**5, 10**9)
 BESIDE = 1
 """Further units that are tried, in case the trees are smaller."""
 
-SMALL = 3
-"""Nodes of a task's tree that are few enough to look no further."""
+SMALL = 50_000
+"""Derivations that are few enough to look no further."""
 SPARED = Fraction(999, 1000)
 """Share of what a leaf proves beyond what is asked that its tasks need not prove."""
 OUT_OF_REACH = -(10**9)
@@ -42,7 +49,7 @@ Assumed = tuple[tuple[Any, int], ...]
 
 
 @dataclass
-class Certificate:
+class Lines:
     """Lines of a certificate, and how many constraints there are so far."""
 
     rows: int = 0
@@ -90,7 +97,7 @@ def certificate(checker: dict[str, Any], problem: Any, proof: dict[str, Any]) ->
         raise InputError("vipr: the problem is stated by class; only pairs can be written")
     if any(kind.least > 0 or kind.most < math.inf for kind in problem.kinds.values()):
         raise InputError("vipr: least and most labels a task are not written yet")
-    program = Program.of(problem)
+    program = PairProgram.of(problem)
     derived = Derivation(checker, program, proof["claim"])
     root = derived.node(proof["tree"], ())
     head = [
@@ -102,7 +109,7 @@ def certificate(checker: dict[str, Any], problem: Any, proof: dict[str, Any]) ->
     return ("\n".join([*head, *derived.written.lines]) + "\n").encode()
 
 
-def _claimed(program: Program, proof: dict[str, Any]) -> list[str]:
+def _claimed(program: PairProgram, proof: dict[str, Any]) -> list[str]:
     """What is to be proven, and the plan."""
     claim = proof["claim"]
     if "infeasible" in claim:
@@ -116,7 +123,7 @@ def _claimed(program: Program, proof: dict[str, Any]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Program:
+class PairProgram:
     """The integer program: variable of each task's workers, and where its constraints stand.
 
     `step` is the money that prices are multiples of; `unit` of each kind makes qualities whole.
@@ -132,7 +139,7 @@ class Program:
     head: list[str]
 
     @classmethod
-    def of(cls, problem: Any) -> Program:
+    def of(cls, problem: Any) -> PairProgram:
         """Number the variables task by task, bounds first among the constraints."""
         variables: list[dict[int, int]] = []
         names: list[str] = []
@@ -142,7 +149,7 @@ class Program:
             names += [f"y({i}_{j})" for j in able]
         step = _step(problem)
         unit = {key: _unit(kind.quality) for key, kind in problem.kinds.items()}
-        written, size = Certificate(), len(names)
+        written, size = Lines(), len(names)
         for v in range(size):
             written.add("G", 0, [(v, 1)])
             written.add("L", 1, [(v, 1)])
@@ -191,22 +198,22 @@ def _unit(quality: Iterable[Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Task:
+class PricedKind:
     """What a task of a kind is asked to prove: workers by kind of equal ones, and the tree."""
 
-    pricing: Pricing
+    pricing: LeastPrice
     members: list[list[int]]
-    tree: Count | Rate
+    tree: CountSplit | PriceRate
 
 
 @dataclass(frozen=True)
-class Priced:
+class PricedLeaf:
     """Prices at a leaf, in parts of a step, and what a task of each group proves at them."""
 
     parts: int
     workers: list[Fraction]
     sides: list[Fraction]
-    tasks: dict[Any, Task]
+    tasks: dict[Any, PricedKind]
     lines: int
 
 
@@ -215,11 +222,11 @@ class Derivation:
     """What is derived from a program, from the leaves of a proof up."""
 
     checker: dict[str, Any]
-    program: Program
+    program: PairProgram
     claim: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self.written, self.lines = Certificate(self.program.rows), 0
+        self.written, self.lines = Lines(self.program.rows), 0
         self.priced = "infeasible" not in self.claim
         self.least = self.program.steps(self.claim["bound"]) if self.priced else Fraction(0)
 
@@ -280,7 +287,7 @@ class Derivation:
     def _group(self, i: int, sides: Sequence[Any]) -> tuple[Any, ...]:
         return self.program.problem.of[i], tuple(side.block[i] for side in sides)
 
-    def _priced(self, sides: list[Any], node: dict[str, Any]) -> Priced:
+    def _priced(self, sides: list[Any], node: dict[str, Any]) -> PricedLeaf:
         """The leaf at its prices rounded to short ones: those of the smallest trees."""
         best, beside = None, 0
         for parts in UNITS:
@@ -288,13 +295,13 @@ class Derivation:
             if at is not None and (best is None or at.lines < best.lines):
                 best = at
             beside += best is not None
-            if best is not None and (beside > BESIDE or best.lines <= SMALL * len(best.tasks)):
+            if best is not None and (beside > BESIDE or best.lines <= SMALL):
                 return best
         if best is None:
             raise InputError(f"vipr: some task takes more than {NODES:,} nodes, or short prices")
         return best
 
-    def _rounded(self, parts: int, sides: list[Any], node: dict[str, Any]) -> Priced | None:
+    def _rounded(self, parts: int, sides: list[Any], node: dict[str, Any]) -> PricedLeaf | None:
         """The same at prices of whole parts of a step; None where they prove too little."""
         problem, step = self.program.problem, self.program.step
         u, mu = (
@@ -328,7 +335,7 @@ class Derivation:
         except TooLargeError:
             return None
         nodes = sum(groups[group] * size(task.tree) for group, task in tasks.items())
-        return Priced(parts, u, mu, tasks, 2 * nodes)
+        return PricedLeaf(parts, u, mu, tasks, 2 * nodes)
 
     def _charge(
         self, group: Any, sides: list[Any], u: list[Fraction], mu: list[Fraction]
@@ -340,7 +347,7 @@ class Derivation:
                 charge[j] += side.sign * price
         return charge
 
-    def _kind(self, key: Any, charge: list[Fraction], least: Any, parts: int) -> Task:
+    def _kind(self, key: Any, charge: list[Fraction], least: Any, parts: int) -> PricedKind:
         """The tree of a kind of task, whose labels cost `least` steps at least."""
         kind, step, unit = (
             self.program.problem.kinds[key],
@@ -354,18 +361,20 @@ class Derivation:
                 equal.setdefault((int(q * unit), int(asked)), []).append(j)
         quality, price = zip(*equal, strict=True) if equal else ((), ())
         target = OUT_OF_REACH if least == math.inf else math.ceil(least * parts)
-        pricing = Pricing(quality, price, tuple(map(len, equal.values())), kind.need * unit, target)
-        return Task(pricing, list(equal.values()), pricing_tree(pricing, NODES))
+        pricing = LeastPrice(
+            quality, price, tuple(map(len, equal.values())), kind.need * unit, target
+        )
+        return PricedKind(pricing, list(equal.values()), pricing_tree(pricing, NODES))
 
-    def _task(self, i: int, row: dict[int, int], task: Task) -> int:
+    def _task(self, i: int, row: dict[int, int], task: PricedKind) -> int:
         """Derive what the labels of a task cost at least."""
         pricing = task.pricing
         members = [[row[j] for j in those] for those in task.members]
         terms = sorted(
             (v, a) for a, those in zip(pricing.price, members, strict=True) for v in those if a
         )
-        shared = Labels(self.written, self.program.cover[i], pricing, members)
-        if isinstance(task.tree, Rate):
+        shared = TaskLabels(self.written, self.program.cover[i], pricing, members)
+        if isinstance(task.tree, PriceRate):
             if task.tree.scale == 0:
                 return shared.absurd(task.tree, None, shared.start)
             reason = listed(shared.combined(task.tree, shared.start, Fraction(1, task.tree.scale)))
@@ -381,12 +390,12 @@ Ends = list[tuple[int | None, int | None]]
 
 
 @dataclass(frozen=True)
-class Labels:
+class TaskLabels:
     """The labels of one task, whose prices are assumed to be less than the target."""
 
-    written: Certificate
+    written: Lines
     cover: int
-    pricing: Pricing
+    pricing: LeastPrice
     members: list[list[int]]
 
     @property
@@ -394,9 +403,9 @@ class Labels:
         """Nothing is assumed yet."""
         return [(None, None)] * len(self.members)
 
-    def node(self, node: Count | Rate, less: int, ends: Ends) -> int:
+    def node(self, node: CountSplit | PriceRate, less: int, ends: Ends) -> int:
         """Derive that 0 ≥ 1."""
-        if isinstance(node, Rate):
+        if isinstance(node, PriceRate):
             return self.absurd(node, less, ends)
         kind, terms = node.kind, [(v, 1) for v in self.members[node.kind]]
         fewest, most = ends[kind]
@@ -406,14 +415,14 @@ class Labels:
         above = self.node(node.above, less, [*ends[:kind], (more, most), *ends[kind + 1 :]])
         return self.written.add("G", 1, [], f"uns {below} {at} {above} {more}")
 
-    def absurd(self, leaf: Rate, less: int | None, ends: Ends) -> int:
+    def absurd(self, leaf: PriceRate, less: int | None, ends: Ends) -> int:
         """Derive it at a leaf."""
         terms = self.combined(leaf, ends, Fraction(1))
         if less is not None and leaf.scale:
             terms.append((less, -leaf.scale))
         return self.written.add("G", 1, [], f"lin {listed(terms)}")
 
-    def combined(self, leaf: Rate, ends: Ends, times: Fraction) -> Terms:
+    def combined(self, leaf: PriceRate, ends: Ends, times: Fraction) -> Terms:
         """The cover at a rate, and what is left of the prices by the ends of each kind."""
         terms: Terms = [(self.cover, leaf.rate * times)] if leaf.rate else []
         for q, a, those, (fewest, most) in zip(
