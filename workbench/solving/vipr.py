@@ -36,7 +36,7 @@ UNITS = (1, 64, 1024, 10**5, 10**9)
 BESIDE = 1
 """Further units that are tried, in case the trees are smaller."""
 
-SMALL = 50_000
+SMALL = 300_000
 """Derivations that are few enough to look no further."""
 SPARED = Fraction(999, 1000)
 """Share of what a leaf proves beyond what is asked that its tasks need not prove."""
