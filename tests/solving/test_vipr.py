@@ -6,6 +6,7 @@ line by line, so that the writer is tested without it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -22,7 +23,16 @@ from tests.solving.test_proof_file import TRIPLES, drawn
 from tests.solving.test_proof_mutants import MUTANTS, cheapest
 from tests.solving.test_proof_mutants import drawn as tenths
 from workbench.base.errors import InputError
-from workbench.solving.pricing_tree import LeastPrice, TooLargeError, pricing_tree
+from workbench.solving import pricing_tree as trees
+from workbench.solving.pricing_tree import (
+    LabelSplit,
+    LeastPrice,
+    TooLargeError,
+    pricing_tree,
+    size,
+    smaller_tree,
+)
+from workbench.solving.proof_file import written as text_of
 from workbench.solving.vipr import vipr_file
 
 VIPRCHK = os.environ.get("VIPRCHK")
@@ -159,8 +169,10 @@ class ByHand:
         return least
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_what_is_derived_is_the_optimum(seed, tmp_path):
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_derived_is_the_optimum(seed, tmp_path, monkeypatch):
+    if seed % 2:
+        monkeypatch.setattr(trees, "FIRST", 1)  # all labels are split first
     raw = tenths(np.random.default_rng(seed), tight=seed % 3 == 2)
     if cheapest(raw) is None:
         raw["capacity"] = [max(1, most) for most in raw["capacity"]]
@@ -237,13 +249,40 @@ def test_a_tree_proves_the_least_price_and_no_more(seed):
             pricing_tree(replace(asked, target=asked.target + 1), 500)
 
 
-def test_what_cannot_be_written_says_why(tmp_path):
-    problem, proof = tmp_path / "problem.json", tmp_path / "proof.json"
-    raw = {"quality": [[0.5, 0.5]], "requirement": 1.0, "capacity": 1, "most": 2}
-    problem.write_text(json.dumps(raw))
-    wb.solve(problem, proof=proof)
-    with pytest.raises(InputError, match="least and most labels"):
-        vipr_file(problem.read_bytes(), proof.read_text())
+def test_a_problem_by_class_is_not_written(tmp_path):
+    raw = {
+        "quality": [[0.6, 0.9]],
+        "requirement": [1.2],
+        "capacity": 2,
+        "tasks": [2],
+        "workers": [3, 2],
+    }
+    problem = json.dumps(raw).encode()
+    proof = {
+        "kind": "assignment",
+        "format": 2,
+        "problem_sha256": hashlib.sha256(problem).hexdigest(),
+        "claim": {"bound": 0, "cost": 4},
+        "patterns": [[0, {"0": 2}, 2]],
+        "tree": {"worker_prices": [0, 0], "side_prices": []},
+    }
+    with pytest.raises(InputError, match="by class"):
+        vipr_file(problem, text_of(proof).decode())
+
+
+def test_splitting_all_labels_first_takes_fewer_nodes():
+    """Six of about a sixth each: the linear program sees 5.4, and knows no whole number."""
+    rng = np.random.default_rng(2)
+    quality = tuple(rng.integers(900, 1000, 60).tolist())
+    price = tuple(rng.integers(100, 110, 60).tolist())
+    asked = LeastPrice(quality, price, (1,) * 60, Fraction(5300), 0)
+    cheapest = sorted(price)[:6]
+    asked = replace(asked, target=sum(cheapest) - 5)
+    tree = smaller_tree(asked, 20_000)
+    assert isinstance(tree, LabelSplit)
+    with pytest.raises(TooLargeError):
+        pricing_tree(asked, 500)
+    assert size(tree) < 500
 
 
 @pytest.mark.parametrize("name", ["toy-5x4", "toy-8x6-mask", "rounding", "chain"])

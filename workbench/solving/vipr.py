@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,18 +20,23 @@ from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
 from workbench.solving.pricing_tree import (
     CountSplit,
+    LabelLimit,
+    LabelSplit,
     LeastPrice,
     PriceRate,
+    PriceTree,
     TooLargeError,
-    pricing_tree,
+    charged,
+    limited_tree,
     size,
+    smaller_tree,
 )
 
 NODES = 20_000
 """Of the tree of one kind of task."""
 LINES = 1_000_000
 """Derivations in all: beyond it files grow past what is of use."""
-UNITS = (1, 64, 1024, 10**5, 10**9)
+UNITS = (1, 4, 16, 64, 1024, 10**5, 10**9)
 """Parts of a price that workers' prices are rounded to, the first that proves enough."""
 BESIDE = 1
 """Further units that are tried, in case the trees are smaller."""
@@ -75,7 +80,7 @@ def vipr_file(content: bytes, text: str) -> bytes:
     Raises
     ------
     InputError
-        The proof is wrong, is of a problem by class or with limits of labels, or is too large.
+        The proof is wrong, is of a problem by class, or is too large.
     """
     checker = plan_checker()
     holds, line = checker["line_of"](content, text)
@@ -91,12 +96,10 @@ def certificate(checker: dict[str, Any], problem: Any, proof: dict[str, Any]) ->
     Raises
     ------
     InputError
-        It is of a problem by class or with limits of labels, or is too large.
+        It is of a problem by class, or is too large.
     """
     if {*problem.times, *problem.copies} != {1} or "patterns" in proof:
         raise InputError("vipr: the problem is stated by class; only pairs can be written")
-    if any(kind.least > 0 or kind.most < math.inf for kind in problem.kinds.values()):
-        raise InputError("vipr: least and most labels a task are not written yet")
     program = PairProgram.of(problem)
     derived = Derivation(checker, program, proof["claim"])
     root = derived.node(proof["tree"], ())
@@ -135,6 +138,8 @@ class PairProgram:
     first: list[dict[int, int]]
     capacity: dict[int, int]
     cover: list[int]
+    least: dict[int, int]
+    most: dict[int, int]
     rows: int
     head: list[str]
 
@@ -163,6 +168,7 @@ class PairProgram:
             kind, many = problem.kinds[key], unit[key]
             terms = [(v, int(kind.quality[j] * many)) for j, v in row.items() if kind.quality[j]]
             cover.append(written.add("G", kind.need * many, terms))
+        least, most = _limits(problem, variables, written)
         prices = [
             (v, Fraction(problem.kinds[key].cost[j]) / step)
             for row, key in zip(variables, problem.of, strict=True)
@@ -174,11 +180,25 @@ class PairProgram:
             *("OBJ min", listed([(v, c) for v, c in prices if c])),
             *(f"CON {written.rows} {2 * size}", *written.lines),
         ]
-        return cls(problem, step, unit, variables, capacity, cover, written.rows, head)
+        return cls(problem, step, unit, variables, capacity, cover, least, most, written.rows, head)
 
     def steps(self, money: int | str) -> Fraction:
         """Money in steps of prices."""
         return Fraction(money) / self.step
+
+
+def _limits(
+    problem: Any, variables: list[dict[int, int]], written: Lines
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Write least and most labels of tasks; where they stand."""
+    least, most = dict[int, int](), dict[int, int]()
+    for i, (row, key) in enumerate(zip(variables, problem.of, strict=True)):
+        kind, terms = problem.kinds[key], [(v, 1) for v in row.values()]
+        if kind.least > 0:
+            least[i] = written.add("G", kind.least, terms)
+        if kind.most < math.inf:
+            most[i] = written.add("L", kind.most, terms)
+    return least, most
 
 
 def _step(problem: Any) -> Fraction:
@@ -203,7 +223,7 @@ class PricedKind:
 
     pricing: LeastPrice
     members: list[list[int]]
-    tree: CountSplit | PriceRate
+    tree: PriceTree
 
 
 @dataclass(frozen=True)
@@ -364,7 +384,12 @@ class Derivation:
         pricing = LeastPrice(
             quality, price, tuple(map(len, equal.values())), kind.need * unit, target
         )
-        return PricedKind(pricing, list(equal.values()), pricing_tree(pricing, NODES))
+        if target == OUT_OF_REACH or not (kind.least > 0 or kind.most < math.inf):
+            tree = smaller_tree(pricing, NODES)
+        else:
+            most = None if kind.most == math.inf else kind.most
+            tree = limited_tree(pricing, kind.least, most, NODES)
+        return PricedKind(pricing, list(equal.values()), tree)
 
     def _task(self, i: int, row: dict[int, int], task: PricedKind) -> int:
         """Derive what the labels of a task cost at least."""
@@ -380,7 +405,13 @@ class Derivation:
             reason = listed(shared.combined(task.tree, shared.start, Fraction(1, task.tree.scale)))
             return self.written.add("G", pricing.target, terms, f"rnd {reason}")
         less = self.written.add("L", pricing.target - 1, terms, "asm")
-        top = shared.node(task.tree, less, shared.start)
+        if isinstance(task.tree, LabelLimit):
+            at = (self.program.most if task.tree.charge > 0 else self.program.least).get(i)
+            top = shared.limited(task.tree, less, at)
+        elif isinstance(task.tree, LabelSplit):
+            top = shared.split(task.tree, less)
+        else:
+            top = shared.node(task.tree, less, shared.start)
         more = self.written.add("G", pricing.target, terms, "asm")
         return self.written.add("G", pricing.target, terms, f"uns {top} {less} {more} {more}")
 
@@ -397,11 +428,33 @@ class TaskLabels:
     cover: int
     pricing: LeastPrice
     members: list[list[int]]
+    labels: tuple[int, int] | None = None
+    """Where the number of all labels is limited, and what each is charged for that."""
 
     @property
     def start(self) -> Ends:
         """Nothing is assumed yet."""
         return [(None, None)] * len(self.members)
+
+    def limited(self, tree: LabelLimit, less: int, at: int | None) -> int:
+        """Derive that 0 ≥ 1 by a limit of labels that the problem states."""
+        if at is None or not tree.charge:
+            return self.node(tree.inner, less, self.start)
+        return self._charged(tree.charge, tree.labels, at).node(tree.inner, less, self.start)
+
+    def split(self, tree: LabelSplit, less: int) -> int:
+        """Derive it where all labels are split."""
+        terms = sorted((v, 1) for those in self.members for v in those)
+        at = self.written.add("L", tree.most, terms, "asm")
+        few = self._charged(tree.charges[0], tree.most, at)
+        below = few.node(tree.below, less, self.start)
+        more = self.written.add("G", tree.most + 1, terms, "asm")
+        many = self._charged(-tree.charges[1], tree.most + 1, more)
+        above = many.node(tree.above, less, self.start)
+        return self.written.add("G", 1, [], f"uns {below} {at} {above} {more}")
+
+    def _charged(self, charge: int, labels: int, at: int) -> TaskLabels:
+        return replace(self, pricing=charged(self.pricing, charge, labels), labels=(at, charge))
 
     def node(self, node: CountSplit | PriceRate, less: int, ends: Ends) -> int:
         """Derive that 0 ≥ 1."""
@@ -420,6 +473,8 @@ class TaskLabels:
         terms = self.combined(leaf, ends, Fraction(1))
         if less is not None and leaf.scale:
             terms.append((less, -leaf.scale))
+        if self.labels is not None and self.labels[1] and leaf.scale:
+            terms.append((self.labels[0], -self.labels[1] * leaf.scale))
         return self.written.add("G", 1, [], f"lin {listed(terms)}")
 
     def combined(self, leaf: PriceRate, ends: Ends, times: Fraction) -> Terms:
