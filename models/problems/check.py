@@ -295,7 +295,9 @@ def task_bound(problem, kind, charge, priced):
             continue
         if price < 0 and not counts:  # whoever costs less than nothing is taken
             base, price = base + price * copies, 0
-        lots[q, price] += copies if q or counts else 0
+        lots[q if kind.need > 0 else 1, price] += copies if q or counts else 0
+    if kind.need <= 0 < kind.least:  # then it takes a label, whoever's
+        return base + least_price(lots, kind._replace(need=1), counts)
     if kind.need > 0:
         return base + least_price(lots, kind, counts)
     return base + sum(min(0, price) * copies for (_, price), copies in lots.items())

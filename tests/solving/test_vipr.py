@@ -173,13 +173,22 @@ class ByHand:
 def test_what_is_derived_is_the_optimum(seed, tmp_path, monkeypatch):
     if seed % 2:
         monkeypatch.setattr(trees, "FIRST", 1)  # all labels are split first
-    raw = tenths(np.random.default_rng(seed), tight=seed % 3 == 2)
-    if cheapest(raw) is None:
+    raw = tenths(np.random.default_rng(seed), limited=seed % 4 == 3, tight=seed % 3 == 2)
+    best = cheapest(raw)
+    if best is None:
         raw["capacity"] = [max(1, most) for most in raw["capacity"]]
-    text, best = written(raw, tmp_path), cheapest(raw)
+        for name in ("least", "most"):
+            raw.pop(name, None)
+        best = cheapest(raw)
+    text = written(raw, tmp_path)
     step = Fraction(text.split()[5].rstrip(";"))
     least = ByHand(text).verdict()
-    assert least is None if best is None else least * step == best[0]
+    if best is None:
+        assert least is None
+    elif "most" in raw:  # prices alone prove what they prove
+        assert best[0] / 2 <= least * step <= best[0]
+    else:
+        assert least * step == best[0]
 
 
 @pytest.mark.parametrize("seed", range(12))

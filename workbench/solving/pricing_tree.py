@@ -33,6 +33,8 @@ class LeastPrice:
         In the unit of the qualities.
     target
         The whole number that prices are to reach.
+    limits
+        Of labels: −1 and the least, 1 and the most, as far as there are such.
     """
 
     quality: tuple[int, ...]
@@ -40,6 +42,7 @@ class LeastPrice:
     copies: tuple[int, ...]
     need: Fraction
     target: int
+    limits: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ class CountSplit:
 
     kind: int
     most: int
-    below: CountSplit | PriceRate
-    above: CountSplit | PriceRate
+    below: PriceTree
+    above: PriceTree
 
 
 @dataclass(frozen=True)
@@ -66,27 +69,25 @@ class LabelSplit:
 
     most: int
     charges: tuple[int, int]
-    below: CountSplit | PriceRate
-    above: CountSplit | PriceRate
+    below: PriceTree
+    above: PriceTree
 
 
 @dataclass(frozen=True)
 class LabelLimit:
-    """Labels are `labels` at most, as the problem states, each charged `charge`; at least, if < 0.
+    """A leaf where labels are `labels` at most, as the problem states; at least, if `charge` < 0.
 
-    A charge of 0 makes no use of it.
+    Each is charged so much beside its price.
     """
 
     labels: int
     charge: int
-    inner: CountSplit | PriceRate
+    leaf: PriceRate
 
 
-PriceTree = CountSplit | PriceRate | LabelSplit | LabelLimit
+PriceTree = CountSplit | PriceRate | LabelLimit | LabelSplit
 FIRST = 500
 """Nodes of a tree that are not too many to split no labels first."""
-STEPS = 60
-"""Of the search for a charge."""
 
 Bounds = tuple[tuple[int, int], ...]
 
@@ -95,7 +96,7 @@ class TooLargeError(Exception):
     """The tree has more nodes than allowed."""
 
 
-def pricing_tree(pricing: LeastPrice, nodes: int) -> CountSplit | PriceRate:
+def pricing_tree(pricing: LeastPrice, nodes: int) -> CountSplit | PriceRate | LabelLimit:
     """Prove that workers who cover the task cost the target at least.
 
     Raises
@@ -110,32 +111,15 @@ def pricing_tree(pricing: LeastPrice, nodes: int) -> CountSplit | PriceRate:
 
 def size(tree: PriceTree) -> int:
     """Nodes of a tree."""
-    if isinstance(tree, PriceRate):
+    if isinstance(tree, PriceRate | LabelLimit):
         return 1
-    if isinstance(tree, LabelLimit):
-        return size(tree.inner)
     return 1 + size(tree.below) + size(tree.above)
 
 
 def charged(pricing: LeastPrice, charge: int, labels: int) -> LeastPrice:
     """The same where every label costs so much more, as do so many labels in all."""
     price = tuple(a + charge for a in pricing.price)
-    return replace(pricing, price=price, target=pricing.target + charge * labels)
-
-
-def limited_tree(pricing: LeastPrice, least: int, most: int | None, nodes: int) -> PriceTree:
-    """Prove it of tasks with so many labels at least, and at most.
-
-    Raises
-    ------
-    TooLargeError
-        As `pricing_tree`.
-    """
-    limits = [(0, 0)]
-    limits += [(-best_charge(pricing, -1, least), least)] if least else []
-    limits += [] if most is None else [(best_charge(pricing, 1, most), most)]
-    charge, labels = max(limits, key=lambda limit: _spare(charged(pricing, *limit)))
-    return LabelLimit(labels, charge, pricing_tree(charged(pricing, charge, labels), nodes))
+    return replace(pricing, price=price, target=pricing.target + charge * labels, limits=())
 
 
 def smaller_tree(pricing: LeastPrice, nodes: int) -> PriceTree:
@@ -146,6 +130,8 @@ def smaller_tree(pricing: LeastPrice, nodes: int) -> PriceTree:
     TooLargeError
         As `pricing_tree`.
     """
+    if pricing.limits:
+        return pricing_tree(pricing, nodes)
     try:
         return pricing_tree(pricing, FIRST)
     except TooLargeError:
@@ -178,27 +164,27 @@ def _fewest(pricing: LeastPrice) -> int:
     return labels
 
 
-def best_charge(pricing: LeastPrice, sign: int, labels: int) -> int:
+def best_charge(pricing: LeastPrice, sign: int, labels: int, within: Bounds | None = None) -> int:
     """The charge of 0 or more, times a sign, at which the linear program proves most."""
-    low, high = 0, 3 * max((*pricing.price, 1))
-    for _ in range(STEPS):
-        if high - low < 3:
-            break
+    inside = within or tuple((0, copies) for copies in pricing.copies)
+
+    def spare(charge: int) -> float:
+        return _spare(charged(pricing, sign * charge, labels), inside)
+
+    low, high = 0, 3 * max(1, *pricing.price) + max(0, pricing.target)
+    while high - low >= 3:
         first, second = low + (high - low) // 3, high - (high - low) // 3
-        ends = [_spare(charged(pricing, sign * charge, labels)) for charge in (first, second)]
-        low, high = (first, high) if ends[0] < ends[1] else (low, second)
-    return max(range(low, high + 1), key=lambda w: _spare(charged(pricing, sign * w, labels)))
+        low, high = (first, high) if spare(first) < spare(second) else (low, second)
+    return max(range(low, high + 1), key=spare)
 
 
-def _spare(pricing: LeastPrice) -> float:
+def _spare(pricing: LeastPrice, within: Bounds) -> float:
     """How far the linear program proves more than the target less one."""
-    order = _order(pricing)
-    start = tuple((0, copies) for copies in pricing.copies)
-    best = relaxation(pricing, order, start).rate
+    best = relaxation(pricing, _order(pricing), within).rate
     if best is None:
         return math.inf
     rate = PriceRate(best.numerator, best.denominator)
-    return float(proven(pricing, start, rate)) / rate.scale - (pricing.target - 1)
+    return float(proven(pricing, within, rate)) / rate.scale - (pricing.target - 1)
 
 
 def _order(pricing: LeastPrice) -> list[int]:
@@ -211,23 +197,38 @@ def _order(pricing: LeastPrice) -> list[int]:
 
 def _node(
     pricing: LeastPrice, order: list[int], within: Bounds, left: Iterator[int]
-) -> CountSplit | PriceRate:
+) -> CountSplit | PriceRate | LabelLimit:
     if next(left, None) is None:
         raise TooLargeError
     relaxed = relaxation(pricing, order, within)
-    leaf = short_rate(pricing, within, relaxed.rate)
+    leaf = short_rate(pricing, within, relaxed.rate) or _limited(pricing, within)
     if leaf is not None:
         return leaf
-    kind = relaxed.kind
-    if kind is None:
-        raise TooLargeError
+    kind, level = relaxed.kind, relaxed.level
+    if kind is None:  # the cover is met: any number that is open yet
+        kind = next((k for k, (low, high) in enumerate(within) if low < high), None)
+        if kind is None:
+            raise TooLargeError
+        level = within[kind][0]
     low, high = within[kind]
-    most = min(math.floor(relaxed.level), high - 1)
+    most = min(math.floor(level), high - 1)
     below, above = (
         _node(pricing, order, (*within[:kind], side, *within[kind + 1 :]), left)
         for side in ((low, most), (most + 1, high))
     )
     return CountSplit(kind, most, below, above)
+
+
+def _limited(pricing: LeastPrice, within: Bounds) -> LabelLimit | None:
+    """A leaf by a limit of labels, if one proves the target."""
+    for sign, labels in pricing.limits:
+        charge = sign * best_charge(pricing, sign, labels, within)
+        asked = charged(pricing, charge, labels)
+        best = relaxation(asked, _order(asked), within).rate
+        leaf = None if best is None else short_rate(asked, within, best)
+        if leaf is not None:
+            return LabelLimit(labels, charge, leaf)
+    return None
 
 
 @dataclass(frozen=True)

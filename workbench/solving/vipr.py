@@ -27,7 +27,6 @@ from workbench.solving.pricing_tree import (
     PriceTree,
     TooLargeError,
     charged,
-    limited_tree,
     size,
     smaller_tree,
 )
@@ -381,14 +380,13 @@ class Derivation:
                 equal.setdefault((int(q * unit), int(asked)), []).append(j)
         quality, price = zip(*equal, strict=True) if equal else ((), ())
         target = OUT_OF_REACH if least == math.inf else math.ceil(least * parts)
-        pricing = LeastPrice(
-            quality, price, tuple(map(len, equal.values())), kind.need * unit, target
-        )
-        if target == OUT_OF_REACH or not (kind.least > 0 or kind.most < math.inf):
-            tree = smaller_tree(pricing, NODES)
-        else:
-            most = None if kind.most == math.inf else kind.most
-            tree = limited_tree(pricing, kind.least, most, NODES)
+        limits = [(-1, kind.least)] if kind.least > 0 else []
+        limits += [(1, kind.most)] if kind.most < math.inf else []
+        copies = tuple(map(len, equal.values()))
+        pricing = LeastPrice(quality, price, copies, kind.need * unit, target, tuple(limits))
+        tree = smaller_tree(pricing, NODES)
+        if target == OUT_OF_REACH and not (isinstance(tree, PriceRate) and tree.scale == 0):
+            raise TooLargeError
         return PricedKind(pricing, list(equal.values()), tree)
 
     def _task(self, i: int, row: dict[int, int], task: PricedKind) -> int:
@@ -398,17 +396,15 @@ class Derivation:
         terms = sorted(
             (v, a) for a, those in zip(pricing.price, members, strict=True) for v in those if a
         )
-        shared = TaskLabels(self.written, self.program.cover[i], pricing, members)
+        limits = self.program.least.get(i, -1), self.program.most.get(i, -1)
+        shared = TaskLabels(self.written, self.program.cover[i], pricing, members, limits)
         if isinstance(task.tree, PriceRate):
             if task.tree.scale == 0:
                 return shared.absurd(task.tree, None, shared.start)
             reason = listed(shared.combined(task.tree, shared.start, Fraction(1, task.tree.scale)))
             return self.written.add("G", pricing.target, terms, f"rnd {reason}")
         less = self.written.add("L", pricing.target - 1, terms, "asm")
-        if isinstance(task.tree, LabelLimit):
-            at = (self.program.most if task.tree.charge > 0 else self.program.least).get(i)
-            top = shared.limited(task.tree, less, at)
-        elif isinstance(task.tree, LabelSplit):
+        if isinstance(task.tree, LabelSplit):
             top = shared.split(task.tree, less)
         else:
             top = shared.node(task.tree, less, shared.start)
@@ -428,6 +424,8 @@ class TaskLabels:
     cover: int
     pricing: LeastPrice
     members: list[list[int]]
+    limits: tuple[int, int]
+    """Where least and most labels are stated; of use where there are such."""
     labels: tuple[int, int] | None = None
     """Where the number of all labels is limited, and what each is charged for that."""
 
@@ -435,12 +433,6 @@ class TaskLabels:
     def start(self) -> Ends:
         """Nothing is assumed yet."""
         return [(None, None)] * len(self.members)
-
-    def limited(self, tree: LabelLimit, less: int, at: int | None) -> int:
-        """Derive that 0 ≥ 1 by a limit of labels that the problem states."""
-        if at is None or not tree.charge:
-            return self.node(tree.inner, less, self.start)
-        return self._charged(tree.charge, tree.labels, at).node(tree.inner, less, self.start)
 
     def split(self, tree: LabelSplit, less: int) -> int:
         """Derive it where all labels are split."""
@@ -456,10 +448,14 @@ class TaskLabels:
     def _charged(self, charge: int, labels: int, at: int) -> TaskLabels:
         return replace(self, pricing=charged(self.pricing, charge, labels), labels=(at, charge))
 
-    def node(self, node: CountSplit | PriceRate, less: int, ends: Ends) -> int:
+    def node(self, node: PriceTree, less: int, ends: Ends) -> int:
         """Derive that 0 ≥ 1."""
         if isinstance(node, PriceRate):
             return self.absurd(node, less, ends)
+        if isinstance(node, LabelLimit):
+            at = self.limits[node.charge > 0]
+            return self._charged(node.charge, node.labels, at).absurd(node.leaf, less, ends)
+        assert isinstance(node, CountSplit)
         kind, terms = node.kind, [(v, 1) for v in self.members[node.kind]]
         fewest, most = ends[kind]
         at = self.written.add("L", node.most, terms, "asm")
