@@ -297,6 +297,23 @@ class AssignmentProblem(CoverProblem):
         """The same problem with its equal tasks and its equal workers counted."""
         return TypedProblem.of(self)
 
+    @cached_property
+    def alone(self) -> TypedProblem:
+        """The same problem by class where each task and each worker is a class by itself."""
+        n, m = self.shape
+        return TypedProblem(
+            self.quality,
+            self.capacity,
+            self.requirement,
+            self.tasks,
+            self.workers,
+            self.cost,
+            self.available,
+            np.arange(n),
+            np.arange(m),
+            self.gain,
+        )
+
     @property
     def limited(self) -> bool:
         """Whether the number of labels of a task has limits."""

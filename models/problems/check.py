@@ -1,7 +1,8 @@
 """Check every value and bound of `index.csv`: python check.py [NAME ...].
 
 Or what a proof claims of a problem of one's own, as `workbench solve --proof` writes it: python
-check.py PROBLEM.json PROOF.json.
+check.py PROBLEM.json PROOF.json. Such a file has one form only: keys in order, no blanks, numbers
+whole or fractions "a/b" in lowest terms, no prices beside a tree of them (`tree_bound`).
 
 All is exact, no other code trusted. A task is done by `least` to `most` workers who gather its
 requirement but for one part in 10⁹ (a logarithm is rounded). A solution lists the workers of each
@@ -27,6 +28,7 @@ import sys
 from collections import Counter, namedtuple
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -250,25 +252,62 @@ def cost_of(problem, told):
 
 def bound_of(problem, prices):
     """What prices of workers prove, rounded up to a sum of prices."""
-    words, tasks, costs = "worker prices", Counter(), {Fraction(0)}
+    words = "worker prices"
     u = [number(x, words) for x in listed(prices, words, len(problem.copies))]
-    for key, times in zip(problem.of, problem.times):
-        tasks[key] += times
-    bound = -sum(map(math.prod, zip(u, problem.copies, problem.capacity)))
-    for key, kind in problem.kinds.items():
-        lots, counts = Counter(), kind.least > 0 or kind.most < math.inf
-        for q, c, free, charge, copies, most in zip(*kind[:3], u, *problem[3:]):
-            if free:
-                costs.add(Fraction(c))
-                lots[q, c + charge] += copies if most and (q or counts) else 0
-        bound += tasks[key] * least_price(lots, kind, counts) if kind.need > 0 else 0
+    bound = leaf_bound(problem, u)
+    require(bound < math.inf, "nobody can cover a task")
+    return rounded_up(problem, bound)
+
+
+def rounded_up(problem, bound):
+    """The least sum of prices from a bound on."""
+    costs = {Fraction(c) for kind in problem.kinds.values() for c, on in zip(*kind[1:3]) if on}
     many = math.lcm(*(c.denominator for c in costs))
     step = Fraction(math.gcd(*(int(c * many) for c in costs)), many)
     return math.ceil(bound / step) * step if step else step
 
 
+def leaf_bound(problem, u, sides=(), mu=(), priced=True):
+    """What prices of workers, and of the sides that a plan is on, prove of what it costs.
+
+    Without its prices a plan costs nothing: where that is proven to be above 0, there is none.
+    """
+    tasks = Counter()
+    for i, times in enumerate(problem.times):
+        tasks[problem.of[i], tuple(side.block[i] for side in sides)] += times
+    bound = -sum(map(math.prod, zip(u, problem.copies, problem.capacity)))
+    bound -= sum(price * side.limit for price, side in zip(mu, sides))
+    for (key, blocks), times in tasks.items():
+        charge = list(u)
+        for price, side, block in zip(mu, sides, blocks):
+            for j in side.workers[block] if block is not None else ():
+                charge[j] += side.sign * price
+        bound += times * task_bound(problem, problem.kinds[key], charge, priced) if times else 0
+    return bound
+
+
+def task_bound(problem, kind, charge, priced):
+    """The least that workers for a task cost where each is charged so much, beside her price."""
+    lots, counts, base = Counter(), kind.least > 0 or kind.most < math.inf, 0
+    for q, c, free, more, copies, most in zip(*kind[:3], charge, *problem[3:]):
+        price = c * priced + more
+        if not (free and most and copies):
+            continue
+        if price < 0 and not counts:  # whoever costs less than nothing is taken
+            base, price = base + price * copies, 0
+        lots[q if kind.need > 0 else 1, price] += copies if q or counts else 0
+    if kind.need <= 0 < kind.least:  # then it takes a label, whoever's
+        return base + least_price(lots, kind._replace(need=1), counts)
+    if kind.need > 0:
+        return base + least_price(lots, kind, counts)
+    return base + sum(min(0, price) * copies for (_, price), copies in lots.items())
+
+
 def least_price(lots, kind, counts):
-    """P(u), by all (labels if it `counts`, cover, price) but those too dear at a rate to come."""
+    """P(u), by all (labels if it `counts`, cover, price) but those too dear at a rate to come.
+
+    Infinite where nobody can cover a task.
+    """
     items, reach, known = [], 0, 0
     for (q, price), copies in lots.items():
         while copies > 0:  # halves, and halves of what is left: sums of them are all numbers
@@ -277,24 +316,92 @@ def least_price(lots, kind, counts):
             items.append((min(STEPS, cover), math.floor(price * UNIT) * size, size * counts))
     for w, p, _ in sorted(items, key=lambda item: item[1] / item[0]):
         if reach < STEPS:  # greedily; the last one tells the rate, price by cover
-            reach, known, cover, price = reach + w, known + p, w, p
-    require(reach >= STEPS, "nobody can cover a task")
-    known = sum(p for _, p, _ in items) if counts else known
+            reach, known, cover, price = reach + w, known + p, w, max(0, p)
+    if reach < STEPS:
+        return math.inf
+    beyond = 1 + sum(max(0, p) for _, p, _ in items)  # dearer than any set
+    known = beyond if counts else known
     lots = sorted(((p * cover - price * w, w, p, n) for w, p, n in items), key=lambda x: -abs(x[0]))
     rest, states = sum(min(0, r) for r, *_ in lots), [(0, 0, 0)]
     least = (price * STEPS + rest) // cover  # rate × need + Σ min(0, price − rate × cover)
+    owed = sum(p < 0 for _, _, p, _ in lots)  # lots to come that cost less than nothing
     for r, w, p, n in lots:
-        rest -= min(0, r)
+        rest, owed = rest - min(0, r), owed - (p < 0)
         more = [(k + n, min(STEPS, a + w), b + p) for k, a, b in states if k + n <= kind.most]
         known = min([known, *(b for k, a, b in more if a == STEPS and k >= kind.least)])
         room, top, some, states = known * cover - price * STEPS - rest, {}, states + more, []
         for b, a, k in sorted((b, -a, k) for k, a, b in some if b * cover - price * a < room):
-            if -a > top.get(k, -1) and (-a < STEPS or k < kind.least):
+            if -a > top.get(k, -1) and (-a < STEPS or k < kind.least or owed):
                 top[k] = -a
                 states.append((k, -a, b))
         if len(states) > MOST:
             return Fraction(least, UNIT)
-    return Fraction(known, UNIT)
+    return math.inf if known == beyond else Fraction(known, UNIT)
+
+
+# ---- branches on numbers of labels ----
+
+Side = namedtuple("Side", "block workers sign limit")
+"""A side of a split, sign × (labels of some pairs) ≤ limit: the block of each task, the workers of
+each block."""
+DEEPEST, NODES = 200, 20_000
+
+
+def tree_bound(problem, root, priced=True):
+    """The least that the leaves of a tree prove, each rounded up to a sum of prices.
+
+    A split says of some pairs that their labels are `most` at most, or more: a whole number, so
+    that every plan is on one side. A leaf has prices of workers, and one of each side above it.
+    """
+    least, waiting, seen = math.inf, [(root, ())], 0
+    while waiting:
+        node, sides = waiting.pop()
+        seen += 1
+        require(seen <= NODES and len(sides) <= DEEPEST, "a tree of too many nodes or too deep")
+        if "pairs" in table(node, "a node"):
+            waiting += branches(problem, node, sides)
+            continue
+        require(set(node) == {"worker_prices", "side_prices"}, "a leaf has two lists of prices")
+        rows = (("worker_prices", len(problem.copies)), ("side_prices", len(sides)))
+        u, mu = ([rational(x, name) for x in listed(node[name], name, n)] for name, n in rows)
+        bound = leaf_bound(problem, u, sides, mu, priced)
+        least = min(least, rounded_up(problem, bound) if priced and bound < math.inf else bound)
+    return least
+
+
+def branches(problem, node, sides):
+    """Both sides of a split, with the nodes below."""
+    require(set(node) == {"pairs", "most", "below", "above"}, "a split has pairs, most, two nodes")
+    most, block, workers = count(node["most"], "most labels"), [None] * len(problem.of), []
+    for k, pair in enumerate(listed(node["pairs"], "pairs")):
+        rows, those = listed(pair, "a block of pairs", 2)
+        workers.append(rising(those, "workers of pairs", len(problem.copies)))
+        for i in rising(rows, "tasks of pairs", len(problem.of)):
+            require(block[i] is None, f"task {i} stands in two blocks of pairs")
+            block[i] = k
+    return [
+        (node["below"], (*sides, Side(block, workers, 1, most))),
+        (node["above"], (*sides, Side(block, workers, -1, -(most + 1)))),
+    ]
+
+
+def rising(value, words, size):
+    """Indices below a size, each above the one before."""
+    places = [count(x, words, size - 1) for x in listed(value, words)]
+    require(all(x < y for x, y in pairwise(places)), f"{words}: not in rising order")
+    return places
+
+
+def rational(value, words):
+    """A whole number of 0 or more, or a fraction "a/b" in lowest terms."""
+    if type(value) is int:
+        return Fraction(count(value, words))
+    form = r"[1-9][0-9]{0,29}/[1-9][0-9]{0,29}"
+    require(type(value) is str and re.fullmatch(form, value), f"{words}: no number, nor a fraction")
+    fraction = Fraction(value)
+    require(str(fraction) == value, f"{words}: {value} is not in lowest terms")
+    require(fraction <= LARGEST, f"{words}: a number is too large")
+    return fraction
 
 
 def check(row):
@@ -334,20 +441,28 @@ def verdict(name, rows):
 def proven(content, text):
     """What a proof shows of a problem, both as they stand in their files; ValueError if wrong."""
     told = table(parsed(text), "proof")
-    rest = set(told) - {"labels", "patterns"}
-    require(rest == {"kind", "format", "problem_sha256", "claim", "worker_prices"}, "fields")
-    require((told["kind"], told["format"]) == ("assignment", 1), "a kind or format of another name")
+    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
+    plan = set(told) & {"labels", "patterns"}
+    require(set(told) == {"kind", "format", "problem_sha256", "claim", "tree"} | plan, "fields")
+    require((told["kind"], told["format"]) == ("assignment", 2), "a kind or format of another name")
     require(told["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
-    claims = table(told["claim"], "claim")
+    claims, problem = table(told["claim"], "claim"), read(content.decode("utf-8"))
+    if set(claims) == {"infeasible"}:
+        require(claims["infeasible"] is True and not plan, "claim infeasible: true, and no plan")
+        require(tree_bound(problem, told["tree"], priced=False) > 0, "a leaf does not rule it out")
+        return "no plan keeps every constraint"
+    bound, claimed = tree_bound(problem, told["tree"]), rational(claims.get("bound"), "bound")
+    require(claimed <= bound, f"the tree proves {float(bound):.12g} only")
+    if not plan:
+        require(set(claims) == {"bound"}, "claim a bound, and a cost where there is a plan")
+        return f"no plan costs less than {claims['bound']}"
     require(set(claims) == {"cost", "bound"}, "claim cost and bound")
-    problem = read(content.decode("utf-8"))
-    cost, bound = cost_of(problem, told), bound_of(problem, told["worker_prices"])
-    require(claim(claims["cost"]) == cost, f"the plan costs {float(cost):.12g}")
-    require(claim(claims["bound"]) <= bound, f"the prices prove {float(bound):.12g} only")
+    cost = cost_of(problem, told)
+    require(rational(claims["cost"], "cost") == cost, f"the plan costs {float(cost):.12g}")
     require(bound <= cost, "a plan below its bound")
-    if claim(claims["bound"]) == cost:
-        return f"a plan of cost {float(cost):.12g}, and none is cheaper"
-    return f"a plan of cost {float(cost):.12g}, and none costs less than {claims['bound']}"
+    none = "none is cheaper" if claimed == cost else f"none costs less than {claims['bound']}"
+    return f"a plan of cost {float(cost):.12g}, and {none}"
 
 
 def line_of(content, text):

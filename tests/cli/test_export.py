@@ -46,3 +46,51 @@ def test_it_works_in_a_fresh_process(problem, tmp_path):
     command = ["export", str(problem), "--format", "mps", "--out", str(out)]
     subprocess.run([sys.executable, "-m", "workbench.cli", *command], check=True)
     assert optimum(out) == pytest.approx(solve(read_problem(problem), "ip").objective)
+
+
+@pytest.fixture
+def proven(run, problem, tmp_path):
+    proof = tmp_path / "problem.proof.json"
+    result = run("solve", problem, "--proof", proof)
+    assert result.exit_code == 0, result.output
+    return proof
+
+
+def test_the_plan_stands_beside_the_model_in_miplibs_form(run, problem, proven, tmp_path):
+    out = tmp_path / "model.mps"
+    result = run("export", problem, "--proof", proven, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "model.sol" in result.stdout
+    head, *lines = (tmp_path / "model.sol").read_text().splitlines()
+    solved = solve(read_problem(problem))
+    assert head == f"=obj= {solved.objective:g}"
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", 1)
+    assert highs.readModel(str(out)) == highspy.HighsStatus.kOk
+    values = dict(line.split() for line in lines)
+    columns = [highs.getColName(k)[1] for k in range(highs.getNumCol())]
+    assert set(values) <= set(columns)
+    for k, name in enumerate(columns):
+        value = float(values.get(name, 0))
+        highs.changeColBounds(k, value, value)
+    highs.run()
+    assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    assert highs.getInfo().objective_function_value == pytest.approx(solved.objective)
+
+
+def test_the_ending_says_the_format(run, problem, proven, tmp_path):
+    for ending, first in ((".sol", "=obj= "), (".vipr", "% cost in steps of 1")):
+        out = tmp_path / f"proven{ending}"
+        assert run("export", problem, "--proof", proven, "--out", out).exit_code == 0
+        assert out.read_text().startswith(first)
+
+
+def test_a_wrong_proof_is_not_written_in_another_form(refused, problem, proven, tmp_path):
+    proven.write_text(proven.read_text().replace('"cost":', '"cost":1'))
+    for ending in (".sol", ".vipr"):
+        out = tmp_path / f"forged{ending}"
+        assert "WRONG" in refused("export", problem, "--proof", proven, "--out", out)
+        assert not out.exists()
+    assert "is of a proof" in refused("export", problem, "--out", tmp_path / "p.sol")
+    assert "leave it out" in refused("export", problem, "--proof", proven, "--format", "lp")

@@ -337,8 +337,9 @@ def solve(
     keep_on_interrupt
         Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
     proof
-        File to write what the plan and prices of workers prove, of an integer program in a .json
-        file; `workbench verify` recomputes it. Where no plan was reached nothing is written.
+        File to write the proof to, of an integer program in a .json file: the plan and its bound,
+        a bound alone, or that there is no plan. `workbench verify` recomputes it. Where nothing is
+        proven nothing is written.
 
     Returns
     -------
@@ -410,9 +411,10 @@ def solve(
         progress=progress,
         keep_on_interrupt=keep_on_interrupt,
     )
-    if proof is not None and solution.assignment is not None:
+    if proof is not None:
         content = proof_of(str(problem), SolvedAssignment(asked, solution))
-        write_together({Path(proof): content})
+        if content is not None:
+            write_together({Path(proof): content})
     return SolvedAssignment(asked, solution)
 
 
@@ -428,13 +430,13 @@ def check_provable(
         raise InputError("proof: the problem's file says all; leave `epsilon` and `gain` out")
 
 
-def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes:
-    """Write what the plan of a problem's file, and prices of workers, prove.
+def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes | None:
+    """Write what is proven of a problem's file; None where nothing is.
 
     Raises
     ------
     InputError
-        There is no plan, or the checker refuses what would be written.
+        The checker refuses what would be written.
     """
     from workbench.solving.proof_file import proof_file
 
@@ -450,6 +452,10 @@ def _unused(what: str, given: dict[str, Any]) -> None:
             raise InputError(f"{name}: {what} has none, leave it out")
 
 
+PROVEN = ("sol", "vipr")
+"""Formats that are written of a proof."""
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """A model as the text of a file that any solver takes.
@@ -457,7 +463,7 @@ class ModelFile:
     Attributes
     ----------
     format, formulation
-        `lp` or `mps`, and what the model states.
+        `lp`, `mps`, `sol` or `vipr`, and what the model states.
     content
         The text.
     variables, constraints
@@ -482,15 +488,28 @@ def export(
     format: str = "lp",
     epsilon: float | None = None,
     gain: str | None = None,
+    proof: str | Path | None = None,
 ) -> ModelFile:
-    """Write the readable Pyomo model of an assignment problem as .lp or .mps.
+    """Write the readable Pyomo model of an assignment problem as .lp or .mps; or what is proven.
 
     Variables are named as in the paper: y(i_j) is worker j on task i.
+
+    Parameters
+    ----------
+    problem, epsilon, gain
+        As of `solve`.
+    formulation
+        `ip`, `relaxation`, `dual` or `typed`.
+    format
+        `lp` or `mps`, the model. Of a proof: `sol`, its plan in MIPLIB's form; `vipr`, all of it
+        as a VIPR 1.1 certificate, for checkers that others wrote.
+    proof
+        File that `solve` wrote for the problem's .json file; it is checked first.
 
     Raises
     ------
     InputError
-        A file that cannot be read, an unknown format.
+        A file that cannot be read, an unknown format, a proof that is wrong or too large.
 
     Examples
     --------
@@ -501,8 +520,10 @@ def export(
     """
     from workbench.solving.pyomo_route import build
 
+    if format in PROVEN:
+        return _proven_file(problem, formulation, format, epsilon, gain, proof)
     if format not in ("lp", "mps"):
-        raise InputError(f"format is {show(format)}: choose lp or mps")
+        raise InputError(f"format is {show(format)}: choose lp, mps, sol or vipr")
     asked = read(problem, epsilon, gain)
     if isinstance(asked, (SelectionProblem, JointProblem)):
         raise InputError("problem: of another kind; give an assignment problem")
@@ -512,6 +533,34 @@ def export(
         model.write(str(draft), io_options={"symbolic_solver_labels": True})
         content = draft.read_bytes()
     return ModelFile(format, formulation, content, model.nvariables(), model.nconstraints())
+
+
+def _proven_file(
+    problem: Problem | str | Path,
+    formulation: str,
+    format: str,
+    epsilon: float | None,
+    gain: str | None,
+    proof: str | Path | None,
+) -> ModelFile:
+    """Write a proof of a problem's file in another form."""
+    from workbench.solving.sol_file import sol_file
+    from workbench.solving.vipr import vipr_file
+
+    if proof is None:
+        raise InputError(f"format {format} is of a proof: give that too, as solve wrote it")
+    asked = read(problem)
+    check_provable(problem, asked, formulation, epsilon, gain)
+    assert isinstance(problem, (str, Path))
+    assert isinstance(asked, AssignmentProblem)
+    try:
+        text = Path(proof).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{proof}: cannot be read ({error})") from None
+    write = sol_file if format == "sol" else vipr_file
+    content = write(Path(problem).read_bytes(), text)
+    rows = sum(asked.shape)
+    return ModelFile(format, formulation, content, int(asked.mask.sum()), rows)
 
 
 def read(

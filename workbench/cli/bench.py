@@ -35,6 +35,11 @@ from workbench.cli.streams import show
 @click.option("--solvers", metavar="NAME,…", default="", help="Of --instances; all by default.")
 @options.seconds("Seconds for each solver on each of the --instances.  [default: 20]")
 @options.flag("--update", "Enter what is better, and check.py passes, into the index.")
+@options.path(
+    "--proofs",
+    "Folder for the proofs of the --instances on record (.proof.json, .sol, .vipr) instead of "
+    "running solvers, and what each checker says; VIPRCHK names the one for .vipr.",
+)
 @options.path("--out", "Write everything (.json).", ".json")
 def command(
     smoke: bool,
@@ -45,6 +50,7 @@ def command(
     solvers: str,
     time_limit: float | None,
     update: bool,
+    proofs: Path | None,
     out: Path | None,
     seed: int,
     as_json: bool,
@@ -61,11 +67,19 @@ def command(
             raise InputError(
                 "--instances are run once, as they are: no --smoke, --growth, --repeats"
             )
-        found = _instances(instances, _names(rows), _names(solvers), time_limit, update, out, seed)
+        if proofs is not None:
+            if solvers or update or time_limit is not None:
+                raise InputError("--proofs runs no solver: no --solvers, --time-limit, --update")
+            found = _proofs(instances, _names(rows), proofs, out)
+        else:
+            limit = time_limit
+            found = _instances(instances, _names(rows), _names(solvers), limit, update, out, seed)
         emit(found[0]) if as_json else show(found[1])
         return
-    if solvers or update or time_limit is not None:
-        raise InputError("--solvers, --time-limit and --update are of --instances: give that too")
+    if solvers or update or time_limit is not None or proofs is not None:
+        raise InputError(
+            "--solvers, --time-limit, --update and --proofs are of --instances: give that too"
+        )
     if growth:
         if rows or repeats is not None:
             raise InputError("--growth measures no --rows, and each point by itself: no --repeats")
@@ -126,6 +140,28 @@ def _instances(
             | {out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()}
         )
     return told, "\n\n".join(table(lines[0], lines[1:]) for lines in tables)
+
+
+def _proofs(
+    folder: str, names: tuple[str, ...], proofs: Path, out: Path | None
+) -> tuple[dict[str, Any], str]:
+    """Write proofs of the instances, and what each checker said of them."""
+    from workbench.bench import instances as bench
+    from workbench.bench.instance_proofs import HEAD, write_proofs
+
+    there = bench.InstanceSet(folder)
+    checked = []
+    with working("proofs of instances") as tell:
+        for instance in write_proofs(there, there.chosen(names), proofs):
+            checked.append(instance)
+            tell(f"{instance.name}: {instance.plain}, VIPR {instance.others}")
+    told = {"instances": [asdict(instance) for instance in checked]}
+    lines = [instance.cells for instance in checked]
+    if out is not None:
+        files: dict[Path, str | bytes] = {out: strict_json(told) + "\n"}
+        files[out.with_suffix(".md")] = bench.as_markdown([[HEAD, *lines]])
+        write_files(files)
+    return told, table(HEAD, lines)
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:

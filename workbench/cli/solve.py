@@ -40,7 +40,7 @@ METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
     "--out", "Write the pairs task,worker (.csv) or the whole answer (.json).", ".csv", ".json"
 )
 @options.path(
-    "--proof", "Write what the plan proves, for `workbench verify FILE PROOF` (.json).", ".json"
+    "--proof", "Write what is proven, for `workbench verify FILE PROOF` (.json).", ".json"
 )
 @options.path("--plot", "Draw cost and bound over time, of the integer program (.png).", ".png")
 def command(
@@ -90,9 +90,12 @@ def command(
             files[out] = solved.to_frame().to_csv(index=False)
         lines.append(f"{'written' if out in files else 'not written: no assignment'}  {out}")
     if proof is not None:
-        if payload["assignment"] is not None and isinstance(solved, solving.SolvedAssignment):
-            files[proof] = solving.proof_of(file, solved)
-        lines.append(f"{'written' if proof in files else 'not written: no plan'}  {proof}")
+        content = None
+        if isinstance(solved, solving.SolvedAssignment):
+            content = solving.proof_of(file, solved)
+        if content is not None:
+            files[proof] = content
+        lines.append(f"{'written' if proof in files else 'not written: no proof'}  {proof}")
     if plot is not None:
         if payload["history"]:
             files[plot] = as_png(solved)

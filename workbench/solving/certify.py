@@ -332,10 +332,17 @@ def _canonical(problem: Problem, proofs: Sequence[Proof]) -> None:
             raise InputError(f"proofs: {type(proof).__name__} is no kind of proof")
         if isinstance(proof, BranchProof):
             for depth, node in proof.nodes():
-                _canonical_node(problem, node, depth)
+                _canonical_node(_classes(problem, proof).shape, node, depth)
 
 
-def _canonical_node(problem: Problem, node: Split | Leaf, depth: int) -> None:
+def _classes(problem: Problem, proof: BranchProof) -> TypedProblem:
+    """The classes that a proof of branches is by."""
+    if proof.alone and isinstance(problem, AssignmentProblem):
+        return problem.alone
+    return problem.typed
+
+
+def _canonical_node(shape: tuple[int, int], node: Split | Leaf, depth: int) -> None:
     if depth > DEEPEST:
         raise InputError(f"a proof splits label counts more than {DEEPEST} times in a row")
     if type(node) not in (Split, Leaf):
@@ -346,7 +353,7 @@ def _canonical_node(problem: Problem, node: Split | Leaf, depth: int) -> None:
             raise InputError(f"a split is at a {kind}: give a whole number of labels, an int")
         if not isinstance(node.pairs, np.ndarray) or node.pairs.dtype != np.bool_:
             raise InputError("the pairs of a split are not booleans: a pair is meant or it is not")
-        _shaped("pairs of a split", node.pairs, problem.typed.shape)
+        _shaped("pairs of a split", node.pairs, shape)
 
 
 def _finite(
@@ -382,7 +389,8 @@ def _parts(problem: Problem, proof: Proof) -> list[tuple[str, FloatArray, tuple[
         parts: list[tuple[str, FloatArray, tuple[int, ...]]] = []
         for depth, node in proof.nodes():
             if isinstance(node, Leaf):
-                parts.append(("pattern prices", node.worker_prices, (problem.typed.shape[1],)))
+                workers = _classes(problem, proof).shape[1]
+                parts.append(("pattern prices", node.worker_prices, (workers,)))
                 parts.append(("side prices", node.side_prices, (depth,)))
         return parts
     return [
@@ -420,7 +428,8 @@ def _proven(
         if isinstance(proof, PatternProof):
             name, fraction = "patterns", pattern_bound(problem.typed, proof.worker_prices)
         else:
-            name, fraction = "branches over patterns", branch_bound(problem.typed, proof.root)
+            name, classes = "branches over patterns", _classes(problem, proof)
+            fraction = branch_bound(classes, proof.root)
         less = fraction * (1 - Fraction(1, 10**14)) if problem.price_step else fraction
         return name, (_next_cost(problem, less), fraction if exact else None)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -103,10 +103,15 @@ class ScaledProblem:
             answer,
             pairs=None if pairs is None else self.inner.matrix(pairs)[self.outer.pairs],
             task_weights=None if weights is None else weights * self.rows,
-            proofs=tuple(self._proof(proof) for proof in answer.proofs),
+            proofs=tuple(self.proof_back(proof) for proof in answer.proofs),
         ).in_prices(self.unit)
 
-    def _proof(self, proof: Proof) -> Proof:
+    def proof_back(self, proof: Proof) -> Proof:
+        """A proof about the inner problem in the outer one's terms."""
+        if isinstance(proof, BranchProof) and proof.alone:
+            n, m = self.outer.shape
+            same = self._node(proof.root, np.ix_(np.arange(n), np.arange(m)))
+            return BranchProof(same, alone=True)
         if isinstance(proof, PatternProof | BranchProof):
             # Equal workers, and tasks, of the outer problem are equal in the inner one.
             _, first = np.unique(_classes(self.outer), return_index=True)

@@ -136,9 +136,17 @@ class BranchProof:
     """What proves a bound over patterns, split by label counts.
 
     See `workbench.solving.patterns.bound.branch_bound`.
+
+    Attributes
+    ----------
+    root
+        Its pairs and prices are by class of tasks and workers.
+    alone
+        They are by task and worker instead: each is a class by itself.
     """
 
     root: Split | Leaf
+    alone: bool = False
 
     def nodes(self) -> Iterator[tuple[int, Split | Leaf]]:
         """Every node, and how many splits are above it."""

@@ -23,6 +23,7 @@ from workbench.solving.feasibility import explain
 from workbench.solving.highs import RunOptions
 from workbench.solving.integer_program import ALIKE, labels_count, solve_whole
 from workbench.solving.linear import proven, solve_linear
+from workbench.solving.patterns.pair_branching import proof_above
 from workbench.solving.scaling import in_own_unit, view
 from workbench.solving.solution import (
     Certificate,
@@ -170,9 +171,8 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
     if answer.why is not None:
         return _infeasible(blank, answer.why)
     solution = _certified(blank, problem, answer, exact=asked.exact)
-    if solution.solved and solution.certificate.status == "feasible" and method == "highs":
-        proofs = _proofs_by_patterns(problem, asked)
-        more = replace(answer, proofs=(*answer.proofs, *proofs))
+    if solution.solved and solution.certificate.status == "feasible":
+        more = replace(answer, proofs=(*answer.proofs, *_small_proof(problem, solution, asked)))
         solution = _certified(blank, problem, more, exact=asked.exact)
     wrong = _contradiction(problem, solution)
     if wrong:
@@ -183,14 +183,15 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
     return solution
 
 
-def _proofs_by_patterns(problem: Problem, asked: SolveOptions) -> tuple[Proof, ...]:
-    """What proves the bound of a small program that the solver has only its word for."""
+def _small_proof(problem: Problem, solution: Solution, asked: SolveOptions) -> tuple[Proof, ...]:
+    """What proves the cost of a small program that the solver has only its word for."""
     if not isinstance(problem, AssignmentProblem) or problem.limited or asked.method != "auto":
         return ()
-    if math.prod(problem.shape) > TINY:
+    if math.prod(problem.shape) > TINY or not solution.objective:
         return ()
-    until = time.time() + PROVING
-    return attempt(problem, "ip", "arrays", "patterns", asked.run, until, lambda _: None).proofs
+    apart = problem.price_step or 5e-7 * solution.objective
+    proof = proof_above(problem, solution.objective - apart, 1e-4 * apart, PROVING)
+    return () if proof is None else (proof,)
 
 
 @cache

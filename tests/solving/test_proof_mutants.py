@@ -1,0 +1,190 @@
+"""Mutants of proofs of every kind: whatever the checker accepts is true by enumeration.
+
+A forger knows the checker: the claim of a mutant is the most that its own plan and tree give, and
+most mutants are written in the one form that is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.test_forgeries import garbled, mutated
+from workbench.base.checker import plan_checker
+from workbench.solving.proof_file import rational, written
+
+MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "20000"))
+CHECKER = plan_checker()
+
+
+def drawn(rng, *, limited=False, tight=False):
+    """A small problem as its file states it."""
+    n, m = int(rng.integers(1, 4)), int(rng.integers(2, 5))
+    raw = {
+        "quality": (rng.integers(1, 10, (n, m)) / 10).tolist(),
+        "requirement": (
+            rng.integers(5, 15, n) * rng.integers(0 if limited else 1, 4, n).clip(0, 1) / 10
+        ).tolist(),
+        "capacity": rng.integers(0 if tight else 1, n + 1, m).tolist(),
+    }
+    if rng.random() < 0.6:
+        raw["cost"] = rng.integers(1, 6, (n, m)).tolist()
+    if rng.random() < 0.4:
+        raw["available"] = (rng.random((n, m)) < 0.8).tolist()
+    if limited:
+        raw["least"] = rng.integers(0, 3, n).tolist()
+        raw["most"] = [least + int(rng.integers(1, 3)) for least in raw["least"]]
+    return raw
+
+
+def cheapest(raw):
+    """Cost and plan by enumeration, in exact tenths; None where there is no plan."""
+    n, m = len(raw["requirement"]), len(raw["capacity"])
+    cost, able = raw.get("cost", [[1] * m] * n), raw.get("available", [[True] * m] * n)
+    least, most = raw.get("least", [0] * n), raw.get("most", [m] * n)
+    states = {tuple(raw["capacity"]): (0, [])}
+    for i in range(n):
+        after = {}
+        for pick in product((0, 1), repeat=m):
+            those = [j for j in range(m) if pick[j]]
+            covered = sum(Fraction(str(raw["quality"][i][j])) for j in those)
+            if covered < Fraction(str(raw["requirement"][i])) or not all(able[i][j] for j in those):
+                continue
+            if not least[i] <= len(those) <= most[i]:
+                continue
+            price = sum(cost[i][j] for j in those)
+            for room, (paid, plan) in states.items():
+                left = tuple(r - on for r, on in zip(room, pick, strict=True))
+                if min(left) >= 0 and (left not in after or paid + price < after[left][0]):
+                    after[left] = (paid + price, [*plan, those])
+        states = after
+    return min(states.values(), default=None)
+
+
+def grown(problem, rng, priced, plan, sides=()):
+    """A tree of splits drawn at random, its leaves with the prices that the checker likes best."""
+    n, m = len(problem.of), len(problem.copies)
+    if len(sides) == 2 or rng.random() < 0.3:
+        return climbed(problem, rng, priced, sides)
+    rows = np.flatnonzero(rng.random(n) < 0.7).tolist()
+    blocks, cut = [], int(rng.integers(0, len(rows) + 1))
+    for own in filter(None, (rows[:cut], rows[cut:])):
+        blocks += [[own, np.flatnonzero(rng.random(m) < 0.7).tolist()]]
+    labels = sum(j in those for own, those in blocks for i in own for j in plan[i])
+    # About as many as the cheapest plan has: it is on one side just so.
+    most = max(0, labels - int(rng.integers(0, 2)))
+    split = {"pairs": blocks, "most": most, "below": {}, "above": {}}
+    for name, (_, inner) in zip(
+        ("below", "above"), CHECKER["branches"](problem, split, sides), strict=True
+    ):
+        split[name] = grown(problem, rng, priced, plan, inner)
+    return split
+
+
+def climbed(problem, rng, priced, sides):
+    """A leaf whose prices prove about as much as any, by the checker's word, one after another."""
+    m = len(problem.copies)
+    prices = [Fraction(0)] * (m + len(sides))
+    most = CHECKER["leaf_bound"](problem, prices[:m], sides, prices[m:], priced)
+    for at in [*rng.permutation(len(prices)).tolist()] * 2:
+        for value in (0, Fraction(1, 2), 1, 2, 4, 9):
+            tried = [*prices[:at], Fraction(value), *prices[at + 1 :]]
+            bound = CHECKER["leaf_bound"](problem, tried[:m], sides, tried[m:], priced)
+            if bound > most:
+                prices, most = tried, bound
+    numbers = [rational(price) for price in prices]
+    return {"worker_prices": numbers[:m], "side_prices": numbers[m:]}
+
+
+def truths(seed, many=60):
+    """Problems of all kinds with true proofs, their texts and optima."""
+    rng, cases = np.random.default_rng(seed), []
+    for k in range(many):
+        raw = drawn(rng, limited=k % 2 == 1, tight=k % 4 >= 2)
+        content, best = json.dumps(raw).encode(), cheapest(raw)
+        problem = CHECKER["read"](content.decode())
+        proof = {
+            "kind": "assignment",
+            "format": 2,
+            "problem_sha256": hashlib.sha256(content).hexdigest(),
+            "tree": grown(
+                problem, rng, best is not None, best[1] if best else [[]] * len(problem.of)
+            ),
+        }
+        if best is not None:
+            proof["labels"] = best[1]
+        cases.append((content, problem, proof, None if best is None else best[0]))
+    return cases
+
+
+def claimed(problem, proof, rng):
+    """The most that a forger can claim of a plan and a tree, or a little more."""
+    try:
+        bound = min(10**6, CHECKER["tree_bound"](problem, proof["tree"]))
+        if rng.random() < 0.1:
+            proof.pop("labels", None)
+        cost = CHECKER["cost_of"](problem, proof) if "labels" in proof else None
+        if CHECKER["tree_bound"](problem, proof["tree"], priced=False) > 0:
+            proof.pop("labels", None)
+            return {"infeasible": True}
+        more = int(rng.random() < 0.2)
+        claim = {"bound": rational(max(Fraction(bound) + more, Fraction(0)))}
+        return claim if cost is None else {**claim, "cost": rational(cost)}
+    except Exception:
+        return {"bound": 1, "cost": 1}
+
+
+def untrue(claim, best):
+    """Whether a claim that was accepted is false."""
+    if "infeasible" in claim:
+        return best is not None
+    beyond = best is not None and Fraction(claim["bound"]) > best
+    return beyond or ("cost" in claim and (best is None or Fraction(claim["cost"]) < best))
+
+
+def accepted_and_false(seed, many):
+    """How many mutants were accepted, of which kinds, and those that are false."""
+    rng, cases = np.random.default_rng(seed), truths(seed)
+    pool, accepted, false = [proof for _, _, proof, _ in cases], 0, []
+    kinds = set()
+    for k in range(many):
+        content, problem, proof, best = cases[k % len(cases)]
+        mutant = mutated(rng, proof, pool) if k >= len(cases) else dict(proof)
+        if isinstance(mutant, dict):
+            mutant["claim"] = claimed(problem, mutant, rng)
+        if rng.random() < 0.1:
+            mutant = mutated(rng, mutant, pool)
+        text = written(mutant).decode()
+        if rng.random() < 0.1:
+            text = garbled(rng, text)
+        holds, line = CHECKER["line_of"](content, text)
+        assert line.startswith("holds: " if holds else "WRONG: "), line
+        assert "\n" not in line
+        if holds:
+            accepted += 1
+            claim = json.loads(text)["claim"]
+            kinds.add((*sorted(claim), "pairs" in json.loads(text)["tree"]))
+            if untrue(claim, best):
+                false.append((content, text, best))
+    return accepted, kinds, false
+
+
+def test_mutants_that_are_accepted_are_true():
+    accepted, kinds, false = accepted_and_false(5, 600)
+    assert not false
+    assert accepted > 60
+    assert len(kinds) >= 5  # cost and bound, bound alone, no plan: by a leaf and by branches
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_mutants_by_the_thousand(seed):
+    accepted, _, false = accepted_and_false(100 + seed, MUTANTS // 4)
+    assert not false
+    assert accepted > MUTANTS // 100

@@ -1,0 +1,168 @@
+"""Branch and price to the end: a proof for every small program, each task and worker by itself.
+
+The master over patterns is solved; where its optimum is no dearer than asked, a number of labels
+that it counts as a fraction is split: of all pairs, of equal tasks, of equal tasks by equal
+workers, of a task, of one pair. Where all pairs are whole the master's optimum is a plan, so the
+tree ends. Its leaves have prices (`bound.branch_bound`), without any solver's word. Branch and
+price: Barnhart et al. (1998), "Branch-and-price: column generation for solving huge integer
+programs".
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import generator
+from workbench.solving.patterns.bound import pattern_bound
+from workbench.solving.patterns.column_generation import (
+    EXACT,
+    CoverPricing,
+    Generated,
+    OutOfTime,
+    Search,
+    generate,
+)
+from workbench.solving.scaling import view
+from workbench.solving.solution import BranchProof, Leaf, Proof, Side, Split, two_sides
+
+WHOLE = 1e-5
+"""How near to a whole number a label count counts as whole."""
+NODES = 5000
+DEEPEST = 90
+
+
+def proof_above(
+    problem: AssignmentProblem, cost: float, margin: float, seconds: float
+) -> Proof | None:
+    """Prove that every plan costs more than `cost`; None where there was no time.
+
+    Parameters
+    ----------
+    cost, margin
+        Each leaf proves `cost` and half the margin, in money.
+    seconds
+        For all of it.
+    """
+    seen = view(problem, whole=True)
+    tree = _Tree(
+        seen.inner,
+        cost / seen.unit,
+        margin / seen.unit,
+        time.perf_counter() + seconds,
+    )
+    try:
+        root = tree.grown()
+    except OutOfTime:
+        return None
+    return None if root is None else seen.proof_back(BranchProof(root, alone=True))
+
+
+def proof_of_none(problem: AssignmentProblem, seconds: float) -> Proof | None:
+    """Prove that no plan covers every task: without prices, each would cost more than nothing."""
+    n, m = problem.shape
+    free = AssignmentProblem(
+        problem.quality,
+        problem.capacity,
+        problem.requirement,
+        np.zeros((n, m)),
+        problem.available,
+        gain=problem.gain,
+    )
+    return proof_above(free, 0.0, 1e-5, seconds)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    problem: AssignmentProblem
+    cost: float
+    margin: float
+    until: float
+
+    def grown(self) -> Split | Leaf | None:
+        """Grow the tree from the root."""
+        alone = self.problem.alone
+        search = Search(alone, CoverPricing(alone), generator(0), self.until)
+        zero = np.zeros(alone.shape[1])
+        start = generate(
+            search,
+            alone.tasks,
+            alone.supply,
+            zero,
+            tolerance=1e-9 * max(self.cost, self.margin),
+            steps=(EXACT,),
+            decide=self.cost + self.margin,
+        )
+        return self._node(search, start, (), iter(range(NODES)))
+
+    def _node(
+        self, search: Search, above: Generated, sides: tuple[Side, ...], left: Iterator[int]
+    ) -> Split | Leaf | None:
+        if next(left, None) is None or len(sides) > DEEPEST:
+            return None
+        at = self._priced(search, above, sides) if sides else above
+        bound = pattern_bound(search.problem, at.worker_prices, at.side_prices, sides)
+        if bound > self.cost + self.margin / 2:
+            return Leaf(at.worker_prices, at.side_prices)
+        split = fraction(self.problem.typed, labels_of(at))
+        if split is None:
+            return None
+        below, beyond = two_sides(*split)
+        first = self._node(search, at, (*sides, below), left)
+        second = first and self._node(search, at, (*sides, beyond), left)
+        return Split(*split, first, second) if first and second else None
+
+    def _priced(self, search: Search, above: Generated, sides: tuple[Side, ...]) -> Generated:
+        """The master's optimum on some sides, the last of which is new."""
+        return generate(
+            search,
+            search.problem.tasks,
+            search.problem.supply,
+            above.worker_prices,
+            above.patterns,
+            tolerance=1e-9 * max(self.cost, self.margin),
+            steps=(EXACT,),
+            sides=sides,
+            side_prices=above.side_prices,
+            decide=self.cost + self.margin,
+        )
+
+
+def labels_of(at: Generated) -> FloatArray:
+    """Labels that the master gives, by task and worker."""
+    labels = np.zeros((len(at.task_prices), len(at.worker_prices)))
+    for p in np.flatnonzero(at.mix.counts).tolist():
+        labels[at.patterns[p].task_class] += at.mix.counts[p] * at.patterns[p].copies
+    return labels
+
+
+def fraction(typed: TypedProblem, labels: FloatArray) -> tuple[BoolArray, int] | None:
+    """Pairs whose labels are a fraction, and that rounded down; None where all are whole.
+
+    The largest sets first, and of those of a size the fraction nearest to a half.
+    """
+    n, m = labels.shape
+    assert typed.task_class is not None
+    assert typed.worker_class is not None
+    nobody, alone = np.zeros(max(n, m), dtype=np.int64), np.arange(max(n, m))
+    groups: list[tuple[IntArray, IntArray]] = [
+        (nobody[:n], nobody[:m]),
+        (typed.task_class, nobody[:m]),
+        (typed.task_class, typed.worker_class),
+        (alone[:n], nobody[:m]),
+        (alone[:n], alone[:m]),
+    ]
+    for tasks, workers in groups:
+        counts = np.zeros((tasks.max() + 1, workers.max() + 1))
+        np.add.at(counts, (tasks[:, None], workers[None, :]), labels)
+        apart = np.abs(counts - np.rint(counts))
+        t, k = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        if apart[t, k] > WHOLE:
+            return (tasks == t)[:, None] & (workers == k)[None, :], math.floor(counts[t, k])
+    return None
