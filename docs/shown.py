@@ -52,9 +52,7 @@ SHOWN = (
     ),
     Shown("aggregate", "aggregate --labels labels.csv --gold gold.csv --out answers.csv"),
     Shown("no-gold", "aggregate --labels labels.csv --out answers.csv"),
-    Shown(
-        "learn", "learn --labels labels.csv --gold gold.csv --out learnt", "learnt/learn.png"
-    ),
+    Shown("learn", "learn --labels labels.csv --gold gold.csv --out learnt", "learnt/learn.png"),
     Shown(
         "plan",
         "plan --labels labels.csv --gold gold.csv --tasks tasks.csv --capacity 50 --epsilon 0.05 "
