@@ -13,8 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -24,8 +24,7 @@ GOLD, TASKS = 100, 40
 """Tasks with a known answer, and new ones to plan for."""
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """A command, and the picture that it writes.
 
     Attributes

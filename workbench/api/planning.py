@@ -199,8 +199,11 @@ class Plan(Result):
         if self.message is not None:
             raise InputError(f"plot: there is no plan; {self.message}")
         title = f"{self.tasks} tasks, {len(self.table)} labels, ε = {self.epsilon:.4g}"
-        given = self.table["worker"].value_counts()
-        return plots.plan(given, self.errors, epsilon=self.epsilon, title=title)
+        errors = self.errors
+        if self.promise == "exact":  # then the bound is no promise, and above ε
+            errors = errors.drop(columns="bound")
+        labels = self.table["worker"].value_counts()
+        return plots.plan(labels, errors, epsilon=self.epsilon, title=title)
 
     def _payload(self) -> dict[str, Any]:
         known = {k: v for k, v in self.solution.as_dict().items() if k not in HIDDEN}

@@ -9,7 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from workbench.plots._picture import panels
-from workbench.plots._style import COLOURS, from_zero, key_above, plain, whole_ticks
+from workbench.plots._style import COLOURS, from_zero, key_above, plain, short, whole_ticks
+
+NAMED = 12
+"""Workers at most who are drawn by name."""
 
 
 def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title: str) -> Figure:
@@ -20,21 +23,30 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
     labels
         Number of labels by worker; who gets none is left out.
     errors
-        A row a task: columns `exact`, by the skills as given, and `bound`, as the cover promises.
+        A row a task: columns `exact`, by the skills as given, and perhaps `bound`, as the cover
+        promises.
     epsilon
         Error asked for, drawn as a line.
     """
-    busy = labels[labels > 0].sort_values(ascending=False).to_numpy()
+    busy = labels[labels > 0].sort_values(ascending=False)
     worst = errors.sort_values("exact", ascending=False)
-    with panels(title, (8.6, 3.4), 1, 2, lines="y") as (figure, (left, right)):
-        left.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
-        left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
-        left.set_ylabel("labels")
+    with panels(title, (8.6, 3.4), 1, 2, lines="both") as (figure, (left, right)):
+        if len(busy) <= NAMED:
+            left.barh(np.arange(len(busy))[::-1], busy, color=COLOURS[5])
+            left.set_yticks(np.arange(len(busy))[::-1], [short(name) for name in busy.index])
+            left.set_xlabel("labels to give")
+        else:
+            left.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
+            left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
+            left.set_ylabel("labels to give")
+            whole_ticks(left.yaxis)
         place = np.arange(1, len(worst) + 1)
         for column, colour, dash, label in (
             ("bound", COLOURS[1], (0, (3, 2)), "bound that the cover promises"),
             ("exact", COLOURS[0], "-", "exact, if skills are as given"),
         ):
+            if column not in worst:
+                continue
             right.plot(place, worst[column], color=colour, ls=dash, marker=".", label=label)
         right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=f"requested ε = {epsilon:g}")
         right.set_xlabel(f"the {len(worst)} tasks, least sure first")
@@ -43,7 +55,6 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
         for axes in (left, right):
             from_zero(axes)
             whole_ticks(axes.xaxis)
-        whole_ticks(left.yaxis)
     return figure
 
 
