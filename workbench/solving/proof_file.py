@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -123,8 +124,11 @@ def _denials(problem: AssignmentProblem, solution: Solution) -> Iterator[Tree]:
 
 def best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
     """Worker prices that prove most over patterns, of those that any proof has."""
-    first = _first(problem)
-    tried = tried_prices(problem, solution)
+    first, tried = _first(problem), tried_prices(problem, solution)
+    patterns = [proof for proof in solution.proofs if isinstance(proof, PatternProof)]
+    if len(patterns) == 1 and solution.certificate.bound_from == "patterns":
+        tried = tried_prices(problem, replace(solution, proofs=(patterns[0],), worker_prices=None))
+        return tried[-1]
     return max(tried, key=lambda prices: pattern_bound(problem.typed, prices[first]))
 
 
