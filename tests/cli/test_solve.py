@@ -120,6 +120,6 @@ def test_an_answer_that_is_not_proven_is_an_answer(why, code, run, problem, monk
     assert answer["assignment"] == [[0, 0], [1, 1], [2, 2]]
     block = run("solve", problem, "--details")
     assert block.exit_code == code
-    assert "branch and bound" in block.stdout
+    assert "HiGHS's word" in block.stdout
     assert str(why) in block.stdout
     assert "it was stopped" in block.stdout

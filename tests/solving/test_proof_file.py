@@ -79,6 +79,26 @@ def test_what_is_proven_is_the_cheapest_by_enumeration(seed, tmp_path):
     assert Fraction(json.loads(proof.read_text())["claim"]["bound"]) <= best + 1e-9
 
 
+def limited(seed):
+    """The same with least and most labels of each task."""
+    raw, rng = drawn(seed, 10), np.random.default_rng(seed)
+    raw["least"] = rng.integers(0, 3, len(raw["requirement"])).tolist()
+    raw["most"] = [least + int(rng.integers(1, 5)) for least in raw["least"]]
+    return raw
+
+
+def test_what_is_proven_with_limits_of_labels_has_a_proof(tmp_path):
+    checker, proven = plan_checker(), 0
+    for seed in range(30):
+        answer, problem, proof = solved(limited(seed), tmp_path)
+        if answer.solution.certificate.status != "proven":
+            continue
+        holds, line = checker["line_of"](problem.read_bytes(), proof.read_text())
+        proven += 1
+        assert (holds, line.endswith("none is cheaper")) == (True, True), (seed, line)
+    assert proven > 10
+
+
 def small_programs(first, many):
     """How many were proven, and how many of these by a file that says so; none is left out."""
     checker, proven = plan_checker(), 0

@@ -104,7 +104,7 @@ class Solved(Result):
         if solution.bound is None:
             return [value, f"How far it is from the {self.best} is not known."]
         bound = "" if solution.gap == 0 else f" than {_number(solution.bound)}"
-        word = "It is proven" if status == "proven" else "By the solver's word alone it holds"
+        word = "It is proven" if status == "proven" else "By HiGHS's word alone it holds"
         sentences = [value, f"{word} that none is {self.better}{bound}."]
         if solution.gap:
             sentences.append(
@@ -626,10 +626,7 @@ def _bound(told: float | None, certified: float | None, over: str = "") -> str:
     """Write the bound, and whose word it is."""
     if told is None or certified == told:
         return f"{_number(certified)} (proven{over} from the data)"
-    return (
-        f"{_number(told)} (by the solver's branch and bound; proven from the data: "
-        f"{_number(certified)})"
-    )
+    return f"{_number(told)} (HiGHS's word; proven from the data: {_number(certified)})"
 
 
 def _number(value: float | None) -> str:

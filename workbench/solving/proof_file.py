@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
 from workbench.solving.patterns.bound import pattern_bound
@@ -84,7 +85,9 @@ def _plan(
     checker: dict[str, Any], stated: Any, problem: AssignmentProblem, solution: Solution
 ) -> dict[str, Any]:
     """The plan, if there is one, and the tree that proves the highest bound."""
-    trees = [leaf(best_prices(problem, solution))]
+    # Prices over patterns know no limits of labels: there the checker says which prove most.
+    prices = tried_prices(problem, solution) if problem.limited else []
+    trees = [leaf(each) for each in prices or [best_prices(problem, solution)]]
     trees += [tree_of(problem, proof) for proof in solution.proofs if type(proof) is BranchProof]
     bounds = [checker["tree_bound"](stated, tree) for tree in trees]
     at = int(np.argmax([float(bound) for bound in bounds]))
@@ -121,9 +124,18 @@ def _denials(problem: AssignmentProblem, solution: Solution) -> Iterator[Tree]:
 
 def best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
     """Worker prices that prove most over patterns, of those that any proof has."""
-    counted = problem.typed
-    assert counted.worker_class is not None
-    _, first = np.unique(counted.worker_class, return_index=True)
+    first, tried = _first(problem), tried_prices(problem, solution)
+    patterns = [proof for proof in solution.proofs if isinstance(proof, PatternProof)]
+    if len(patterns) == 1 and solution.certificate.bound_from == "patterns":
+        tried = tried_prices(problem, replace(solution, proofs=(patterns[0],), worker_prices=None))
+        return tried[-1]
+    return max(tried, key=lambda prices: pattern_bound(problem.typed, prices[first]))
+
+
+def tried_prices(problem: AssignmentProblem, solution: Solution) -> list[FloatArray]:
+    """Worker prices of every proof, equal for equal workers; and none at all."""
+    first, alike = _first(problem), problem.typed.worker_class
+    assert alike is not None
     tried = [np.zeros(len(first))]
     for proof in solution.proofs:
         if isinstance(proof, BranchProof):
@@ -132,8 +144,14 @@ def best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
         tried.append(prices if isinstance(proof, PatternProof) else prices[first])
     if solution.worker_prices is not None:
         tried.append(solution.worker_prices[first])
-    tried = [np.maximum(prices, 0.0) for prices in tried if np.isfinite(prices).all()]
-    return max(tried, key=lambda prices: pattern_bound(counted, prices))[counted.worker_class]
+    return [np.maximum(prices, 0.0)[alike] for prices in tried if np.isfinite(prices).all()]
+
+
+def _first(problem: AssignmentProblem) -> IntArray:
+    """The first worker of each class."""
+    assert problem.typed.worker_class is not None
+    first: IntArray = np.unique(problem.typed.worker_class, return_index=True)[1]
+    return first
 
 
 def tree_of(problem: AssignmentProblem, proof: BranchProof) -> Tree:
