@@ -55,7 +55,7 @@ def test_control_tasks_and_sampled_workers_are_left_out(tables):
     assert (given.label >= 0).sum() == len(given.votes)
     sampled = given.order[: given.preliminary]
     options, seeds = RunOptions(20.0), dict(zip(METHODS, SEED.spawn(6), strict=True))
-    problem = given.problem(given.main, given.known)
+    problem = given.problem(given.main, given.actual)
     blank = solve_joint(problem, "relaxation")
     buyer = _Buyer(given, problem, blank, blank, seeds, options, "relax")
     for method in ("primal approximation", "adaptive"):
@@ -77,7 +77,7 @@ def test_capacities_hold_and_what_is_out_of_reach_is_named(tables):
     scarce = instance(tables, capacity=9)
     assert scarce.left_out
     assert len(scarce.left_out) + len(scarce.tasks) == 42
-    problem = scarce.problem(scarce.main, scarce.known)
+    problem = scarce.problem(scarce.main, scarce.actual)
     assert solve_joint(problem, "relaxation").objective is not None
     with pytest.raises(InputError, match="no task can be covered at epsilon 1e-09"):
         instance(tables, epsilon=1e-9)

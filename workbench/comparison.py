@@ -391,8 +391,8 @@ def _hindsight(source: RecordedLabels, skills: SkillEstimate) -> FloatArray:
     at = (source.task_type[task], worker)
     np.add.at(answered, at, 1)
     np.add.at(correct, at, right.astype(np.int64))
-    known = estimate_skills(correct, answered, prior=(1.0, 1.0))
-    return known.skill if skills == "plug-in" else fitted_skills(known).skill
+    estimate = estimate_skills(correct, answered, prior=(1.0, 1.0))
+    return estimate.skill if skills == "plug-in" else fitted_skills(estimate).skill
 
 
 def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
@@ -475,8 +475,8 @@ def compare(
     for name in names:
         if name in ("relaxation", "dual"):
             dual = name == "dual"
-            found = solve(problem, "dual", time_limit=time_limit) if dual else relaxed
-            yield relaxed_row(name, found)
+            solution = solve(problem, "dual", time_limit=time_limit) if dual else relaxed
+            yield relaxed_row(name, solution)
             continue
         if name in CLOSED_LOOP:
             yield CLOSED_LOOP[name](instance, seeds[name])
@@ -484,15 +484,15 @@ def compare(
         rng = generator(seeds[name].spawn(1)[0])
         started = time.perf_counter() - (exact.seconds if name == "offline IP" else 0.0)
         bought = buyer.buy(name)
-        known = ComparisonRow(name)
+        row = ComparisonRow(name)
         if bought is not None:
             votes = collect(instance.source, instance.tasks[bought.task], bought.worker)
             outcome = VOTES.get(name, _weighted)(votes, bought.weight, rng)
         seconds = time.perf_counter() - started
         if bought is not None:
-            known = _measured(name, instance, bought, outcome)
-        ratio = _ratio(known.objective, bound)
-        yield replace(known, lower_bound=bound, ratio=ratio, seconds=seconds)
+            row = _measured(name, instance, bought, outcome)
+        ratio = _ratio(row.objective, bound)
+        yield replace(row, lower_bound=bound, ratio=ratio, seconds=seconds)
 
 
 def everybody(instance: ComparedCrowd, *, seed: np.random.SeedSequence) -> ComparisonRow:
@@ -583,29 +583,29 @@ class _Buyer:
 
     @cached_property
     def _answers(self) -> GoldAnswers:
-        given = self.instance
-        return given.source.gold_answers(given.order, given.gold, seed=self.seed)
+        crowd = self.instance
+        return crowd.source.gold_answers(crowd.order, crowd.gold, seed=self.seed)
 
     @cached_property
     def _adaptive(self) -> Assigned:
         """The adaptive algorithm's labels, weighed by the skills that it estimated."""
-        given, answers = self.instance, self._answers
-        order, first = given.order, given.preliminary
+        crowd, answers = self.instance, self._answers
+        order, first = crowd.order, crowd.preliminary
         result = adaptive_assignment(
             answers.correct,
             answers.answered,
-            given.capacity[order],
-            given.kinds,
+            crowd.capacity[order],
+            crowd.kinds,
             AdaptiveSettings(
-                given.epsilon,
+                crowd.epsilon,
                 len(order) - first,
                 first,
                 on_infeasible=self.on_infeasible,
-                gain=given.gain,
-                skills=given.skills,
+                gain=crowd.gain,
+                skills=crowd.skills,
             ),
-            cost=None if given.price is None else given.price[:, order],
-            available=given.available(order),
+            cost=None if crowd.price is None else crowd.price[:, order],
+            available=crowd.available(order),
             seed=self.seeds["adaptive"],
         )
         return self._by_estimates(result.task, result.worker)
@@ -615,53 +615,53 @@ class _Buyer:
 
         A prior, where one is fitted, rests on the sample, or without one on those who came before.
         """
-        given, answers = self.instance, self._answers
-        sampled = 0 if start else given.preliminary
+        crowd, answers = self.instance, self._answers
+        sampled = 0 if start else crowd.preliminary
         columns = answers.correct[:, start:], answers.answered[:, start:]
-        return skills_on_arrival(*columns, sampled, given.skills)
+        return skills_on_arrival(*columns, sampled, crowd.skills)
 
     def _by_estimates(self, task: IntArray, place: IntArray, first: int = 0) -> Assigned:
         """Labels by place in the order of arrival, weighed by the skills that gold answers tell.
 
         Gold labels of the workers from the `first` to arrive on count.
         """
-        given, answers = self.instance, self._answers
+        crowd, answers = self.instance, self._answers
         # Whoever has no sample learns what workers are like from those who came before.
-        skill = np.full(given.skill.shape, 0.5)
+        skill = np.full(crowd.skill.shape, 0.5)
         skill[:, first:] = self._told(first)
-        weight = given.weights(skill[given.kinds[task], place])
-        gold = np.zeros(given.skill.shape, dtype=np.int64)
-        gold[:, given.order[first:]] = answers.answered[:, first:]
-        return Assigned(task, given.order[place], weight, gold)
+        weight = crowd.weights(skill[crowd.kinds[task], place])
+        gold = np.zeros(crowd.skill.shape, dtype=np.int64)
+        gold[:, crowd.order[first:]] = answers.answered[:, first:]
+        return Assigned(task, crowd.order[place], weight, gold)
 
     def _policy(self, name: str, seed: np.random.SeedSequence) -> Assigned:
         """Labels of an online policy that is told estimated skills, as the adaptive algorithm."""
-        given, first = self.instance, self.instance.preliminary
+        crowd, first = self.instance, self.instance.preliminary
         name = "robust" if name == LEARNT else name
         sampled = POLICIES[name].call.uses_sample
-        skill, mask = np.full(given.skill.shape, 0.5), given.available(given.order)
+        skill, mask = np.full(crowd.skill.shape, 0.5), crowd.available(crowd.order)
         start = 0 if sampled else first
         skill[:, start:] = self._told(start)
-        told = tuple(
+        workers = tuple(
             ArrivingWorker(
                 skill[:, j],
-                int(given.capacity[worker]),
-                None if given.price is None else given.price[:, worker],
+                int(crowd.capacity[worker]),
+                None if crowd.price is None else crowd.price[:, worker],
                 None if mask is None else mask[:, j],
             )
-            for j, worker in enumerate(given.order.tolist())
+            for j, worker in enumerate(crowd.order.tolist())
         )
-        sample = told[:first] if sampled else ()
-        many = len(told) - first
+        sample = workers[:first] if sampled else ()
+        many = len(workers) - first
         setting = Setting(
-            given.kinds,
-            given.epsilon,
+            crowd.kinds,
+            crowd.epsilon,
             many,
             sample,
             on_infeasible=self.on_infeasible,
-            gain=given.gain,
+            gain=crowd.gain,
         )
-        run, _ = play(name, setting, told[first:], seed=generator(seed))
+        run, _ = play(name, setting, workers[first:], seed=generator(seed))
         return self._by_estimates(run.task, run.worker + first, start)
 
     def _random(self, answers: GoldAnswers | None, seed: np.random.SeedSequence) -> Assigned:
@@ -669,20 +669,20 @@ class _Buyer:
 
         Where every pair has a label the graph is random regular, as in Karger, Oh, Shah.
         """
-        given, rng = self.instance, generator(seed)
-        left = len(self._adaptive.task)
+        instance, rng = self.instance, generator(seed)
+        budget = len(self._adaptive.task)
         if answers is None:
-            left += int(self._answers.answered.sum())
-        mask, capacity = given.available(given.order), given.capacity[given.order]
-        n, crowd = len(given.tasks), len(given.order)
+            budget += int(self._answers.answered.sum())
+        mask, capacity = instance.available(instance.order), instance.capacity[instance.order]
+        n, crowd = len(instance.tasks), len(instance.order)
         if mask is None:
-            each = min(left // n, crowd, int(np.minimum(capacity, n).sum()) // n)
+            each = min(budget // n, crowd, int(np.minimum(capacity, n).sum()) // n)
             task, place = regular_graph(n, crowd, each, seed=rng, capacity=capacity)
         else:
             reach = int(np.minimum(capacity, mask.sum(axis=0)).sum())
-            task, place = random_pairs(mask, min(left, reach), seed=rng, capacity=capacity)
+            task, place = random_pairs(mask, min(budget, reach), seed=rng, capacity=capacity)
         if answers is None:
-            return Assigned(task, given.order[place], np.ones(len(task)))
+            return Assigned(task, instance.order[place], np.ones(len(task)))
         return self._by_estimates(task, place)
 
 
@@ -727,7 +727,7 @@ def _measured(
     kind = instance.kinds[bought.task]
     skill = instance.skill[kind, bought.worker]
     covered = np.bincount(bought.task, instance.counted(skill), minlength=shape[0])
-    asked = instance.need
+    need = instance.need
     price = np.ones(instance.skill.shape) if instance.price is None else instance.price
     gold = np.zeros_like(price) if bought.gold is None else bought.gold
     error_bound = error_exact = None
@@ -752,7 +752,7 @@ def _measured(
         cost=objective + cost_gold,
         cost_gold=cost_gold,
         objective=objective,
-        tasks_covered=float(np.count_nonzero(covered >= asked * (1 - 1e-9))),
+        tasks_covered=float(np.count_nonzero(covered >= need * (1 - 1e-9))),
         error_bound=error_bound,
         error_exact=error_exact,
         **measured_on_gold(wrong, instance.correlation, len(bought.task) / shape[0]),
@@ -771,14 +771,14 @@ def measured_on_gold(
     correlation, voters
         How errors go together, and workers a task.
     """
-    known = len(wrong)
-    low, high = error_interval(float(wrong.sum()), known, None) if known else (None, None)
+    tasks = len(wrong)
+    low, high = error_interval(float(wrong.sum()), tasks, None) if tasks else (None, None)
     return {
-        "error_measured": float(wrong.mean()) if known else None,
-        "error_se": float(wrong.std(ddof=1) / math.sqrt(known)) if known > 1 else None,
+        "error_measured": float(wrong.mean()) if tasks else None,
+        "error_se": float(wrong.std(ddof=1) / math.sqrt(tasks)) if tasks > 1 else None,
         "error_low": low,
         "error_high": high,
-        "tasks_measured": float(known),
+        "tasks_measured": float(tasks),
         "effective_workers": None if correlation is None else correlation.effective(voters),
     }
 
@@ -790,38 +790,40 @@ def _until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> Compar
     the true skills are known.
     """
     started = time.perf_counter()
-    given, workers = instance, instance.main
-    n, m = len(given.tasks), len(workers)
-    mask = given.available(workers)
+    workers = instance.main
+    n, m = len(instance.tasks), len(workers)
+    mask = instance.available(workers)
     task, place = np.nonzero(np.ones((n, m), dtype=bool) if mask is None else mask)
     label = np.full((n, m), -1, dtype=np.int64)
-    label[task, place] = given.source.labels(given.tasks[task], workers[place])
+    label[task, place] = instance.source.labels(instance.tasks[task], workers[place])
     nobody = np.empty(0, dtype=np.int64)
     pool = Pool(
         tasks=np.arange(n),
         workers=np.arange(m),
-        classes=given.source.classes,
-        capacity=given.capacity[workers],
-        price=np.ones((len(given.skill), m)) if given.price is None else given.price[:, workers],
-        kind=given.kinds,
+        classes=instance.source.classes,
+        capacity=instance.capacity[workers],
+        price=np.ones((len(instance.skill), m))
+        if instance.price is None
+        else instance.price[:, workers],
+        kind=instance.kinds,
         share=np.full(2, 0.5),
         gold=nobody,
         gold_kind=nobody,
         available=mask,
     )
-    true = given.source.truth[given.tasks]
+    true = instance.source.truth[instance.tasks]
     done = rehearse(
         UntilSure,
         pool,
         Answers(label, np.empty((0, m), dtype=np.int64), true),
-        Goal(given.epsilon),
+        Goal(instance.epsilon),
         arrivals=np.arange(m),
         seed=int(generator(seed).integers(2**32)),
     )
     wrong = done.belief.misses(true)
-    known, cost = len(wrong), float(done.ledger.spent)
-    error = float(wrong.mean()) if known else None
-    limit = None if error is None else _limit(given, max(error, 0.5 / (known + 1)))
+    judged, cost = len(wrong), float(done.ledger.spent)
+    error = float(wrong.mean()) if judged else None
+    limit = None if error is None else _limit(instance, max(error, 0.5 / (judged + 1)))
     return ComparisonRow(
         "label until sure",
         labels_gold=0.0,
@@ -831,7 +833,7 @@ def _until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> Compar
         objective=cost,
         lower_bound=limit,
         ratio=_ratio(cost, limit),
-        **measured_on_gold(wrong, given.correlation, len(done.ledger.labels) / n),
+        **measured_on_gold(wrong, instance.correlation, len(done.ledger.labels) / n),
         seconds=time.perf_counter() - started,
     )
 

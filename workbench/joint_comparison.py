@@ -88,7 +88,7 @@ class ComparedClasses:
         (n, W), −1 for none.
     truth, kinds
         True class, −1 where unknown, and type of each task, shape (n,).
-    known, told
+    actual, estimate
         The workers as all gold tells, and as the gold answers tell that they are asked for.
     answered
         How many of these, shape (T, W).
@@ -100,8 +100,8 @@ class ComparedClasses:
     label: IntArray
     truth: IntArray
     kinds: IntArray
-    known: Matrices
-    told: Matrices
+    actual: Matrices
+    estimate: Matrices
     answered: IntArray
     capacity: IntArray
     order: IntArray
@@ -166,30 +166,34 @@ def recorded(
     preliminary = sample_size(len(workers), options.gamma)
     judged = pd.Index(every.tasks).isin(control)
     controls = np.where(judged, codes, -1)
-    asked = _asked(every, kinds, controls, options.gold_tasks, seed)
-    counts = gold_counts(asked, codes, kinds, len(types))
+    exam = _asked(every, kinds, controls, options.gold_tasks, seed)
+    counts = gold_counts(exam, codes, kinds, len(types))
     own = gold_counts(every, codes, kinds, len(types))
     shares = [
-        class_shares(known, len(every.classes)) for known in (codes, np.where(judged, codes, -1))
+        class_shares(truth, len(every.classes)) for truth in (codes, np.where(judged, codes, -1))
     ]
-    fitted = [estimate_confusion(one, shares[0], workers, every.classes).confusion for one in own]
+    fitted = [
+        estimate_confusion(of_type, shares[0], workers, every.classes).confusion for of_type in own
+    ]
     sample = order[:preliminary]
-    told = [
-        estimate_confusion(one[sample], shares[1], workers[sample], every.classes).drawn(one)
-        for one in counts
+    estimates = [
+        estimate_confusion(of_type[sample], shares[1], workers[sample], every.classes).drawn(
+            of_type
+        )
+        for of_type in counts
     ]
     label: IntArray = np.full((len(every.tasks), len(workers)), -1, dtype=np.int64)
     label[every.task, every.worker] = every.label
-    left = np.flatnonzero(~judged)
+    rest = np.flatnonzero(~judged)
     truth = np.where(judged, -1, codes)
-    capacity = len(left) if options.capacity is None else options.capacity
+    capacity = len(rest) if options.capacity is None else options.capacity
     whole = ComparedClasses(
         every,
         label,
         codes,
         kinds,
         Matrices(np.stack(fitted), shares[0]),
-        Matrices(np.stack(told), shares[1]),
+        Matrices(np.stack(estimates), shares[1]),
         counts.sum(axis=(2, 3)),
         align.capacities(workers, capacity),
         order,
@@ -202,7 +206,7 @@ def recorded(
         ),
         correlation=error_correlation(every, truth),
     )
-    return _within_reach(_only(whole, left))
+    return _within_reach(_only(whole, rest))
 
 
 def _asked(
@@ -210,8 +214,8 @@ def _asked(
 ) -> Votes:
     """Labels on gold tasks that workers are judged by: at most so many a worker and type."""
     rows = stream(seed, "gold").permutation(np.flatnonzero(gold[votes.task] >= 0))
-    asked = pd.DataFrame({"worker": votes.worker[rows], "kind": kinds[votes.task[rows]]})
-    place = asked.groupby(["worker", "kind"]).cumcount().to_numpy()
+    answers = pd.DataFrame({"worker": votes.worker[rows], "kind": kinds[votes.task[rows]]})
+    place = answers.groupby(["worker", "kind"]).cumcount().to_numpy()
     return some_votes(votes, np.sort(rows[place < most]))
 
 
@@ -220,11 +224,11 @@ def _only(instance: ComparedClasses, keep: IntArray) -> ComparedClasses:
     every = instance.votes
     place = np.full(len(every.tasks), -1)
     place[keep] = np.arange(len(keep))
-    kept = place[every.task] >= 0
+    within = place[every.task] >= 0
     votes = Votes(
-        place[every.task[kept]],
-        every.worker[kept],
-        every.label[kept],
+        place[every.task[within]],
+        every.worker[within],
+        every.label[within],
         every.tasks[keep],
         every.workers,
         every.classes,
@@ -240,7 +244,7 @@ def _only(instance: ComparedClasses, keep: IntArray) -> ComparedClasses:
 
 def _within_reach(instance: ComparedClasses) -> ComparedClasses:
     """Leave out tasks until the main workers can cover the rest, and name them."""
-    problem = instance.problem(instance.main, instance.known)
+    problem = instance.problem(instance.main, instance.actual)
     least = problem.least_error()
     idle = float(problem.weights.sum())
     keep = np.flatnonzero(least <= instance.epsilon)
@@ -266,12 +270,12 @@ def _served(instance: ComparedClasses, keep: IntArray) -> IntArray:
     Cover is looked at for a little less than ε, within a little of it: so it is there at ε.
     """
     while len(keep):
-        within = _only(instance, keep).problem(instance.main, instance.known)
+        within = _only(instance, keep).problem(instance.main, instance.actual)
         within = replace(within, epsilon=within.epsilon * (1.0 - NEAR))
         price = SHORTFALL * float(within.prices.max())
-        found = relax(within.with_shortfall(price), RunOptions, near=NEAR)
-        assert found.labels is not None
-        missing = MOST * found.labels[:, -1]
+        plan = relax(within.with_shortfall(price), RunOptions, near=NEAR)
+        assert plan.labels is not None
+        missing = MOST * plan.labels[:, -1]
         if missing.max() <= SHORT:
             break
         each = math.log(max(float(within.weights.sum()) / instance.epsilon, 2.0))
@@ -289,7 +293,7 @@ def compare(
 ) -> Iterator[ComparisonRow]:
     """Run every method on one instance, a row at a time: arguments and rows as in `comparison`."""
     seeds = dict(zip(METHODS, seed.spawn(len(METHODS)), strict=True))
-    problem = instance.problem(instance.main, instance.known)
+    problem = instance.problem(instance.main, instance.actual)
     options = RunOptions(time_limit)
     exact = solve_joint(problem, time_limit=time_limit)
     relaxed = solve_joint(problem, "relaxation", time_limit=time_limit)
@@ -352,26 +356,26 @@ class _Buyer:
     @cached_property
     def _adaptive(self) -> BoolArray:
         """Algorithm 2: prices from the sample, then Algorithm 1 for whoever arrives."""
-        given, rng = self.instance, generator(self.seeds["adaptive"])
-        sample = given.order[: given.preliminary]
+        crowd, rng = self.instance, generator(self.seeds["adaptive"])
+        sample = crowd.order[: crowd.preliminary]
         prices = sampled_prices(
-            perturbed(given.problem(sample, given.told), seed=rng),
-            gamma=given.preliminary / len(given.main),
+            perturbed(crowd.problem(sample, crowd.estimate), seed=rng),
+            gamma=crowd.preliminary / len(crowd.main),
             options=self.options,
             on_infeasible=self.on_infeasible,
         )
-        arriving = perturbed(given.problem(given.main, given.told), seed=rng)
+        arriving = perturbed(crowd.problem(crowd.main, crowd.estimate), seed=rng)
         return self._main(joint_approximation(arriving, prices, seed=rng))
 
     @cached_property
     def _random(self) -> BoolArray:
         """As many labels at random, from the whole crowd; gold labels count as well."""
-        given = self.instance
-        mask, rng = given.label >= 0, generator(self.seeds["random + plurality"])
-        reach = int(np.minimum(given.capacity, mask.sum(axis=0)).sum())
-        wanted = int(self._adaptive.sum() + given.answered.sum())
+        crowd = self.instance
+        mask, rng = crowd.label >= 0, generator(self.seeds["random + plurality"])
+        reach = int(np.minimum(crowd.capacity, mask.sum(axis=0)).sum())
+        wanted = int(self._adaptive.sum() + crowd.answered.sum())
         every: BoolArray = np.zeros(mask.shape, dtype=np.bool_)
-        every[random_pairs(mask, min(wanted, reach), seed=rng, capacity=given.capacity)] = True
+        every[random_pairs(mask, min(wanted, reach), seed=rng, capacity=crowd.capacity)] = True
         return every
 
 
@@ -381,9 +385,9 @@ def _row(
     """What was bought and how right it is: cost, cover, predicted and measured error."""
     task, worker = np.nonzero(chosen)
     kind, n = instance.kinds[task], len(instance.tasks)
-    true, known = instance.truth, instance.truth >= 0
+    true, judged = instance.truth, instance.truth >= 0
     everybody = np.arange(len(instance.order))
-    promised = instance.problem(everybody, instance.known)
+    promised = instance.problem(everybody, instance.actual)
     errors = np.array([promised.error(i, row) for i, row in enumerate(chosen)])
     error_exact = None
     if method.startswith("random"):
@@ -396,19 +400,19 @@ def _row(
             instance.votes.classes,
         )
         vote = majority if method == "random + plurality" else smoothed
-        wrong = 1.0 - vote(votes, seed=rng).chance_right(np.maximum(true, 0))[known]
+        wrong = 1.0 - vote(votes, seed=rng).chance_right(np.maximum(true, 0))[judged]
     else:
-        by = instance.told if method == "adaptive" else instance.known
-        said = by.confusion[kind, worker, :, instance.label[task, worker]]
-        likely = posteriors(said, task, by.prior, n)
+        by = instance.estimate if method == "adaptive" else instance.actual
+        chance = by.confusion[kind, worker, :, instance.label[task, worker]]
+        likely = posteriors(chance, task, by.prior, n)
         winning = likely >= likely.max(axis=1, keepdims=True) * (1.0 - TIE)
-        wrong = 1.0 - (winning / winning.sum(axis=1, keepdims=True))[known, true[known]]
+        wrong = 1.0 - (winning / winning.sum(axis=1, keepdims=True))[judged, true[judged]]
         error_exact = float(
             np.mean(
                 [
                     likeliest_error(
-                        instance.known.confusion[k, row],
-                        instance.known.prior,
+                        instance.actual.confusion[k, row],
+                        instance.actual.prior,
                         believed=by.confusion[k, row],
                         draws=DRAWS,
                     ).probability

@@ -38,7 +38,7 @@ def test_same_as_the_streaming_object_and_the_plain_loop(case):
             answer = learner.tell(stream.answers(ask.task, ask.workers, t))
             told = ask.kind, ask.task if ask.kind == "retest" else -1, answer.label
             assert told == (plain.kind, plain.tester, plain.label)
-            assert sorted(ask.workers) == sorted(plain.asked)
+            assert sorted(ask.workers) == sorted(plain.workers)
             assert learner.estimates.tolist() == list(plain.estimates)
             assert len(learner.best) == runs.size[run, t]
             assert learner.counts["asked"] == runs.labels[run, t]

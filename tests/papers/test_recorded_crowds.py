@@ -96,7 +96,7 @@ class TestExam:
         other = Recording(met.votes, np.where(examined, met.truth, 1 - met.truth))
         assert (draw(other, 6 if shared else 3, seed=2) == aside).all()
         one, two = (examine(each, aside, shared=shared) for each in (met, other))
-        assert (one.known.correct == two.known.correct).all()
+        assert (one.scores.correct == two.scores.correct).all()
         marked = choose(one, rule, 4, seed=9)
         assert (marked == choose(two, rule, 4, seed=9)).all()
         if shared:
@@ -112,7 +112,7 @@ class TestChoice:
         known = in_hindsight(exam)
         right = exam.votes.label == met.truth[exam.votes.task]
         skill = np.array([right[exam.votes.worker == j].mean() for j in range(7)])
-        assert known.known.skill == pytest.approx(skill)
+        assert known.scores.skill == pytest.approx(skill)
         worth = informativeness(skill)
         sets = chain.from_iterable(combinations(range(7), k) for k in range(1, 6))
         best = max(sets, key=lambda one: set_score(worth[list(one)]))
@@ -132,7 +132,7 @@ class TestVote:
         for item in items:
             sums = np.zeros(classes)
             for i in np.flatnonzero(marked & (exam.votes.task == item)):
-                w = exam.known.skill[exam.votes.worker[i]]
+                w = exam.scores.skill[exam.votes.worker[i]]
                 p = min(max(w, 0.05), 0.95)
                 sums[exam.votes.label[i]] += {
                     "linear": w - 1 / classes,

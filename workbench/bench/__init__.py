@@ -51,10 +51,10 @@ def bench(names: tuple[str, ...], size: BenchSize, *, judge: bool = True) -> Ite
 
 def chosen(names: tuple[str, ...]) -> list[BenchRow]:
     """Rows by name, in the order of the table; none for all."""
-    known = {row.name: row for row in ROWS}
+    rows = {row.name: row for row in ROWS}
     for name in names:
-        if name not in known:
-            raise InputError(f"no row {name!r} to measure: there are {', '.join(known)}")
+        if name not in rows:
+            raise InputError(f"no row {name!r} to measure: there are {', '.join(rows)}")
     return [row for row in ROWS if not names or row.name in names]
 
 

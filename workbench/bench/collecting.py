@@ -16,11 +16,11 @@ MILLION = 1_000_000
 
 def step_time(size: BenchSize) -> Sample:
     """Milliseconds of one ask and one tell, 10⁴ tasks × 10³ workers, 20,000 labels given."""
-    tasks, workers, given, steps = (10_000, 1000, 20_000, 500) if size.full else (60, 20, 60, 10)
+    tasks, workers, labels, steps = (10_000, 1000, 20_000, 500) if size.full else (60, 20, 60, 10)
     ledger, policy = _collection(tasks, workers, 200, size.seed)
-    _collect(ledger, policy, given, size.seed)
+    _collect(ledger, policy, labels, size.seed)
     started = time.perf_counter()
-    _collect(ledger, policy, given + steps, size.seed + 1, most=1)
+    _collect(ledger, policy, labels + steps, size.seed + 1, most=1)
     each = 1e3 * (time.perf_counter() - started) / steps
     return Sample([each], [], "ms", f"mean of {steps} steps, refits included")
 

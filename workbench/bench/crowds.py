@@ -93,7 +93,7 @@ def kinds_of(tasks: int, types: int) -> IntArray:
     return np.arange(tasks) * types // tasks
 
 
-def same_optimum(one: float | None, other: float | None) -> None:
+def same_optimum(optimum: float | None, other: float | None) -> None:
     """Stop where two sides differ by more than 1e-7, relative: they are no comparison."""
-    if one is None or other is None or abs(one - other) > 1e-7 * max(1.0, abs(other)):
-        raise RuntimeError(f"the two sides disagree on the optimum: {one} and {other}")
+    if optimum is None or other is None or abs(optimum - other) > 1e-7 * max(1.0, abs(other)):
+        raise RuntimeError(f"the two sides disagree on the optimum: {optimum} and {other}")

@@ -108,13 +108,13 @@ def beside_highs(programs: tuple[Program, ...]) -> Callable[[BenchSize], Sample]
             (each, ours(each, size.seed), solved(each, size.seed, "highs"))
             for each in dict.fromkeys(program.at(size) for program in programs)
         ]
-        told = "; ".join(
+        note = "; ".join(
             f"{each.name}: cost {cost(mine)} in {mine.seconds:.1f} s, HiGHS {cost(alone)} in "
             f"{alone.seconds:.1f} s, {certified(alone):.2g} % certified"
             for each, mine, alone in pairs
         )
         largest = max(our_gap(each, mine) for each, mine, _ in pairs)
-        return Sample([largest], [max(gap_left(alone) for *_, alone in pairs)], "%", told)
+        return Sample([largest], [max(gap_left(alone) for *_, alone in pairs)], "%", note)
 
     return measure
 
@@ -128,12 +128,12 @@ def beside_peer(program: Program, job: str, module: str) -> Callable[[BenchSize]
         gap = our_gap(each, mine)
         if peers.absent(module):
             return Sample([gap], [], "%", ABSENT)
-        told = peers.solved_by(job, each.problem(size.seed), each.seconds)
-        value, bound = told["objective"], told["bound"]
-        left = 100.0 if value is None else 100.0 * max(0.0, 1 - bound / value)
+        solution = peers.solved_by(job, each.problem(size.seed), each.seconds)
+        value, bound = solution["objective"], solution["bound"]
+        peer_gap = 100.0 if value is None else 100.0 * max(0.0, 1 - bound / value)
         other = "none" if value is None else f"{value:g}"
-        memory = "" if told["megabytes"] is None else f", peak {told['megabytes']:.0f} MB"
-        return Sample([gap], [left], "%", f"cost {cost(mine)} and {other}{memory}")
+        memory = "" if solution["megabytes"] is None else f", peak {solution['megabytes']:.0f} MB"
+        return Sample([gap], [peer_gap], "%", f"cost {cost(mine)} and {other}{memory}")
 
     return measure
 

@@ -163,19 +163,19 @@ def measure(line: Line, size: int, seed: int = 0) -> Point:
     """One point of a line, in a process of its own."""
     shape = replace(line.start, **{line.along: size}, seed=seed)
     code = f"from workbench.bench.growth import Shape, child; child({line.what!r}, {shape!r})"
-    told: dict[str, Any] = {"seconds": None, "megabytes": None}
+    figures: dict[str, Any] = {"seconds": None, "megabytes": None}
     try:
-        told = own_process("-c", code, timeout=PATIENCE)
+        figures = own_process("-c", code, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        told["note"] = f"no answer within {PATIENCE:g} s"
+        figures["note"] = f"no answer within {PATIENCE:g} s"
     except RuntimeError as error:
-        told["note"] = str(error)
-    return Point(line.what, line.along, size, **told)
+        figures["note"] = str(error)
+    return Point(line.what, line.along, size, **figures)
 
 
 def grow(
     planned: Sequence[Line],
-    known: Sequence[Point],
+    earlier: Sequence[Point],
     *,
     seed: int = 0,
     measure: Callable[[Line, int, int], Point] = measure,
@@ -184,10 +184,10 @@ def grow(
 
     A point without an answer ends its line.
     """
-    found = {(point.what, point.along, point.size): point for point in known}
+    measured = {(point.what, point.along, point.size): point for point in earlier}
     for line in planned:
         for size in line.sizes:
-            point = found.get((line.what, line.along, size))
+            point = measured.get((line.what, line.along, size))
             if point is None:
                 point = measure(line, size, seed)
                 yield point
@@ -210,19 +210,21 @@ def fits(points: Sequence[Point]) -> pd.DataFrame:
     from scipy.stats import linregress
 
     columns = ("what", "along", "quantity", "exponent", "error", "factor", "least", "most")
-    found = []
+    laws = []
     for (what, along), own in _frame(points).groupby(["what", "along"], sort=False):
         for quantity, least in (("seconds", 0.0), ("megabytes", LEAST_MEMORY)):
-            known = own[own[quantity] > least].sort_values("size")
-            if len(known) < 3:
+            samples = own[own[quantity] > least].sort_values("size")
+            if len(samples) < 3:
                 continue
-            size, value = (np.log(known[name].to_numpy(dtype=float)) for name in ("size", quantity))
+            size, value = (
+                np.log(samples[name].to_numpy(dtype=float)) for name in ("size", quantity)
+            )
             line = linregress(size, value)
             law = float(line.slope), float(line.stderr), float(np.exp(line.intercept))
-            sizes = int(known["size"].min()), int(known["size"].max()), len(known)
+            sizes = int(samples["size"].min()), int(samples["size"].max()), len(samples)
             last = float((value[-1] - value[-2]) / (size[-1] - size[-2]))
-            found.append((what, along, quantity, *law, *sizes, last))
-    return pd.DataFrame(found, columns=[*columns, "points", "last"])
+            laws.append((what, along, quantity, *law, *sizes, last))
+    return pd.DataFrame(laws, columns=[*columns, "points", "last"])
 
 
 def _frame(points: Sequence[Point]) -> pd.DataFrame:

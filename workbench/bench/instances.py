@@ -123,12 +123,12 @@ class InstanceSet:
             path.write_bytes(self.content(name))
             yield path
 
-    def update(self, told: dict[str, Any], run: InstanceRun) -> bool:
+    def update(self, solution: dict[str, Any], run: InstanceRun) -> bool:
         """Enter a plan and its proof where they are better; whether anything was.
 
         Parameters
         ----------
-        told
+        solution
             A solution as `check.py` reads it.
         run
             Who found it; its bound is entered as the solver's word where it is the highest.
@@ -141,19 +141,19 @@ class InstanceSet:
         content, path = self.content(run.name), self.folder / "solutions" / f"{run.name}.json"
         digest, row = hashlib.sha256(content).hexdigest(), self.rows.get(run.name)
         problem = self.checker["read"](content)
-        cost = Fraction(self.checker["cost_of"](problem, told))
-        bound = self.checker["bound_of"](problem, told["worker_prices"])
+        cost = Fraction(self.checker["cost_of"](problem, solution))
+        bound = self.checker["bound_of"](problem, solution["worker_prices"])
         claimed = bound if run.bound is None else max(bound, _decimal(run.bound))
         if row is not None and row["sha256"] == digest:
-            known = json.loads(path.read_text(encoding="utf-8"))
+            incumbent = json.loads(path.read_text(encoding="utf-8"))
             if cost >= Fraction(row["best"]):
-                cost, told = (
+                cost, solution = (
                     Fraction(row["best"]),
-                    {**known, "worker_prices": told["worker_prices"]},
+                    {**incumbent, "worker_prices": solution["worker_prices"]},
                 )
-            before = self.checker["bound_of"](problem, known["worker_prices"])
+            before = self.checker["bound_of"](problem, incumbent["worker_prices"])
             if bound <= before:
-                bound, told = before, {**told, "worker_prices": known["worker_prices"]}
+                bound, solution = before, {**solution, "worker_prices": incumbent["worker_prices"]}
             claimed = max(claimed, bound, Fraction(row["bound"]))
             if (cost, claimed, bound) == (Fraction(row["best"]), Fraction(row["bound"]), before):
                 return False
@@ -172,7 +172,7 @@ class InstanceSet:
             "sha256": digest,
         }
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(told, separators=(",", ":")) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(solution, separators=(",", ":")) + "\n", encoding="utf-8")
         with self.index.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, list(self.rows[run.name]), lineterminator="\n")
             writer.writeheader()
@@ -240,7 +240,7 @@ def run_instances(
     names: Sequence[str],
     solvers: Sequence[str],
     seconds: float,
-    known: Sequence[InstanceRun] = (),
+    earlier: Sequence[InstanceRun] = (),
     *,
     update: bool = False,
     seed: int = 0,
@@ -252,15 +252,15 @@ def run_instances(
     update
         Enter what is better into the index; what `check.py` refuses is said in the run's note.
     """
-    done = {(run.name, run.solver) for run in known}
+    done = {(run.name, run.solver) for run in earlier}
     for name in names:
         for solver in solvers:
             if (name, solver) in done or (solver in PEERS and peers.absent(PEERS[solver])):
                 continue
-            run, told = run_instance(instances, name, solver, seconds, seed=seed)
-            if update and told is not None:
+            run, solution = run_instance(instances, name, solver, seconds, seed=seed)
+            if update and solution is not None:
                 try:
-                    instances.update(told, run)
+                    instances.update(solution, run)
                 except ValueError as wrong:
                     run = replace(run, note=f"refused by check.py: {wrong}")
             yield run
@@ -272,10 +272,10 @@ def _by_peer(
     if isinstance(problem, TypedProblem):
         return InstanceRun(name, solver, 0.0, None, None, "by class: more pairs than memory")
     try:
-        told = peers.solved_by(solver, problem, seconds, timeout=LONGER * seconds)
+        solution = peers.solved_by(solver, problem, seconds, timeout=LONGER * seconds)
     except UnmeasurableError as reason:
         return InstanceRun(name, solver, LONGER * seconds, None, None, str(reason))
-    return InstanceRun(name, solver, told["seconds"], told["objective"], told["bound"])
+    return InstanceRun(name, solver, solution["seconds"], solution["objective"], solution["bound"])
 
 
 def _part(problem: TypedProblem) -> tuple[AssignmentProblem, int, IntArray, IntArray]:
@@ -325,10 +325,12 @@ def judged(runs: Sequence[InstanceRun], index: dict[str, dict[str, str]]) -> pd.
         index is no plan: some cover is short by what the solver tolerates.
     """
     keys = ["name", "solver"]
-    told = pd.DataFrame([asdict(run) | {"gap": run.gap} for run in runs])
-    told = told.astype({"value": float, "bound": float}).replace({"solver": SHOWN}).set_index(keys)
-    every = pd.MultiIndex.from_product([told.index.unique(key) for key in keys])
-    rows = told.reindex(every).reset_index()
+    table = pd.DataFrame([asdict(run) | {"gap": run.gap} for run in runs])
+    table = (
+        table.astype({"value": float, "bound": float}).replace({"solver": SHOWN}).set_index(keys)
+    )
+    every = pd.MultiIndex.from_product([table.index.unique(key) for key in keys])
+    rows = table.reindex(every).reset_index()
     for column, of in (("best", "best"), ("least", "bound")):
         rows[column] = rows["name"].map({name: float(row[of]) for name, row in index.items()})
     value, ran = rows["value"], rows["seconds"].notna()
@@ -382,13 +384,13 @@ def instance_tables(
     counts = [(title, *map(str, sums[of])) for of, title in COUNTED.items()]
     rows["cell"] = [_cell(row) for row in rows.to_dict("records")]
     size = {name: int(row["tasks"]) * int(row["workers"]) for name, row in index.items()}
-    found = sorted(rows.groupby("name", sort=False), key=lambda of: size.get(str(of[0]), 0))
+    groups = sorted(rows.groupby("name", sort=False), key=lambda of: size.get(str(of[0]), 0))
     lines = [
         (str(name), index[str(name)]["best"] if name in index else "–", *own["cell"])
-        for name, own in found
+        for name, own in groups
     ]
     return [
-        [(f"of {len(found)}", *sums.index), *counts],
+        [(f"of {len(groups)}", *sums.index), *counts],
         [("instance", "best known", *sums.index), *lines],
     ]
 
@@ -398,12 +400,12 @@ def _cell(run: dict[Any, Any]) -> str:
         return "not run"
     if math.isnan(run["value"]):
         return run["note"] or "no plan"
-    found = f"{run['value']:.10g}"
+    value = f"{run['value']:.10g}"
     if not run["plan"]:
-        return f"{found} †"
+        return f"{value} †"
     if run["proved"]:
-        return f"{found}, {run['seconds']:.1f} s"
-    return f"{found}, {100 * run['gap']:.2g} %" if run["bound"] > 0 else f"{found}, no bound"
+        return f"{value}, {run['seconds']:.1f} s"
+    return f"{value}, {100 * run['gap']:.2g} %" if run["bound"] > 0 else f"{value}, no bound"
 
 
 def as_markdown(tables: Sequence[Sequence[tuple[str, ...]]]) -> str:
@@ -427,7 +429,7 @@ def instance_pictures(
         "cost": "cost of the plan / best known",
     }
     style: dict[str, Any] = {"series": "solver", "kind": "step"}
-    found = {}
+    pictures = {}
     for kind, steps in profiles(runs, index).items():
         drawn = Chart(
             kind,
@@ -440,8 +442,8 @@ def instance_pictures(
             log_x=kind == "seconds",
             **style,
         )
-        found[kind] = as_png(chart(drawn))
-    return found
+        pictures[kind] = as_png(chart(drawn))
+    return pictures
 
 
 def read_runs(path: Path) -> list[InstanceRun]:

@@ -49,6 +49,6 @@ def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
 
 
 def _same(plain: list[PlainStep], runs: Runs, run: int) -> None:
-    labels = np.cumsum([len(step.asked) for step in plain])
+    labels = np.cumsum([len(step.workers) for step in plain])
     if (runs.labels[run] != labels).any() or tuple(runs.estimates[run]) != plain[-1].estimates:
         raise RuntimeError(f"the two sides part in run {run}")

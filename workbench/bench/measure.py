@@ -214,8 +214,8 @@ def own_process(*arguments: str, timeout: float | None = None) -> Any:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
     if ended.returncode:
-        said = ended.stderr.strip().splitlines() or [f"code {ended.returncode}"]
-        raise RuntimeError(said[-1][:300])
+        lines = ended.stderr.strip().splitlines() or [f"code {ended.returncode}"]
+        raise RuntimeError(lines[-1][:300])
     return json.loads(ended.stdout.splitlines()[-1])
 
 
@@ -228,10 +228,10 @@ def peak_memory(job: str, size: BenchSize) -> float:
         Where the system does not tell.
     """
     code = f"from workbench.bench.measure import BenchSize, child; child({job!r}, {size!r})"
-    told = own_process("-c", code)
-    if told is None:
+    peak = own_process("-c", code)
+    if peak is None:
         raise UnmeasurableError("this system does not tell the peak memory of a process")
-    return float(told)
+    return float(peak)
 
 
 def child(job: str, size: BenchSize) -> None:
@@ -256,6 +256,6 @@ def memory_of(ours: str, beside: str = "", *, repeated: bool = False) -> Callabl
     def measure(size: BenchSize) -> Sample:
         times = range(size.few if repeated else 1)
         pairs = [[peak_memory(job, size) for job in (ours, beside) if job] for _ in times]
-        return Sample([one[0] for one in pairs], [one[1] for one in pairs if beside], "MB")
+        return Sample([pair[0] for pair in pairs], [pair[1] for pair in pairs if beside], "MB")
 
     return measure

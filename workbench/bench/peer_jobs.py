@@ -23,7 +23,7 @@ from workbench.base.memory import peak_mb
 
 FINE = 10**6
 """Steps of a unit of quality, and of a price, for CP-SAT, which knows whole numbers only."""
-Told = dict[str, float | None]
+Figures = dict[str, float | None]
 
 
 class Arrays:
@@ -51,7 +51,7 @@ class Arrays:
         return csr_matrix(vstack([cover, capacity]))
 
 
-def linear(solver: str, arrays: Arrays, seconds: float) -> Told:
+def linear(solver: str, arrays: Arrays, seconds: float) -> Figures:
     """The relaxation by OR-tools: GLOP, the simplex method, or PDLP, a first-order method."""
     from ortools.linear_solver.python import model_builder_helper as helpers
 
@@ -74,7 +74,7 @@ def linear(solver: str, arrays: Arrays, seconds: float) -> Told:
     return {"seconds": time.perf_counter() - started, "objective": value, "bound": value}
 
 
-def cp_sat(arrays: Arrays, seconds: float) -> Told:
+def cp_sat(arrays: Arrays, seconds: float) -> Figures:
     """The integer program by CP-SAT: qualities rounded down, requirements up, prices; all cores."""
     from ortools.sat.python import cp_model
 
@@ -98,15 +98,15 @@ def cp_sat(arrays: Arrays, seconds: float) -> Told:
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = os.cpu_count() or 1
     status = solver.solve(model)
-    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    solved = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return {
         "seconds": solver.wall_time,
-        "objective": solver.objective_value / unit if found else None,
+        "objective": solver.objective_value / unit if solved else None,
         "bound": solver.best_objective_bound / unit,
     }
 
 
-def cbc(arrays: Arrays, seconds: float) -> Told:
+def cbc(arrays: Arrays, seconds: float) -> Figures:
     """The integer program by COIN-OR's CBC, which OR-tools brings."""
     from ortools.linear_solver import pywraplp
 
@@ -128,16 +128,16 @@ def cbc(arrays: Arrays, seconds: float) -> Told:
         for label in y[i]:
             number.SetCoefficient(label, 1.0)
     cost.SetMinimization()
-    told = solver.Solve()
-    found = told in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE)
+    status = solver.Solve()
+    solved = status in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE)
     return {
         "seconds": time.perf_counter() - started,
-        "objective": cost.Value() if found else None,
-        "bound": cost.BestBound() if found else None,
+        "objective": cost.Value() if solved else None,
+        "bound": cost.BestBound() if solved else None,
     }
 
 
-def scip(arrays: Arrays, seconds: float) -> Told:
+def scip(arrays: Arrays, seconds: float) -> Figures:
     """The integer program by SCIP."""
     from pyscipopt import Model, quicksum
 
@@ -163,7 +163,7 @@ def scip(arrays: Arrays, seconds: float) -> Told:
     }
 
 
-JOBS: dict[str, Callable[[Arrays, float], Told]] = {
+JOBS: dict[str, Callable[[Arrays, float], Figures]] = {
     "glop": partial(linear, "GLOP"),
     "pdlp": partial(linear, "PDLP"),
     "cp-sat": cp_sat,
@@ -174,8 +174,8 @@ JOBS: dict[str, Callable[[Arrays, float], Told]] = {
 
 def main(name: str, path: str, seconds: str) -> None:
     """Do a job and print what it found, with the peak memory of this process."""
-    told = JOBS[name](Arrays(path), float(seconds))
-    print(json.dumps({**told, "megabytes": peak_mb()}))
+    solution = JOBS[name](Arrays(path), float(seconds))
+    print(json.dumps({**solution, "megabytes": peak_mb()}))
 
 
 if __name__ == "__main__":

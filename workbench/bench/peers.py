@@ -21,11 +21,11 @@ PEERS = ("crowd-kit", "linopy", "ortools", "pyscipopt")
 
 def peer_versions() -> dict[str, str]:
     """Versions of the peers that are installed."""
-    found = {}
+    versions = {}
     for name in PEERS:
         with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
 
 
 def absent(module: str) -> bool:
@@ -59,11 +59,11 @@ def solved_by(
             limits=np.stack(label_limits(problem)),
         )
         try:
-            told: dict[str, Any] = own_process(
+            solution: dict[str, Any] = own_process(
                 "-m", "workbench.bench.peer_jobs", job, str(path), str(seconds), timeout=timeout
             )
         except subprocess.TimeoutExpired:
             raise UnmeasurableError(f"the {job} process took more than {timeout:g} s") from None
         except RuntimeError as error:
             raise UnmeasurableError(f"the {job} process failed: {error}") from None
-    return told
+    return solution

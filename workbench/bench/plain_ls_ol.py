@@ -25,7 +25,7 @@ class PlainStep(NamedTuple):
 
     kind: str
     tester: int
-    asked: tuple[int, ...]
+    workers: tuple[int, ...]
     label: int
     estimates: tuple[float, ...]
 
@@ -95,50 +95,53 @@ def plain_run(
         The rest.
     """
     M = len(skill)
-    known = PlainState(list(range(M)), [0.5] * M)
+    state = PlainState(list(range(M)), [0.5] * M)
     for t, (numbers, coin) in enumerate(zip(world, coins, strict=True)):
         grown = math.log(t) ** settings.log_power * t**settings.time_power if t else 0.0
-        short = [k for k in known.testers if k.rounds <= settings.repeats * grown]
+        short = [k for k in state.testers if k.rounds <= settings.repeats * grown]
         ready = [k for k in short if k.ready <= t]
         truth = int(numbers[0] < 0.5)
         if ready:
             k = ready[int(coin[0] * len(ready))]
-            said = labels(known.here, numbers[M + 1 :], skill, k.truth)
-            asked, _ = list(known.here), explore(known, k, said, coin[2], coin, t, settings)
+            answers = labels(state.here, numbers[M + 1 :], skill, k.truth)
+            workers, _ = list(state.here), explore(state, k, answers, coin[2], coin, t, settings)
             label = int(coin[1] < 0.5)
-            yield PlainStep("retest", k.arrived, tuple(asked), label, tuple(known.p_hat))
-        elif not short and len(known.testers) <= settings.tests * grown:
-            said = labels(known.here, numbers[1 : M + 1], skill, truth)
-            k = PlainTester(t, truth, said)
-            known.testers.append(k)
-            asked, label = list(known.here), explore(known, k, said, coin[1], coin, t, settings)
-            yield PlainStep("new tester", -1, tuple(asked), label, tuple(known.p_hat))
+            yield PlainStep("retest", k.arrived, tuple(workers), label, tuple(state.p_hat))
+        elif not short and len(state.testers) <= settings.tests * grown:
+            answers = labels(state.here, numbers[1 : M + 1], skill, truth)
+            k = PlainTester(t, truth, answers)
+            state.testers.append(k)
+            workers, label = (
+                list(state.here),
+                explore(state, k, answers, coin[1], coin, t, settings),
+            )
+            yield PlainStep("new tester", -1, tuple(workers), label, tuple(state.p_hat))
         else:
-            if known.best is None:
-                known.best = best_workers(known.here, known.p_hat, order, settings)
-            said = labels(known.best, numbers[1 : M + 1], skill, truth)
-            label = vote(said, known.p_hat, coin[1], settings)
-            yield PlainStep("exploit", -1, tuple(known.best), label, tuple(known.p_hat))
+            if state.best is None:
+                state.best = best_workers(state.here, state.p_hat, order, settings)
+            answers = labels(state.best, numbers[1 : M + 1], skill, truth)
+            label = vote(answers, state.p_hat, coin[1], settings)
+            yield PlainStep("exploit", -1, tuple(state.best), label, tuple(state.p_hat))
 
 
 def labels(
-    asked: list[int], numbers: list[float], skill: list[float], truth: int
+    workers: list[int], numbers: list[float], skill: list[float], truth: int
 ) -> dict[int, int]:
     """What those who are asked say."""
-    return {i: truth if numbers[i] < skill[i] else 1 - truth for i in asked}
+    return {i: truth if numbers[i] < skill[i] else 1 - truth for i in workers}
 
 
 def explore(
-    known: PlainState,
+    state: PlainState,
     k: PlainTester,
-    said: dict[int, int],
+    answers: dict[int, int],
     tie: float,
     coin: list[float],
     t: int,
     settings: Settings,
 ) -> int:
     """Learn from a round of tester k; return its label."""
-    label = majority(said, tie)
+    label = majority(answers, tie)
     k.rounds += 1
     k.ones += label
     k.ready = t + 1 + int(coin[4] * max(settings.delay, 1))
@@ -146,42 +149,42 @@ def explore(
         k.star = int(coin[3] < 0.5)
     else:
         k.star = int(2 * k.ones > k.rounds)
-    for i in range(len(known.p_hat)):
-        judged = [k for k in known.testers if i in k.first]
-        known.p_hat[i] = sum(k.first[i] == k.star for k in judged) / len(judged)
-    known.best = None
+    for i in range(len(state.p_hat)):
+        judged = [k for k in state.testers if i in k.first]
+        state.p_hat[i] = sum(k.first[i] == k.star for k in judged) / len(judged)
+    state.best = None
     if settings.error is not None:
-        vet(known, said, label, settings)
+        vet(state, answers, label, settings)
     return label
 
 
-def vet(known: PlainState, said: dict[int, int], label: int, settings: Settings) -> None:
+def vet(state: PlainState, answers: dict[int, int], label: int, settings: Settings) -> None:
     """Drop who differs most from the majority, once that is clear."""
-    for i in known.here:
-        known.differed[i] = known.differed.get(i, 0) + (said[i] != label)
-    rounds = sum(k.rounds for k in known.testers)
-    if settings.error is None or len(known.here) <= max(settings.least, 1):
+    for i in state.here:
+        state.differed[i] = state.differed.get(i, 0) + (answers[i] != label)
+    rounds = sum(k.rounds for k in state.testers)
+    if settings.error is None or len(state.here) <= max(settings.least, 1):
         return
-    worst, other = sorted(known.here, key=lambda i: -known.differed[i])[:2]
-    gap = (known.differed[worst] - known.differed[other]) / rounds
+    worst, other = sorted(state.here, key=lambda i: -state.differed[i])[:2]
+    gap = (state.differed[worst] - state.differed[other]) / rounds
     if math.exp(-settings.factor * gap**2 * rounds) < settings.error:
-        known.here.remove(worst)
+        state.here.remove(worst)
 
 
-def majority(said: dict[int, int], coin: float) -> int:
+def majority(answers: dict[int, int], coin: float) -> int:
     """Label that most say; the coin's where they are even."""
-    ones = sum(said.values())
-    if 2 * ones == len(said):
+    ones = sum(answers.values())
+    if 2 * ones == len(answers):
         return int(coin < 0.5)
-    return int(2 * ones > len(said))
+    return int(2 * ones > len(answers))
 
 
-def vote(said: dict[int, int], p_hat: list[float], coin: float, settings: Settings) -> int:
+def vote(answers: dict[int, int], p_hat: list[float], coin: float, settings: Settings) -> int:
     """Label of an exploiting step."""
     if not settings.weighted:
-        return majority(said, coin)
-    weights = {i: log_odds(p_hat[i], settings) for i in said}
-    ahead = sum(w if said[i] else -w for i, w in weights.items())
+        return majority(answers, coin)
+    weights = {i: log_odds(p_hat[i], settings) for i in answers}
+    ahead = sum(w if answers[i] else -w for i, w in weights.items())
     if undecided(ahead, sum(map(abs, weights.values())), settings):
         return int(coin < 0.5)
     return int(ahead > 0)
@@ -209,10 +212,10 @@ def best_workers(
 def odd_majority(p: list[float]) -> float:
     """π of an odd number of workers, by the distribution of how many are right."""
     chance = [1.0]
-    for one in p:
+    for skill in p:
         chance = [
-            (chance[k] * (1 - one) if k < len(chance) else 0.0)
-            + (chance[k - 1] * one if k else 0.0)
+            (chance[k] * (1 - skill) if k < len(chance) else 0.0)
+            + (chance[k - 1] * skill if k else 0.0)
             for k in range(len(chance) + 1)
         ]
     return sum(chance[len(p) // 2 + 1 :])
@@ -220,11 +223,11 @@ def odd_majority(p: list[float]) -> float:
 
 def weighted_accuracy(p_hat: list[float], settings: Settings) -> float:
     """Accuracy of the weighted vote if the estimates were true, over all outcomes."""
-    p = [min(max(one, settings.truncate), 1 - settings.truncate) for one in p_hat]
-    weights = [log_odds(one, settings) for one in p]
+    p = [min(max(skill, settings.truncate), 1 - settings.truncate) for skill in p_hat]
+    weights = [log_odds(skill, settings) for skill in p]
     total = 0.0
     for right in product((True, False), repeat=len(p)):
-        chance = math.prod(one if r else 1 - one for one, r in zip(p, right, strict=True))
+        chance = math.prod(skill if r else 1 - skill for skill, r in zip(p, right, strict=True))
         ahead = sum(w if r else -w for w, r in zip(weights, right, strict=True))
         if undecided(ahead, sum(map(abs, weights)), settings):
             total += chance / 2

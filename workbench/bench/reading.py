@@ -99,10 +99,10 @@ def folder_memory(size: BenchSize) -> Sample:
         labels, answers = Path(folder) / "labels", Path(folder) / "answers.parquet"
         write = FOLDER.format(path=labels, m=workers, k=LABELS * tasks, seed=size.seed)
         settings = {"memory_limit": "2GB", "temp_directory": f"{folder}/spilled"}
-        made = f"import duckdb; duckdb.connect(config={settings}).execute({write!r}); print(0)"
-        own_process("-c", made)
-        told = own_process("-c", TIMED.format(SAVED), str(labels), str(answers))
-    return Sample([told[1]], [], "MB", f"{told[0]:.0f} s")
+        script = f"import duckdb; duckdb.connect(config={settings}).execute({write!r}); print(0)"
+        own_process("-c", script)
+        figures = own_process("-c", TIMED.format(SAVED), str(labels), str(answers))
+    return Sample([figures[1]], [], "MB", f"{figures[0]:.0f} s")
 
 
 def _measured(size: BenchSize, ours: str, beside: str, place: int, note: str = "") -> Sample:
@@ -116,7 +116,7 @@ def _measured(size: BenchSize, ours: str, beside: str, place: int, note: str = "
 
         pairs = [[run(job) for job in (ours, beside) if job] for _ in range(size.few)]
     unit = "MB" if place else "s"
-    return Sample([one[0] for one in pairs], [one[1] for one in pairs if beside], unit, note)
+    return Sample([pair[0] for pair in pairs], [pair[1] for pair in pairs if beside], unit, note)
 
 
 def write_labels(path: Path, tasks: int, workers: int, size: BenchSize) -> None:

@@ -129,14 +129,14 @@ def _through_linopy(problem: AssignmentProblem) -> float:
 def _quiet() -> Iterator[None]:
     """Keep HiGHS's greeting, which no option silences through linopy, out of our output."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    stdout = os.dup(1)
     try:
         with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
             os.dup2(nowhere.fileno(), 1)
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def beside_or_tools(job: str) -> Callable[[BenchSize], Sample]:
@@ -146,14 +146,14 @@ def beside_or_tools(job: str) -> Callable[[BenchSize], Sample]:
         problem, ours = full_lp(size)
         if peers.absent("ortools"):
             return timed(ours, None, 1)
-        told: dict[str, Any] = {}
+        solution: dict[str, Any] = {}
         allowed = 60.0 if size.full else 0.5
-        mine = timed(ours, lambda: told.update(peers.solved_by(job, problem, allowed)), 1).ours
-        found, optimum = told["objective"], ours().objective
-        if found is None or optimum is None:
+        mine = timed(ours, lambda: solution.update(peers.solved_by(job, problem, allowed)), 1).ours
+        objective, optimum = solution["objective"], ours().objective
+        if objective is None or optimum is None:
             return Sample(mine, [], note=f"no optimum within {allowed:.0f} s")
-        apart = abs(found / optimum - 1)
-        note = f"optima apart by {apart:.0e} of it, peak {told['megabytes']:.0f} MB"
-        return Sample(mine, [told["seconds"]], note=note)
+        apart = abs(objective / optimum - 1)
+        note = f"optima apart by {apart:.0e} of it, peak {solution['megabytes']:.0f} MB"
+        return Sample(mine, [solution["seconds"]], note=note)
 
     return measure

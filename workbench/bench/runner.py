@@ -79,8 +79,8 @@ def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame
 def start_up(size: BenchSize) -> Sample:
     """The command's help beside an interpreter that does nothing."""
     script = Path(sys.executable).with_name("workbench")
-    found = str(script) if script.exists() else shutil.which("workbench")
-    ours = [found] if found else [sys.executable, "-m", "workbench.cli"]
+    command = str(script) if script.exists() else shutil.which("workbench")
+    ours = [command] if command else [sys.executable, "-m", "workbench.cli"]
     return _beside([*ours, "--help"], [sys.executable, "-c", "pass"], size)
 
 

@@ -58,13 +58,13 @@ def stream_time(size: BenchSize) -> Sample:
     """Microseconds a worker at all the tasks, beside a hundredth of them; equal tasks taken."""
     many, _, _ = _dimensions(size)
     few = max(many // 100, 10)
-    here, there, taken = [], [], 0.0
+    here, there, load = [], [], 0.0
     for repeat in range(size.repeats):
-        pace, taken = _stream_pace(size, many, size.seed + repeat)
+        pace, load = _stream_pace(size, many, size.seed + repeat)
         here.append(pace)
-        pace, taken = _stream_pace(size, few, size.seed + repeat)
+        pace, load = _stream_pace(size, few, size.seed + repeat)
         there.append(pace)
-    return Sample(here, there, "µs", note=f"{taken:.0f} tasks a worker")
+    return Sample(here, there, "µs", note=f"{load:.0f} tasks a worker")
 
 
 def run_stream(size: BenchSize) -> None:
@@ -124,8 +124,8 @@ def _stream_pace(size: BenchSize, tasks: int, seed: int) -> tuple[float, float]:
     skills = rng.uniform(0.5, 1.0, (calls, TYPES))
     room = max(1, tasks // 1000) if not size.full else 100
     started = time.perf_counter()
-    taken = sum(len(assigner.assign(skill, room)) for skill in skills)
-    return 1e6 * (time.perf_counter() - started) / calls, taken / calls
+    load = sum(len(assigner.assign(skill, room)) for skill in skills)
+    return 1e6 * (time.perf_counter() - started) / calls, load / calls
 
 
 def _dimensions(size: BenchSize) -> tuple[int, int, float]:

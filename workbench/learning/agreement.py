@@ -131,18 +131,20 @@ def structure(
     InputError
         Labels other than −1, …, K − 1, or a truth that does not fit.
     """
-    given, K = np.asarray(labels), classes
-    if given.ndim != 2 or not np.isin(given, np.arange(-1, K)).all():
+    answers, K = np.asarray(labels), classes
+    if answers.ndim != 2 or not np.isin(answers, np.arange(-1, K)).all():
         raise InputError(f"labels are no matrix of −1 to {K - 1}, tasks × workers: give one")
     # One row a task, or with more than two classes one a class and task, that class's side or not.
-    sides = [np.where(given < 0, 0.0, np.where(given == a, 1.0, -1.0)) for a in range(K == 2, K)]
+    sides = [
+        np.where(answers < 0, 0.0, np.where(answers == a, 1.0, -1.0)) for a in range(K == 2, K)
+    ]
     votes: Any = np.concatenate(sides, dtype=np.float32)
     if np.count_nonzero(votes) <= SPARSE * votes.size:
         from scipy.sparse import csr_matrix
 
         votes = csr_matrix(votes)
     pairs = _pairs(votes, K)
-    enough = np.count_nonzero((given >= 0).sum(axis=1) > 1) >= LEAST
+    enough = np.count_nonzero((answers >= 0).sum(axis=1) > 1) >= LEAST
     groups = _groups(pairs.shared > 0) if enough else []
     lean = rank_one(pairs, _start(pairs, groups))
     for group in groups:
@@ -152,17 +154,17 @@ def structure(
     rng = stream(seed, "agreement")
     drawn: list[float] = []
     while groups and len(drawn) < RESAMPLES:
-        again = np.bincount(rng.integers(len(given), size=len(given)), minlength=len(given))
+        again = np.bincount(rng.integers(len(answers), size=len(answers)), minlength=len(answers))
         drawn.append(_mean(rank_one(_pairs(votes, K, again), lean)) * apart)
     low, high = np.maximum(np.quantile(drawn, [0.025, 0.975]), 0.0) if drawn else (np.nan, np.nan)
-    known = lean[np.isfinite(lean)]
+    signs = lean[np.isfinite(lean)]
     return Structure(
         lean,
         distance,
         float(low),
         float(high),
-        (int((known > CAMP).sum()), int((known < -CAMP).sum())),
-        0 if truth is None else _sign(given, lean, np.asarray(truth), K),
+        (int((signs > CAMP).sum()), int((signs < -CAMP).sum())),
+        0 if truth is None else _sign(answers, lean, np.asarray(truth), K),
         len(groups),
         K,
     )
@@ -188,8 +190,8 @@ def _pairs(votes: Any, classes: int, times: IntArray | None = None) -> Pairs:
     sparse, turned = hasattr(votes, "tocsr"), votes.T
     if times is not None:
         times = np.tile(times, votes.shape[0] // len(times))
-        kept = np.flatnonzero(times)
-        votes, weight = votes[kept], times[kept].astype(np.float32)
+        rows = np.flatnonzero(times)
+        votes, weight = votes[rows], times[rows].astype(np.float32)
         turned = votes.T.multiply(weight).tocsr() if sparse else votes.T * weight
     counts = []
     for product in (abs(turned) @ abs(votes), turned @ votes):
@@ -242,33 +244,33 @@ def _start(pairs: Pairs, groups: list[IntArray]) -> FloatArray:
 
 def rank_one(pairs: Pairs, start: FloatArray) -> FloatArray:
     """Least squares of C_ij = r_i r_j over pairs, by their number of shared tasks."""
-    known = np.isfinite(start) & pairs.shared.any(axis=1)
-    lean = np.where(known, start, 0.0)
+    finite = np.isfinite(start) & pairs.shared.any(axis=1)
+    lean = np.where(finite, start, 0.0)
     for _ in range(ITERATIONS):
         weight = pairs.shared @ lean**2
         new = np.divide(pairs.agreed @ lean, weight, out=np.zeros_like(lean), where=weight > 0)
-        new = np.where(known, np.clip(0.5 * (new + lean), -1.0, 1.0), 0.0)
+        new = np.where(finite, np.clip(0.5 * (new + lean), -1.0, 1.0), 0.0)
         moved = np.abs(new - lean).max(initial=0.0)
         lean = new
         if moved < CLOSE:
             break
-    return np.where(known, lean, np.nan)
+    return np.where(finite, lean, np.nan)
 
 
 def _mean(lean: FloatArray) -> float:
-    known = lean[np.isfinite(lean)]
-    return float(known.mean()) if len(known) else math.nan
+    values = lean[np.isfinite(lean)]
+    return float(values.mean()) if len(values) else math.nan
 
 
-def _sign(given: IntArray, lean: FloatArray, truth: IntArray, K: int) -> int:
+def _sign(answers: IntArray, lean: FloatArray, truth: IntArray, K: int) -> int:
     """Whether the majority camp is right on tasks of known truth, by two standard errors."""
-    if truth.shape != (len(given),):
+    if truth.shape != (len(answers),):
         raise InputError(f"truth has shape {truth.shape}: give one entry for each task")
-    known = np.flatnonzero(truth >= 0)
-    votes = np.stack([(given[known] == a) @ np.nan_to_num(lean) for a in range(K)], axis=1)
+    with_truth = np.flatnonzero(truth >= 0)
+    votes = np.stack([(answers[with_truth] == a) @ np.nan_to_num(lean) for a in range(K)], axis=1)
     best = votes.max(axis=1, keepdims=True)
     clear = (votes == best).sum(axis=1) == 1
-    right = votes.argmax(axis=1) == truth[known]
+    right = votes.argmax(axis=1) == truth[with_truth]
     count = int(clear.sum())
     ahead = int(right[clear].sum()) - count / K
     return int(np.sign(ahead)) if abs(ahead) > 2 * np.sqrt(count * (K - 1)) / K else 0

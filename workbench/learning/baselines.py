@@ -56,8 +56,8 @@ def baselines(data: Recorded, run: Replayed, *, seed: Seed) -> tuple[Baseline, .
         Draws labels.
     """
     n = len(run.steps)
-    said, truth = data.labels[:n], data.truth[:n]
-    there = said >= 0
+    labels, truth = data.labels[:n], data.truth[:n]
+    there = labels >= 0
     rng = stream(seed, "baselines")
     chosen = np.zeros(there.shape, dtype=bool)
     chosen[random_pairs(there, min(run.labels_bought, int(there.sum())), seed=rng)] = True

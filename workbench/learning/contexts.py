@@ -72,8 +72,8 @@ class ContextualLsOl:
             context: LsOl(workers, schedule, seed=own)
             for context, own in zip(contexts, seeds, strict=True)
         }
-        self._asked = self.learners[contexts[0]]
-        self.vote = self._asked.vote
+        self._active = self.learners[contexts[0]]
+        self.vote = self._active.vote
 
     def ask(self, task: Task, context: Id) -> Ask:
         """Decide whom to ask about the arriving task, or about a tester of its context.
@@ -83,12 +83,12 @@ class ContextualLsOl:
         InputError
             An unknown context, or as `LsOl.ask`.
         """
-        self._asked = self._learner(context)
-        return self._asked.ask(task)
+        self._active = self._learner(context)
+        return self._active.ask(task)
 
     def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels of those who were asked, as `LsOl.tell`; label the arriving task."""
-        return self._asked.tell(labels)
+        return self._active.tell(labels)
 
     def estimates_at(self, context: Id) -> FloatArray:
         """p̂ in a context, shape (M,)."""
@@ -96,8 +96,8 @@ class ContextualLsOl:
 
     def _learner(self, context: Id) -> LsOl:
         if context not in self.learners:
-            known = checks.listing(list(self.learners))
-            raise InputError(f"context {context!r} is unknown: give one of {known}")
+            contexts = checks.listing(list(self.learners))
+            raise InputError(f"context {context!r} is unknown: give one of {contexts}")
         return self.learners[context]
 
 

@@ -53,27 +53,27 @@ def copies(votes: Votes) -> IntArray:
     from scipy.special import bdtrc
 
     m = len(votes.workers)
-    seen = _Agreement.of(votes)
-    compared = seen.shared >= SHARED
+    agreement = _Agreement.of(votes)
+    compared = agreement.shared >= SHARED
     if m < 4 or not compared.any():
         return np.arange(m)
-    vectors = np.linalg.eigh(seen.rho)[1][:, ::-1]
+    vectors = np.linalg.eigh(agreement.rho)[1][:, ::-1]
     starts = [vectors[:, k] for k in range(min(STARTS, m))]
     if m <= 30:
-        starts += list(seen.rho + np.diag(np.abs(seen.rho).max(axis=1)))
+        starts += list(agreement.rho + np.diag(np.abs(agreement.rho).max(axis=1)))
     fits = []
     for k, start in enumerate(starts):
-        lean = seen.fit(start)
-        z = seen.surplus(lean)
+        lean = agreement.fit(start)
+        z = agreement.surplus(lean)
         if not k and not (compared & (z > CUT)).any():
             return np.arange(m)
-        most = np.where(z > 0, CUT * (1.0 + (CUT - 1.0) * (1.0 - seen.rho**2)), CUT**2)
+        most = np.where(z > 0, CUT * (1.0 + (CUT - 1.0) * (1.0 - agreement.rho**2)), CUT**2)
         unexplained = np.minimum(z**2, most)[compared].sum() / 2.0
         fits.append((float(unexplained - np.log(1.0 - lean**2).sum()), k, lean))
     lean = min(fits, key=lambda fit: fit[:2])[2]
     own = np.sqrt(1.0 - lean**2)
-    chance = seen.expected(np.outer(lean, lean) + ALIKE * np.outer(own, own))
-    unlikely = bdtrc(np.round(seen.agreed) - 1.0, seen.shared.astype(np.int64), chance)
+    chance = agreement.expected(np.outer(lean, lean) + ALIKE * np.outer(own, own))
+    unlikely = bdtrc(np.round(agreement.agreed) - 1.0, agreement.shared.astype(np.int64), chance)
     linked = compared & (unlikely < 2.0 * LEVEL / compared.sum())
     group = connected_components(linked, directed=False)[1]
     first: IntArray = np.unique(group, return_index=True)[1][group]
@@ -133,13 +133,13 @@ class _Agreement:
 
     def fit(self, direction: FloatArray) -> FloatArray:
         """λ by the pairs that keep to a product, from a direction on; shape (m,)."""
-        lean, kept = self._scaled(direction), np.zeros(self.rho.shape, dtype=bool)
+        lean, mask = self._scaled(direction), np.zeros(self.rho.shape, dtype=bool)
         for _ in range(ROUNDS):
-            before: BoolArray = kept
-            kept = self.surplus(lean) <= CUT
-            if (kept == before).all():
+            before: BoolArray = mask
+            mask = self.surplus(lean) <= CUT
+            if (mask == before).all():
                 break
-            weight = self.shared * kept
+            weight = self.shared * mask
             lean = np.nan_to_num(rank_one(Pairs(weight, weight * self.rho), lean))
         return np.clip(lean, -MOST, MOST)
 

@@ -125,15 +125,15 @@ class Draws:
         for row, run in enumerate(runs.tolist()):
             rng = self._generator(run, part)
             rng.random(out=first[row])
-            for passed, drawn, rows, kept in stretches:
+            for passed, drawn, rows, places in stretches:
                 if passed:
                     rng.bit_generator.advance(passed * width)  # type: ignore[attr-defined]
-                if kept is None:
+                if places is None:
                     rng.random(out=out[row, rows])
                 else:
                     # Any mode but the default writes straight to `out`.
                     numbers = rng.random((drawn, width))
-                    np.take(numbers, kept, axis=0, out=out[row, rows], mode="clip")
+                    np.take(numbers, places, axis=0, out=out[row, rows], mode="clip")
         return first, out
 
     def _generator(self, run: int, part: int) -> np.random.Generator:
@@ -174,15 +174,15 @@ class TaskStream:
             When they are asked: the task's own step by default, a later one for a tester.
         """
         M, step = len(self._skill), task if step is None else step
-        said = self._row(task)[1 : M + 1] if step == task else self._row(step)[M + 1 :]
+        numbers = self._row(task)[1 : M + 1] if step == task else self._row(step)[M + 1 :]
         truth = self.truth(task)
-        return np.where(said < self._skill, truth, 1 - truth).astype(np.int64)
+        return np.where(numbers < self._skill, truth, 1 - truth).astype(np.int64)
 
     def answers(self, task: int, workers: Iterable[int], step: int) -> IntArray:
         """Return the labels of those who are asked, −1 for all others, shape (M,)."""
         labels = np.full(len(self._skill), -1, dtype=np.int64)
-        asked = np.asarray(list(workers), dtype=np.int64)
-        labels[asked] = self.labels(task, step)[asked]
+        those = np.asarray(list(workers), dtype=np.int64)
+        labels[those] = self.labels(task, step)[those]
         return labels
 
     def _row(self, step: int) -> FloatArray:
@@ -204,7 +204,7 @@ def _stretches(steps: IntArray, near: int) -> list[tuple[int, int, slice, IntArr
     stretches, position = [], 0
     for first, last in pairwise([0, *wide.tolist(), len(steps)] if len(steps) else []):
         start, end = int(steps[first]), int(steps[last - 1]) + 1
-        kept = None if end - start == last - first else steps[first:last] - start
-        stretches.append((start - position, end - start, slice(first, last), kept))
+        places = None if end - start == last - first else steps[first:last] - start
+        stretches.append((start - position, end - start, slice(first, last), places))
         position = end
     return stretches

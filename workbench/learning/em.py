@@ -90,11 +90,11 @@ class Model:
     def of(cls, votes: Votes) -> Model:
         """Fit labels, each pair of task and worker once."""
         first, K = copies(votes), len(votes.classes)
-        kept = np.unique(votes.task * len(first) + first[votes.worker], return_index=True)[1]
-        task, worker, label = votes.task[kept], first[votes.worker[kept]], votes.label[kept]
-        one = Votes(task, worker, label, votes.tasks, votes.workers, votes.classes)
+        rows = np.unique(votes.task * len(first) + first[votes.worker], return_index=True)[1]
+        task, worker, label = votes.task[rows], first[votes.worker[rows]], votes.label[rows]
+        singles = Votes(task, worker, label, votes.tasks, votes.workers, votes.classes)
         wrong, right = SMOOTHED
-        fitted = dawid_skene(one, smoothing=(wrong / (K - 1), right), seed=0)
+        fitted = dawid_skene(singles, smoothing=(wrong / (K - 1), right), seed=0)
         weight = np.zeros((len(first), K))
         np.add.at(weight, worker, fitted.info["posterior"][task])
         weight += wrong + right
@@ -109,11 +109,11 @@ class Model:
         cells /= np.maximum(cells.sum(axis=2, keepdims=True), 1e-300)
         return worth(cells, self.prior)
 
-    def posterior(self, given: IntArray) -> FloatArray:
+    def posterior(self, answers: IntArray) -> FloatArray:
         """Give the classes' probabilities, given labels (−1 for none) of shape (M,)."""
-        said = np.flatnonzero(given >= 0)
-        said = said[np.unique(self.first[said], return_index=True)[1]]
-        joint = np.log(self.prior) + np.log(self.chance[said, given[said]]).sum(axis=0)
+        voters = np.flatnonzero(answers >= 0)
+        voters = voters[np.unique(self.first[voters], return_index=True)[1]]
+        joint = np.log(self.prior) + np.log(self.chance[voters, answers[voters]]).sum(axis=0)
         odds = np.exp(joint - joint.max())
         posterior: FloatArray = odds / odds.sum()
         return posterior
@@ -160,14 +160,17 @@ class EmState(SavedTasks, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        names = [one.name for one in self.workers]
+        names = [worker.name for worker in self.workers]
         check(len(set(names)) == len(names), "workers have a name twice")
-        known = self.steps, len(names), self.vote.classes
-        for one in self.labels:
-            check(all(map(lt, one, known)), f"labels have {one}, of no task, worker or class")
-        check(len({one[:2] for one in self.labels}) == len(self.labels), "labels have a pair twice")
-        came = self.counts["received"] + self.counts["late_used"]
-        check(len(self.labels) == came, f"labels are not the {came} that counts has")
+        limits = self.steps, len(names), self.vote.classes
+        for entry in self.labels:
+            check(all(map(lt, entry, limits)), f"labels have {entry}, of no task, worker or class")
+        check(
+            len({entry[:2] for entry in self.labels}) == len(self.labels),
+            "labels have a pair twice",
+        )
+        received = self.counts["received"] + self.counts["late_used"]
+        check(len(self.labels) == received, f"labels are not the {received} that counts has")
         check(self.fitted <= len(self.labels), "fitted is of more labels than there are")
         check(self.to_all <= len(self.tasks), "to_all is of more tasks than there are")
 
@@ -226,7 +229,7 @@ class EmLearner(Roster, Saveable[EmState]):
         self.price = checks.number("price", price, 0.0, 1e9)
         self.horizon = None if horizon is None else checks.count("horizon", horizon, 1)
         self._present = np.ones(len(self.names), dtype=bool)
-        self._offered, self._given = np.zeros((2, len(self.names)), dtype=np.int64)
+        self._offered, self._labelled = np.zeros((2, len(self.names)), dtype=np.int64)
         self._labels: list[tuple[int, int, int]] = []
         self._to_all = 0
         self._worlds = int(self._rng.integers(2**53))
@@ -307,35 +310,35 @@ class EmLearner(Roster, Saveable[EmState]):
         coins = Coins(*self._rng.random(COINS).tolist())
         self._offered += able
         workers, kind = self._choose(able)
-        asked = tuple(workers.tolist())
-        return self._wait(task, Pending(kind=kind, tester=-1, workers=asked, coins=coins))
+        chosen = tuple(workers.tolist())
+        return self._wait(task, Pending(kind=kind, tester=-1, workers=chosen, coins=coins))
 
     def _choose(self, able: BoolArray) -> tuple[IntArray, Kind]:
         tasks = self.step + 1
-        left = tasks if self.horizon is None else max(self.horizon - self.step, 1)
-        if self._to_all < (self.step + left) ** TO_ALL:
+        remaining = tasks if self.horizon is None else max(self.horizon - self.step, 1)
+        if self._to_all < (self.step + remaining) ** TO_ALL:
             self._to_all += 1
             return np.flatnonzero(able), "new tester"
         best, others, loss = self._set(able)
-        for_her = left * self._offered[others] / tasks
-        tried = others[loss * for_her / (self._given[others] + 1) > self.price]
+        for_her = remaining * self._offered[others] / tasks
+        tried = others[loss * for_her / (self._labelled[others] + 1) > self.price]
         return np.concatenate([best, tried]), "new tester" if len(tried) else "exploit"
 
-    def _label(self, given: IntArray, now: Pending) -> tuple[int, float]:
+    def _label(self, answers: IntArray, now: Pending) -> tuple[int, float]:
         """Give the likeliest class; the coin's of those that are."""
-        posterior = self.model.posterior(given)
+        posterior = self.model.posterior(answers)
         likeliest = np.flatnonzero(posterior >= posterior.max() - TIE)
         label = int(likeliest[-1 - int(now.coins.label * len(likeliest))])
         return label, float(posterior[label])
 
-    def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
-        self._add(len(self._tasks) - 1, given)
+    def _learn(self, answers: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
+        self._add(len(self._tasks) - 1, answers)
 
-    def _add(self, place: int, given: IntArray) -> None:
+    def _add(self, place: int, answers: IntArray) -> None:
         """Take labels of a task, and fit anew where there are enough new ones."""
-        said = np.flatnonzero(given >= 0)
-        self._labels += [(place, i, int(given[i])) for i in said.tolist()]
-        self._given[said] += 1
+        voters = np.flatnonzero(answers >= 0)
+        self._labels += [(place, i, int(answers[i])) for i in voters.tolist()]
+        self._labelled[voters] += 1
         if len(self._labels) > self._fitted and len(self._labels) >= GROWTH * self._fitted:
             self._fit(len(self._labels))
 
@@ -356,13 +359,13 @@ class EmLearner(Roster, Saveable[EmState]):
         InputError
             A task that never arrived, or that waits for its labels; labels as in `tell`.
         """
-        task, given = self._came_late(task, labels)
+        task, answers = self._came_late(task, labels)
         place = self._tasks[task]
-        had = [worker for at, worker, _ in self._labels if at == place]
-        used = given >= 0
-        used[had] = False
-        self._count_late(given, used)
-        self._add(place, np.where(used, given, -1))
+        labelled = [worker for at, worker, _ in self._labels if at == place]
+        used = answers >= 0
+        used[labelled] = False
+        self._count_late(answers, used)
+        self._add(place, np.where(used, answers, -1))
 
     def accuracy_of(self, skill: FloatArray, workers: IntArray) -> float:
         """U: how often the label of those asked is right, if they have these skills; K = 2.
@@ -390,7 +393,7 @@ class EmLearner(Roster, Saveable[EmState]):
     # ---- workers who come and go ----
 
     def _enrol(self) -> None:
-        self._offered, self._given = (np.append(x, 0) for x in (self._offered, self._given))
+        self._offered, self._labelled = (np.append(x, 0) for x in (self._offered, self._labelled))
         self._fit(self._fitted)
 
     # ---- saving ----
@@ -400,7 +403,7 @@ class EmLearner(Roster, Saveable[EmState]):
         each = self._order, self._present, self._offered
         return EmState(
             **self._saved(),
-            workers=tuple(map(SavedEmWorker, self.names, *(one.tolist() for one in each))),
+            workers=tuple(map(SavedEmWorker, self.names, *(column.tolist() for column in each))),
             price=self.price,
             horizon=self.horizon,
             labels=tuple(self._labels),
@@ -412,15 +415,15 @@ class EmLearner(Roster, Saveable[EmState]):
     @classmethod
     def restore(cls, saved: EmState) -> EmLearner:
         """Take up a `state`; what follows is the same, to the last bit, as without the break."""
-        names = [one.name for one in saved.workers]
+        names = [worker.name for worker in saved.workers]
         settings: dict[str, Any] = {"price": saved.price, "horizon": saved.horizon}
         learner = cls(names, classes=saved.vote.classes, **settings, seed=saved.random.generator())
-        learner._take_up(saved, [one.order for one in saved.workers])
-        learner._present = np.array([one.present for one in saved.workers])
-        learner._offered = np.array([one.offered for one in saved.workers])
+        learner._take_up(saved, [worker.order for worker in saved.workers])
+        learner._present = np.array([worker.present for worker in saved.workers])
+        learner._offered = np.array([worker.offered for worker in saved.workers])
         learner._labels = list(saved.labels)
-        gave = [worker for _, worker, _ in saved.labels]
-        learner._given = np.bincount(np.array(gave, dtype=np.int64), minlength=len(names))
+        gave = [place for _, place, _ in saved.labels]
+        learner._labelled = np.bincount(np.array(gave, dtype=np.int64), minlength=len(names))
         learner._to_all, learner._worlds = saved.to_all, saved.worlds
         learner._fit(saved.fitted)
         return learner
@@ -437,7 +440,7 @@ def _right(weight: FloatArray, prior: float, skill: FloatArray) -> float:
         chance = np.where(coins, skill, 1.0 - skill).prod(axis=1)
     right = 0.0
     for true in (0, 1):
-        said = np.where(coins, true, 1 - true)
-        odds = (prior + weight[np.arange(m), said].sum(axis=1)) * (2 * true - 1)
+        labels = np.where(coins, true, 1 - true)
+        odds = (prior + weight[np.arange(m), labels].sum(axis=1)) * (2 * true - 1)
         right += float((chance * np.where(np.abs(odds) <= TIE, 0.5, odds > 0)).sum()) / 2.0
     return right

@@ -145,7 +145,7 @@ def simulate(
     T = checks.count("horizon", horizon, 1)
     price = prices(costs, draws.workers)
     tasks = checkpoints_of(checkpoints, T)
-    phases = [one for one in schedule.phases(T) if one.kind != "exploit"]
+    phases = [phase for phase in schedule.phases(T) if phase.kind != "exploit"]
     several = max(1, CELLS // (sum(phase.steps for phase in phases) * draws.workers))
     parts = []
     for start in range(0, draws.runs, several):
@@ -170,7 +170,7 @@ class Sets:
         How many steps exploit before the next one explores, shape (Q,).
     size, accuracy
         |S_t| and U(S_t), shape (Q,).
-    asked
+    members
         S_t, shape (Q, M).
     """
 
@@ -179,7 +179,7 @@ class Sets:
     lasting: IntArray
     size: IntArray
     accuracy: FloatArray
-    asked: BoolArray
+    members: BoolArray
 
 
 def _counted(
@@ -224,7 +224,7 @@ def _counted(
         retests=at - explored.starts[:-1, None] + 1 - new_testers,
         size=sets.size[sets.row[at]],
         estimates=estimates(learnt.agreed[last], learnt.judged[last]),
-        chosen=sets.asked[sets.row[last]],
+        chosen=sets.members[sets.row[last]],
         removed=learnt.removed,
     )
 
@@ -233,8 +233,8 @@ def _best_sets(skill: FloatArray, price: FloatArray, weighted: bool) -> tuple[Fl
     """U(S*) and C(S*) of each row of skills, shape (R,) each, found once for equal rows."""
     crowds, which = np.unique(skill, axis=0, return_inverse=True)
     best = [best_set(p, weighted=weighted) for p in crowds]
-    accuracy = np.array([one.accuracy for one in best])
-    cost = np.array([price[one.workers].sum() for one in best])
+    accuracy = np.array([optimum.accuracy for optimum in best])
+    cost = np.array([price[optimum.workers].sum() for optimum in best])
     return accuracy[which], cost[which]
 
 
@@ -250,9 +250,9 @@ def _sets(
         np.take_along_axis(estimates(agreed, judged), ranked, axis=1),
         size,
     )
-    asked = np.empty(agreed.shape, dtype=bool)
-    np.put_along_axis(asked, ranked, np.arange(ranked.shape[1]) < size[:, None], axis=1)
-    return Sets(after, np.cumsum(idle >= 0) - 1, idle[after], size, accuracy, asked)
+    members = np.empty(agreed.shape, dtype=bool)
+    np.put_along_axis(members, ranked, np.arange(ranked.shape[1]) < size[:, None], axis=1)
+    return Sets(after, np.cumsum(idle >= 0) - 1, idle[after], size, accuracy, members)
 
 
 def _explored(
@@ -270,33 +270,35 @@ def _explored(
     time, and all labels bought there are extra.
     """
     eras = []
-    known: dict[bytes, float] = {}
+    accuracy_of: dict[bytes, float] = {}
     for row, (start, end) in enumerate(explored):
         # Each removal begins an era with one worker less.
-        gone = learnt.removed[row]
+        removals = learnt.removed[row]
         own = explored.step[start:end]
-        until = [start + int(np.searchsorted(own, one.step, "right")) for one in gone]
-        left = np.ones(skill.shape[1], dtype=bool)
+        until = [start + int(np.searchsorted(own, removal.step, "right")) for removal in removals]
+        present = np.ones(skill.shape[1], dtype=bool)
         for era, interval in enumerate(pairwise([start, *until, end])):
             if era:
-                left[gone[era - 1].worker] = False
-            p = skill[row, left]
-            if p.tobytes() not in known:
-                known[p.tobytes()] = majority_accuracy(p)
-            eras.append((era, row, *interval, known[p.tobytes()], price[left].sum(), len(p)))
-    total, made = np.zeros((4, *at.shape)), np.concatenate([[0], np.cumsum(explored.new)])
+                present[removals[era - 1].worker] = False
+            p = skill[row, present]
+            if p.tobytes() not in accuracy_of:
+                accuracy_of[p.tobytes()] = majority_accuracy(p)
+            eras.append(
+                (era, row, *interval, accuracy_of[p.tobytes()], price[present].sum(), len(p))
+            )
+    total, testers = np.zeros((4, *at.shape)), np.concatenate([[0], np.cumsum(explored.new)])
     for _, same in groupby(sorted(eras), key=itemgetter(0)):
         columns = [np.array(column)[:, None] for column in zip(*same, strict=True)]
         _, row_of, begun, ended, accuracy, paid, size = columns
         rows = row_of[:, 0]
         done = np.clip(at[rows] + 1, begun, ended)
-        steps, fresh = done - begun, made[done] - made[begun]
+        steps, fresh = done - begun, testers[done] - testers[begun]
         total[0, rows] += fresh * (best[0][row_of] - accuracy)
         total[0, rows] += (steps - fresh) * (best[0][row_of] - 0.5)
         total[1, rows] += steps * paid
         total[2, rows] += steps * paid - fresh * best[1][row_of]
         total[3, rows] += steps * size
-    return total, made[at + 1] - made[explored.starts[:-1], None]
+    return total, testers[at + 1] - testers[explored.starts[:-1], None]
 
 
 def _exploited(
@@ -308,7 +310,7 @@ def _exploited(
     at: IntArray,
 ) -> FloatArray:
     """Sum up the exploiting steps among the first n, as `_explored` does."""
-    cost, run = sets.asked @ price, explored.run[sets.after]
+    cost, run = sets.members @ price, explored.run[sets.after]
     values = np.stack([best[0][run] - sets.accuracy, cost, cost - best[1][run], sets.size])
     total = np.empty((len(values), *at.shape))
     first = np.searchsorted(sets.after, explored.starts)
@@ -327,12 +329,12 @@ def _joined(parts: list[Runs]) -> Runs:
     if len(parts) == 1:
         return parts[0]
     values: dict[str, Any] = {}
-    for one in fields(Runs):
-        each = [getattr(part, one.name) for part in parts]
-        if one.name == "tasks":
-            values[one.name] = each[0]
+    for column in fields(Runs):
+        each = [getattr(part, column.name) for part in parts]
+        if column.name == "tasks":
+            values[column.name] = each[0]
         elif isinstance(each[0], tuple):
-            values[one.name] = sum(each, ())
+            values[column.name] = sum(each, ())
         else:
-            values[one.name] = np.concatenate(each)
+            values[column.name] = np.concatenate(each)
     return Runs(**values)

@@ -48,7 +48,7 @@ class Exploration:
         Shape (E, 5).
     order
         Of equal workers, shape (R, M).
-    said
+    labels
         What all M workers say in each round, shape (E, M); each worker's labels lie together.
     """
 
@@ -61,7 +61,7 @@ class Exploration:
     first: IntArray
     coins: FloatArray
     order: FloatArray
-    said: BoolArray
+    labels: BoolArray
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Where the steps of each run begin and end."""
@@ -106,7 +106,9 @@ def explore(
         coins, order = np.concatenate(tossed), np.stack(orders)
         world = np.concatenate([draws.world(*own) for own in zip(runs.tolist(), step, strict=True)])
     else:
-        common = np.concatenate([np.arange(one.start, one.start + one.steps) for one in phases])
+        common = np.concatenate(
+            [np.arange(phase.start, phase.start + phase.steps) for phase in phases]
+        )
         order, coins = draws.coins_at(runs, common)
         step = (common,) * len(runs)
         tester = tuple(_picks(phases, coins[:, :, 0]))
@@ -114,7 +116,7 @@ def explore(
         world = draws.worlds(runs, common).reshape(len(coins), -1)
     starts = np.cumsum([0, *map(len, step)])
     # Testers are numbered as they come, here through all runs: a new one is the largest so far.
-    before = np.cumsum([0, *(one.max() + 1 for one in tester[:-1])])
+    before = np.cumsum([0, *(numbers.max() + 1 for numbers in tester[:-1])])
     number = np.concatenate(tester) + np.repeat(before, np.diff(starts))
     new = np.diff(np.maximum.accumulate(number), prepend=-1) > 0
     run, first = np.repeat(np.arange(len(runs)), np.diff(starts)), np.flatnonzero(new)[number]
@@ -128,7 +130,7 @@ def explore(
         first=first,
         coins=coins,
         order=order,
-        said=_round_labels(draws, world, new, first, runs[run]),
+        labels=_round_labels(draws, world, new, first, runs[run]),
     )
 
 
@@ -138,12 +140,12 @@ def _round_labels(
     """What all M workers say in each round, shape (E, M)."""
     M = draws.workers
     # Worker by worker, each in a row of memory: that is several times as fast, here and later.
-    said = np.empty((M, len(new)), dtype=bool)
+    labels = np.empty((M, len(new)), dtype=bool)
     for i in range(M):
-        said[i] = np.where(new, world[:, 1 + i], world[:, 1 + M + i]) < draws.skill[run, i]
+        labels[i] = np.where(new, world[:, 1 + i], world[:, 1 + M + i]) < draws.skill[run, i]
     # Right labels are the truth of the tester, wrong ones its opposite.
-    said ^= world[first, 0] >= 0.5
-    return said.T
+    labels ^= world[first, 0] >= 0.5
+    return labels.T
 
 
 def _picks(phases: list[Phase], coin: FloatArray) -> IntArray:
@@ -213,10 +215,10 @@ def _delayed(
 
 def learn(explored: Exploration, vetting: Vetting | None) -> Learnt:
     """Say what is known after each exploring step."""
-    said = explored.said
+    labels = explored.labels
     coin = np.where(explored.new, explored.coins[:, 1], explored.coins[:, 2]) < 0.5
-    present = voters = np.ones_like(said)
-    label = _majorities(said, voters, coin)
+    present = voters = np.ones_like(labels)
+    label = _majorities(labels, voters, coin)
     removed: tuple[tuple[Removal, ...], ...] = ((),) * len(explored.runs)
     if vetting is not None:
         label, voters, present, removed = _vet(explored, label, coin, vetting)
@@ -224,8 +226,8 @@ def learn(explored: Exploration, vetting: Vetting | None) -> Learnt:
     # The first round of a tester adds an agreement or nothing; later ones turn it or leave it.
     at = np.flatnonzero(explored.new | (star != before))
     first = explored.first[at]
-    agrees = (np.take(said.T, first, axis=1) == star[at]).astype(np.int8)
-    gain = np.zeros(said.T.shape, dtype=np.int8)
+    agrees = (np.take(labels.T, first, axis=1) == star[at]).astype(np.int8)
+    gain = np.zeros(labels.T.shape, dtype=np.int8)
     gain[:, at] = np.where(explored.new[at], agrees, 2 * agrees - 1) * voters.T[:, first]
     starts = explored.starts
     judged = _within(starts, voters & explored.new[:, None])
@@ -239,8 +241,8 @@ def _within(starts: IntArray, added: np.ndarray[Any, Any]) -> IntArray:
     return np.cumsum(total, axis=1, out=total).T
 
 
-def _majorities(said: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArray:
-    ahead = 2 * (said & voters).sum(axis=1) - voters.sum(axis=1)
+def _majorities(labels: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArray:
+    ahead = 2 * (labels & voters).sum(axis=1) - voters.sum(axis=1)
     return np.where(ahead == 0, coin, ahead > 0)
 
 
@@ -263,15 +265,15 @@ def _vet(
     explored: Exploration, label: BoolArray, coin: BoolArray, vetting: Vetting
 ) -> tuple[BoolArray, BoolArray, BoolArray, tuple[tuple[Removal, ...], ...]]:
     """Drop workers one after the other; each removal changes the majorities that follow."""
-    (R, M), said = explored.order.shape, explored.said
-    voters, present = np.ones((2, *said.shape), dtype=bool)
+    (R, M), labels = explored.order.shape, explored.labels
+    voters, present = np.ones((2, *labels.shape), dtype=bool)
     removed: list[list[Removal]] = [[] for _ in range(R)]
     position = np.arange(len(label))
     rounds = position - explored.starts[explored.run] + 1
     last = explored.starts[:-1] - 1
     going = np.ones(R, dtype=bool)
     while M > 1 and going.any():
-        differed = _within(explored.starts, said != label[:, None])
+        differed = _within(explored.starts, labels != label[:, None])
         top = np.sort(np.where(present, differed, -1), axis=1)[:, -2:]
         exponent = FACTOR[vetting.variant] * ((top[:, 1] - top[:, 0]) / rounds) ** 2 * rounds
         drop = (exponent > vetting.exponent) & (present.sum(axis=1) > vetting.least)
@@ -288,5 +290,5 @@ def _vet(
             present[e:end, worst.worker] = False
             voters[e + 1 : end, worst.worker] = False
             last[row] = e
-        label = _majorities(said, voters, coin)
-    return label, voters, present, tuple(tuple(one) for one in removed)
+        label = _majorities(labels, voters, coin)
+    return label, voters, present, tuple(tuple(removals) for removals in removed)

@@ -103,9 +103,9 @@ class Comparator(OnlineLearner):
         task = self._new(task)
         coin = float(self._rng.random())
         workers, kind = self._choose()
-        asked = tuple(workers.tolist())
+        chosen = tuple(workers.tolist())
         return self._wait(
-            task, Pending(kind=kind, tester=-1, workers=asked, coins=Coins(*[coin] * 5))
+            task, Pending(kind=kind, tester=-1, workers=chosen, coins=Coins(*[coin] * 5))
         )
 
     def _choose(self) -> tuple[IntArray, Kind]:
@@ -127,14 +127,14 @@ class Comparator(OnlineLearner):
     def _estimates_for(self, now: Pending) -> FloatArray:  # noqa: ARG002
         return self.estimates
 
-    def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
+    def _learn(self, answers: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
         """Count who agrees with the simple majority, where three or more have answered."""
-        answered = given >= 0
+        answered = answers >= 0
         taught = self.learns_from_all or now.kind != "exploit"
         if not taught or np.count_nonzero(answered) < LEAST:
             return
         self._judged += answered
-        self._agreed += answered & (given == plurality(given, now.coins.label))
+        self._agreed += answered & (answers == plurality(answers, now.coins.label))
         self._best = None
 
 
@@ -227,9 +227,9 @@ class Optimistic(Comparator):
     @property
     def bounds(self) -> FloatArray:
         """Upper bounds before they are cut at 1, shape (M,); ∞ for the unknown."""
-        known = self._judged > 0
+        judged = self._judged > 0
         wide = WIDTH * math.log(max(self.step, 1)) / np.maximum(self._judged, 1)
-        return np.where(known, self.estimates + np.sqrt(wide), np.inf)
+        return np.where(judged, self.estimates + np.sqrt(wide), np.inf)
 
     def _choose(self) -> tuple[IntArray, Kind]:
         return self._best_by(self.bounds, LEAST), "exploit"
@@ -283,7 +283,7 @@ class Refitted(ExploreThenCommit):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._next = self.tests
-        self._given: list[IntArray] = []
+        self._answers: list[IntArray] = []
         self._skill = np.full(len(self.names), 0.5)
 
     @property
@@ -291,8 +291,8 @@ class Refitted(ExploreThenCommit):
         """p̂ by the last fit, shape (M,); ½ before it."""
         return self._skill.copy()
 
-    def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
-        self._given.append(given)
+    def _learn(self, answers: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
+        self._answers.append(answers)
         if self.step + 1 == self._next:
             self._next *= 2
             self._fit()
@@ -300,7 +300,7 @@ class Refitted(ExploreThenCommit):
     def _fit(self) -> None:
         from workbench.aggregation.dawid_skene import dawid_skene
 
-        labels = np.stack(self._given)
+        labels = np.stack(self._answers)
         task, worker = np.nonzero(labels >= 0)
         votes = Votes(
             task, worker, labels[task, worker], np.arange(len(labels)), self._all, np.arange(2)

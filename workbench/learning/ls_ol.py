@@ -127,38 +127,38 @@ class LsOlState(SavedTasks, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_testers()
-        names = [one.name for one in self.workers]
+        names = [worker.name for worker in self.workers]
         check(len(set(names)) == len(names), "workers have a name twice")
-        rounds = max(one.rounds for one in self.workers)
+        rounds = max(worker.rounds for worker in self.workers)
         check(
             rounds <= self.steps - self.kinds["exploit"],
             "workers have more rounds than kinds has steps that explore",
         )
-        for k, one in enumerate(self.testers):
+        for k, tester in enumerate(self.testers):
             latest = self.steps + self.delay
-            check(one.ready <= latest, f"testers[{k}].ready is after step {latest}")
-        gone = {one.worker for one in self.removed}
-        check(len(gone) == len(self.removed), "removed names a worker twice")
-        for i in gone:
+            check(tester.ready <= latest, f"testers[{k}].ready is after step {latest}")
+        departures = {removal.worker for removal in self.removed}
+        check(len(departures) == len(self.removed), "removed names a worker twice")
+        for i in departures:
             check(0 <= i < len(names), f"removed: worker {i} is none of {len(names)}")
             check(not self.workers[i].present, f"removed: worker {i} is present")
 
     def _check_testers(self) -> None:
         M, now, kinds = self.size, self.pending, self.kinds
-        rounds = sum(one.rounds for one in self.testers)
+        rounds = sum(tester.rounds for tester in self.testers)
         check(
             len(self.testers) <= kinds["new tester"] and rounds <= self.steps - kinds["exploit"],
             "testers have more rounds than kinds has steps that explore",
         )
-        places = [-1, *(one.task for one in self.testers), self.steps]
+        places = [-1, *(tester.task for tester in self.testers), self.steps]
         check(
-            all(one < other for one, other in pairwise(places)),
+            all(tester < other for tester, other in pairwise(places)),
             "testers are no places of tasks in order of arrival",
         )
-        for k, one in enumerate(self.testers):
+        for k, tester in enumerate(self.testers):
             K = self.vote.classes
-            check(len(one.said) == K, f"testers[{k}].said is not of {K} classes")
-            check(len(one.first) == M, f"testers[{k}].first has not {M} labels, one a worker")
+            check(len(tester.said) == K, f"testers[{k}].said is not of {K} classes")
+            check(len(tester.first) == M, f"testers[{k}].first has not {M} labels, one a worker")
         if now is not None:
             testers = range(len(self.testers)) if now.kind == "retest" else (-1,)
             check(now.tester in testers, f"pending.tester is {now.tester}: no tester to retest")
@@ -243,8 +243,8 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         vote = Vote(weighted, tolerance, truncate, classes)
         super().__init__(workers, schedules.read(schedule, weighted=weighted), vote, delay, seed)
         RandomState.of(self._rng)
-        given = vetting is None or isinstance(vetting, Vetting)
-        check(given, f"vetting is {checks.show(vetting)}: give a `Vetting`, or None")
+        valid = vetting is None or isinstance(vetting, Vetting)
+        check(valid, f"vetting is {checks.show(vetting)}: give a `Vetting`, or None")
         self.vetting = vetting
         self.removed: list[Removal] = []
         self._differed, self._rounds_of = np.zeros((2, len(self.names)), dtype=np.int64)
@@ -281,10 +281,10 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         """S_t, the best set by the estimates, best worker first."""
         return self._best(self._cells[0])
 
-    def _vet(self, given: IntArray, label: int) -> None:
+    def _vet(self, answers: IntArray, label: int) -> None:
         """3.5.3: count who differs from the majority; drop the worst when it is clear."""
-        self._rounds_of += given >= 0
-        self._differed += (given >= 0) & (given != label)
+        self._rounds_of += answers >= 0
+        self._differed += (answers >= 0) & (answers != label)
         if self.vetting is None:
             return
         worst = self.vetting.worst(self._differed, self._rounds_of, self._present)
@@ -310,15 +310,15 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         InputError
             A task that never arrived, or that waits for its labels; labels as in `tell`.
         """
-        task, given = self._came_late(task, labels)
-        used = np.zeros(len(given), dtype=bool)
+        task, answers = self._came_late(task, labels)
+        used = np.zeros(len(answers), dtype=bool)
         for tester in self._testers:
             if tester.name == task:
-                used = (given >= 0) & (tester.first < 0)
+                used = (answers >= 0) & (tester.first < 0)
                 self._cells[0].count(tester, -1)
-                tester.first = np.where(used, given, tester.first)
+                tester.first = np.where(used, answers, tester.first)
                 self._cells[0].count(tester, 1)
-        self._count_late(given, used)
+        self._count_late(answers, used)
 
     # ---- workers who come and go ----
 
@@ -326,7 +326,7 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         self._cells[0].best = None
 
     def _admit(self, worker: int) -> None:
-        if any(one.worker == worker for one in self.removed):
+        if any(removal.worker == worker for removal in self.removed):
             name = self.names[worker]
             raise InputError(f"worker {name!r} was dropped by vetting: she cannot join again")
         for tester in self._testers:
@@ -355,8 +355,8 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         and y*.
         """
         rows = [
-            (one.name, one.task, one.rounds, tuple(one.said.tolist()), one.label)
-            for one in self._testers
+            (tester.name, tester.task, tester.rounds, tuple(tester.said.tolist()), tester.label)
+            for tester in self._testers
         ]
         return pd.DataFrame(rows, columns=["task", "step", "rounds", "said", "label"])
 
@@ -364,13 +364,13 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
         """Everything needed to go on later."""
         each = self._order, self._present, self._differed, self._rounds_of
         testers = [
-            {name: getattr(one, name) for name in SavedTester.__struct_fields__}
-            | {"first": tuple(one.first.tolist()), "said": tuple(one.said.tolist())}
-            for one in self._testers
+            {name: getattr(tester, name) for name in SavedTester.__struct_fields__}
+            | {"first": tuple(tester.first.tolist()), "said": tuple(tester.said.tolist())}
+            for tester in self._testers
         ]
         return LsOlState(
             schedule=self.schedule,
-            testers=tuple(SavedTester(**one) for one in testers),
+            testers=tuple(SavedTester(**fields) for fields in testers),
             delay=self.delay,
             vetting=self.vetting,
             workers=tuple(map(SavedWorker, self.names, *(column.tolist() for column in each))),
@@ -381,20 +381,20 @@ class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
     @classmethod
     def restore(cls, saved: LsOlState) -> LsOl:
         """Take up a `state`; what follows is the same, to the last bit, as without the break."""
-        names = [one.name for one in saved.workers]
+        names = [worker.name for worker in saved.workers]
         learner = cls.__new__(cls)
         seed = saved.random.generator()
         TesterLearner.__init__(learner, names, saved.schedule, saved.vote, saved.delay, seed)
         learner.vetting = saved.vetting
         learner.removed = list(saved.removed)
-        learner._present = np.array([one.present for one in saved.workers])
-        learner._differed = np.array([one.differed for one in saved.workers])
-        learner._rounds_of = np.array([one.rounds for one in saved.workers])
-        learner._take_up(saved, [one.order for one in saved.workers])
-        for one in saved.testers:
-            values = {name: getattr(one, name) for name in one.__struct_fields__}
+        learner._present = np.array([worker.present for worker in saved.workers])
+        learner._differed = np.array([worker.differed for worker in saved.workers])
+        learner._rounds_of = np.array([worker.rounds for worker in saved.workers])
+        learner._take_up(saved, [worker.order for worker in saved.workers])
+        for tester in saved.testers:
+            values = {name: getattr(tester, name) for name in tester.__struct_fields__}
             for name in ("first", "said"):
                 values[name] = np.array(values[name], dtype=np.int64)
-            learner._testers.append(LiveTester(name=saved.tasks[one.task], **values))
+            learner._testers.append(LiveTester(name=saved.tasks[tester.task], **values))
         learner._sort(1)
         return learner

@@ -112,7 +112,7 @@ class OnlineLearner:
         """p̂ by which the arriving task is labelled, shape (M,)."""
         raise NotImplementedError
 
-    def _learn(self, given: IntArray, now: Pending, label: int) -> tuple[Task, int] | None:
+    def _learn(self, answers: IntArray, now: Pending, label: int) -> tuple[Task, int] | None:
         """Learn from labels, shape (M,), −1 for none; give the tester that was labelled again."""
         raise NotImplementedError
 
@@ -178,10 +178,10 @@ class OnlineLearner:
         if now is None:
             raise InputError("no task waits for labels: ask first")
         K = self.vote.classes
-        given = given_labels(labels, now.workers, len(self.names), self._index, K)
-        received = int(np.count_nonzero(given >= 0))
-        label, confidence = self._label(given, now)
-        revised = self._learn(given, now, label)
+        answers = given_labels(labels, now.workers, len(self.names), self._index, K)
+        received = int(np.count_nonzero(answers >= 0))
+        label, confidence = self._label(answers, now)
+        revised = self._learn(answers, now, label)
         self.counts["received"] += received
         self.counts["missing"] += len(now.workers) - received
         self.counts["unlabelled"] += not received and now.kind != "retest"
@@ -190,13 +190,13 @@ class OnlineLearner:
         self.step += 1
         return TaskLabel(self._arriving(), label, confidence, now.kind, revised)
 
-    def _label(self, given: IntArray, now: Pending) -> tuple[int, float]:
+    def _label(self, answers: IntArray, now: Pending) -> tuple[int, float]:
         """Label the arriving task; drawn where the labels are those of a tester."""
         K = self.vote.classes
         if now.kind == "retest":
             return plurality(np.full(0, -1), now.coins.label, K), 1.0 / K
         vote = self.vote if now.kind == "exploit" else Vote(classes=K)
-        return decide(vote, given, self._estimates_for(now), now.coins.label)
+        return decide(vote, answers, self._estimates_for(now), now.coins.label)
 
     def _index(self, worker: object) -> int:
         """Find a worker by name or index."""
@@ -232,7 +232,7 @@ def _names(workers: int | Sequence[str]) -> tuple[str, ...]:
 
 def given_labels(
     labels: Mapping[int, int] | ArrayLike,
-    asked: Sequence[int] | None,
+    among: Sequence[int] | None,
     workers: int,
     index: Callable[[object], int],
     classes: int = 2,
@@ -243,7 +243,7 @@ def given_labels(
     ----------
     labels
         By worker, a mapping or a Series; or an array of shape (M,). 0, …, K − 1, or −1 for none.
-    asked
+    among
         Indices; None for anybody.
     workers
         M.
@@ -261,22 +261,22 @@ def given_labels(
     InputError
         A label that is no class, two of one worker, or one by somebody who was not asked.
     """
-    said = "0 or 1" if classes == 2 else f"0 to {classes - 1}"
-    given = np.full(workers, -1, dtype=np.int64)
+    choices = "0 or 1" if classes == 2 else f"0 to {classes - 1}"
+    answers = np.full(workers, -1, dtype=np.int64)
     if isinstance(labels, (Mapping, pd.Series)):
         named: set[int] = set()
         for worker, label in labels.items():
             i = index(worker)
             if i in named:
                 raise InputError(f"labels has worker {checks.show(worker)} twice: give one label")
-            known = isinstance(label, (int, np.bool_)) or checks.is_number(label)
-            if not known or label not in range(-1, classes):
+            whole = isinstance(label, (int, np.bool_)) or checks.is_number(label)
+            if not whole or label not in range(-1, classes):
                 raise InputError(
-                    f"labels[{checks.show(worker)}] is {checks.show(label)}: give {said}, "
+                    f"labels[{checks.show(worker)}] is {checks.show(label)}: give {choices}, "
                     "or -1 for none"
                 )
             named.add(i)
-            given[i] = label
+            answers[i] = label
     else:
         array = checks.floats("labels", labels)
         if array.shape != (workers,):
@@ -287,27 +287,27 @@ def given_labels(
         fit = np.isin(array, np.arange(-1, classes))
         if not fit.all():
             at = int(fit.argmin())
-            raise InputError(f"labels[{at}] is {array[at]:g}: give {said}, or -1 for none")
-        given[:] = array
-    if asked is not None:
-        others = given >= 0
-        others[list(asked)] = False
+            raise InputError(f"labels[{at}] is {array[at]:g}: give {choices}, or -1 for none")
+        answers[:] = array
+    if among is not None:
+        others = answers >= 0
+        others[list(among)] = False
         if others.any():
             raise InputError(
                 f"labels[{int(others.argmax())}] is of a worker who was not asked: leave her out "
                 "(−1)"
             )
-    return given
+    return answers
 
 
-def decide(vote: Vote, given: IntArray, estimate: FloatArray, coin: float) -> tuple[int, float]:
+def decide(vote: Vote, answers: IntArray, estimate: FloatArray, coin: float) -> tuple[int, float]:
     """Label a task, (label, confidence).
 
     Parameters
     ----------
     vote
         The rule.
-    given
+    answers
         Labels, shape (M,), −1 for none.
     estimate
         p̂, shape (M,).
@@ -321,27 +321,27 @@ def decide(vote: Vote, given: IntArray, estimate: FloatArray, coin: float) -> tu
     probability; one in as many as are equal where the coin decided.
     """
     if not vote.weighted:
-        K, answered = vote.classes, estimate[given >= 0]
-        label, tied = plurality(given, coin, K), len(_leading(given, K))
+        K, answered = vote.classes, estimate[answers >= 0]
+        label, tied = plurality(answers, coin, K), len(_leading(answers, K))
         if tied > 1:
             return label, 1.0 / tied
         if K == 2:
             return label, majority_accuracy(answered)
         beaten = 1.0 - float(pair_accuracies(answered[None], K)[0, -1])
         return label, max(1.0 - (K - 1) * beaten, 1.0 / K)
-    margin = float(vote.margins(given[None], estimate[None])[0])
+    margin = float(vote.margins(answers[None], estimate[None])[0])
     if not margin:
         return int(coin < 0.5), 0.5
     return int(margin > 0), 1.0 / (1.0 + math.exp(-abs(margin)))
 
 
-def plurality(given: IntArray, coin: float, classes: int = 2) -> int:
+def plurality(answers: IntArray, coin: float, classes: int = 2) -> int:
     """Label of most, −1 for none; of equal ones the coin's, the last if it is low."""
-    leading = _leading(given, classes)
+    leading = _leading(answers, classes)
     return int(leading[-1 - int(coin * len(leading))])
 
 
-def _leading(given: IntArray, classes: int) -> IntArray:
+def _leading(answers: IntArray, classes: int) -> IntArray:
     """The classes that most name."""
-    count = np.bincount(given[given >= 0], minlength=classes)
+    count = np.bincount(answers[answers >= 0], minlength=classes)
     return np.flatnonzero(count == count.max())

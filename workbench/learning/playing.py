@@ -189,14 +189,14 @@ def play_contexts(
     truth = (uniform[:, 0] < 0.5).astype(np.int64)
 
     def labels(task: int, step: int) -> IntArray:
-        said = uniform[task, 1 : M + 1] if task == step else uniform[step, M + 1 :]
-        said_so: IntArray = np.where(said < skill[task], truth[task], 1 - truth[task])
+        numbers = uniform[task, 1 : M + 1] if task == step else uniform[step, M + 1 :]
+        said_so: IntArray = np.where(numbers < skill[task], truth[task], 1 - truth[task])
         return said_so
 
     best = best_accuracies(skill, learner.vote)
     total = best.cumsum()
-    known = float(total[-1]) / T, total[tasks - 1], best
-    return _played(learner, labels, truth, skill, contexts, tasks, known)
+    optimum = float(total[-1]) / T, total[tasks - 1], best
+    return _played(learner, labels, truth, skill, contexts, tasks, optimum)
 
 
 def _played(
@@ -214,23 +214,23 @@ def _played(
     `own` is the learner if its labels are no `Vote` of p̂.
     """
     gain = np.empty(len(truth))
-    asked, estimate = np.zeros(skill.shape, dtype=bool), np.zeros(skill.shape)
+    panel, estimate = np.zeros(skill.shape, dtype=bool), np.zeros(skill.shape)
     kind, right = np.empty((2, len(truth)), dtype=np.int64)
     for t, context in enumerate(contexts):
         ask = learner.ask(t, context)
-        asked[t, ask.workers] = True
+        panel[t, ask.workers] = True
         kind[t] = KINDS.index(ask.kind)
         if learner.vote.weighted:
             estimate[t] = learner.estimates_at(context)
         if own is not None:
             gain[t] = own.accuracy_of(skill[t], ask.workers)
-        said = np.where(asked[t], labels(int(ask.task), t), -1)
-        right[t] = learner.tell(said).label == truth[t]
+        answers = np.where(panel[t], labels(int(ask.task), t), -1)
+        right[t] = learner.tell(answers).label == truth[t]
     exploits = kind == KINDS.index("exploit")
     if own is None:
-        gain = gains(skill, estimate, asked, kind, learner.vote)
+        gain = gains(skill, estimate, panel, kind, learner.vote)
     missed = best[2] - gain
-    at, bought = tasks - 1, asked.sum(axis=1)
+    at, bought = tasks - 1, panel.sum(axis=1)
     steps = exploits.cumsum()[at]
     size = np.full(len(tasks), np.nan)
     np.divide((bought * exploits).cumsum()[at], steps, out=size, where=steps > 0)
@@ -253,12 +253,12 @@ def set_accuracy(learner: Learner | Roster, skill: FloatArray, workers: IntArray
     """U of the label that a learner makes of some workers' labels, by true skills (M,)."""
     if isinstance(learner, EmLearner):
         return learner.accuracy_of(skill, workers)
-    asked = np.isin(np.arange(len(skill)), workers)[None]
-    return float(set_accuracies(skill[None], learner.estimates[None], asked, learner.vote)[0])
+    panel = np.isin(np.arange(len(skill)), workers)[None]
+    return float(set_accuracies(skill[None], learner.estimates[None], panel, learner.vote)[0])
 
 
 def set_accuracies(
-    skill: FloatArray, estimate: FloatArray, asked: BoolArray, vote: Vote
+    skill: FloatArray, estimate: FloatArray, panel: BoolArray, vote: Vote
 ) -> FloatArray:
     """U(S) of n sets, each among workers of its own.
 
@@ -266,7 +266,7 @@ def set_accuracies(
     ----------
     skill, estimate
         p and, for weights, p̂, shape (n, M).
-    asked
+    panel
         S, shape (n, M).
     vote
         The rule.
@@ -276,10 +276,10 @@ def set_accuracies(
     Shape (n,), ½ for an empty set. Equal rows are computed once. Of a weighted vote of more than
     26 workers it is the middle of an interval, as `log_odds_accuracy` has it.
     """
-    if not len(asked):
+    if not len(panel):
         return np.empty(0)
-    M = asked.shape[1]
-    rows = np.hstack([asked, skill, estimate] if vote.weighted else [asked, skill])
+    M = panel.shape[1]
+    rows = np.hstack([panel, skill, estimate] if vote.weighted else [panel, skill])
     rows, which = np.unique(rows, axis=0, return_inverse=True)
     member, p = rows[:, :M] > 0, rows[:, M : 2 * M]
     p_hat = rows[:, -M:] if vote.weighted else p
@@ -303,13 +303,13 @@ def set_accuracies(
 
 
 def gains(
-    skill: FloatArray, estimate: FloatArray, asked: BoolArray, kind: IntArray, vote: Vote
+    skill: FloatArray, estimate: FloatArray, panel: BoolArray, kind: IntArray, vote: Vote
 ) -> FloatArray:
     """U of each of n steps: ½ at a retest, the simple majority's at a new tester.
 
     Parameters
     ----------
-    skill, estimate, asked, vote
+    skill, estimate, panel, vote
         As for `set_accuracies`.
     kind
         Index into `KINDS`, shape (n,).
@@ -317,7 +317,7 @@ def gains(
     gain = np.full(len(kind), 0.5)
     for name, rule in (("exploit", vote), ("new tester", Vote())):
         at = np.flatnonzero(kind == KINDS.index(name))
-        gain[at] = set_accuracies(skill[at], estimate[at], asked[at], rule)
+        gain[at] = set_accuracies(skill[at], estimate[at], panel[at], rule)
     return gain
 
 

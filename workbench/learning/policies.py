@@ -43,8 +43,8 @@ class Terms:
 
 def em(terms: Terms, seed: Seed) -> Roster:
     """Make an `EmLearner`."""
-    told = {"classes": terms.classes, "horizon": terms.horizon}
-    return EmLearner(terms.workers, **told, price=terms.price, seed=seed)
+    options = {"classes": terms.classes, "horizon": terms.horizon}
+    return EmLearner(terms.workers, **options, price=terms.price, seed=seed)
 
 
 def ls_ol(terms: Terms, seed: Seed) -> Roster:

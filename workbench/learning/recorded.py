@@ -100,35 +100,35 @@ def recorded(
         table = table.sort_values("time", kind="stable")
     if duplicates != "error":
         table = table.drop_duplicates(["task", "worker"], keep=duplicates)
-    known = pd.Series(dtype=object) if gold is None else read_gold(gold)
+    gold_labels = pd.Series(dtype=object) if gold is None else read_gold(gold)
     who = "labels name" if gold is None else "labels and gold name"
-    if len(known) and not set(known) & set(table["label"].unique()):
+    if len(gold_labels) and not set(gold_labels) & set(table["label"].unique()):
         raise InputError(
-            f"gold names the classes {checks.listing(known.unique())}, of which no label has any: "
-            "code them alike"
+            f"gold names the classes {checks.listing(gold_labels.unique())}, "
+            "of which no label has any: code them alike"
         )
-    classes = frames.sorted_classes({*table["label"].unique(), *known}, who).to_numpy(object)
+    classes = frames.sorted_classes({*table["label"].unique(), *gold_labels}, who).to_numpy(object)
     tasks, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
-    tasks = tasks.append(known.index.difference(tasks, sort=False))
+    tasks = tasks.append(gold_labels.index.difference(tasks, sort=False))
     label = np.searchsorted(classes, table["label"].to_numpy(dtype=object))
     matrix = frames.dense(tasks, workers, table, label, -1)
     time = None
     if "time" in table:
         time = frames.dense(tasks, workers, table, table["time"].astype(np.float64), np.nan)
     truth = np.full(len(tasks), -1, dtype=np.int64)
-    place = tasks.get_indexer(known.index)
-    truth[place] = np.searchsorted(classes, known.to_numpy(dtype=object))
+    place = tasks.get_indexer(gold_labels.index)
+    truth[place] = np.searchsorted(classes, gold_labels.to_numpy(dtype=object))
     names = tasks.to_numpy(dtype=object), workers.to_numpy(dtype=object)
     return Recorded(matrix, truth, *names, classes, time)
 
 
-def _times(given: pd.Series[Any]) -> FloatArray:
+def _times(times: pd.Series[Any]) -> FloatArray:
     """Times as numbers; dates as seconds since 1970."""
-    if pd.api.types.is_numeric_dtype(given):
-        time: FloatArray = np.asarray(given, dtype=np.float64)
+    if pd.api.types.is_numeric_dtype(times):
+        time: FloatArray = np.asarray(times, dtype=np.float64)
     else:
-        dates = pd.to_datetime(given, format="ISO8601", utc=True, errors="coerce")
-        wrong = given[dates.isna()]
+        dates = pd.to_datetime(times, format="ISO8601", utc=True, errors="coerce")
+        wrong = times[dates.isna()]
         if len(wrong):
             raise InputError(
                 f"labels have time {wrong.iloc[0]!r}: give numbers, or dates as 2026-01-31T12:00"
@@ -261,16 +261,16 @@ def replay(
     bought = np.zeros(len(names), dtype=np.int64)
     for at, task in enumerate(data.tasks[:n].tolist()):
         if pool == "all":
-            for gone in np.flatnonzero((last == at - 1) & learner.present):
-                learner.leave(int(gone))
+            for worker in np.flatnonzero((last == at - 1) & learner.present):
+                learner.leave(int(worker))
         late.tell(learner, at)
         able = np.flatnonzero(there[at]) if pool == "recorded" else None
         ask = learner.ask(task, available=able)
         k = place[ask.task]
-        given = {i: int(data.labels[k, i]) for i in ask.workers.tolist() if there[k, i]}
-        given = late.hold(ask, k, at, given)
-        answer = learner.tell(given)
-        bought[list(given)] += 1
+        answers = {i: int(data.labels[k, i]) for i in ask.workers.tolist() if there[k, i]}
+        answers = late.hold(ask, k, at, answers)
+        answer = learner.tell(answers)
+        bought[list(answers)] += 1
         rows.append(
             (
                 task,
@@ -278,7 +278,7 @@ def replay(
                 answer.label,
                 answer.confidence,
                 len(ask.workers),
-                len(given),
+                len(answers),
                 int(there[at].sum()),
             )
         )
@@ -309,18 +309,18 @@ class _Late:
         first = np.fmin.reduce(data.time[:n], axis=1)
         self._arrival = np.fmax.accumulate(np.where(np.isnan(first), -np.inf, first))
 
-    def hold(self, ask: Ask, task: int, step: int, given: dict[int, int]) -> dict[int, int]:
+    def hold(self, ask: Ask, task: int, step: int, answers: dict[int, int]) -> dict[int, int]:
         """Return the labels that are in time, and hold the others back.
 
         At a retest they are given again, which takes no time, if they have come at all.
         """
         if self._time is None:
-            return given
+            return answers
         end = self._arrival[step] + self._patience
-        late = {i for i in given if self._time[task, i] > end}
+        late = {i for i in answers if self._time[task, i] > end}
         if ask.kind != "retest":
-            self._held += [(float(self._time[task, i]), str(ask.task), i, given[i]) for i in late]
-        return {i: label for i, label in given.items() if i not in late}
+            self._held += [(float(self._time[task, i]), str(ask.task), i, answers[i]) for i in late]
+        return {i: label for i, label in answers.items() if i not in late}
 
     def tell(self, learner: Roster, step: int | None) -> None:
         """Tell what has come before the task of a step arrives; in the end (None) all."""
@@ -349,13 +349,13 @@ def _right(leading: BoolArray, label: IntArray) -> FloatArray:
 def _score(steps: pd.DataFrame, data: Recorded, n: int, skill: FloatArray, pool: Pool) -> None:
     """Add what is right, by gold and by the crowd's majority, and the running means."""
     labels, truth, K = data.labels[:n], data.truth[:n], len(data.classes)
-    said = steps["label"].to_numpy()
+    answer = steps["label"].to_numpy()
     crowd = _leading(labels, K)
     best = np.where(_best_by_skill(labels, skill, pool, K), labels, -1)
-    steps["right"] = np.where(truth >= 0, said == truth, np.nan)
+    steps["right"] = np.where(truth >= 0, answer == truth, np.nan)
     steps["crowd_right"] = _right(crowd, truth)
     steps["best_right"] = _right(_leading(best, K), truth)
-    steps["as_crowd"] = _right(crowd, said)
+    steps["as_crowd"] = _right(crowd, answer)
     means = {
         "accuracy": "right",
         "crowd_accuracy": "crowd_right",
@@ -385,28 +385,30 @@ def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool, classes: int
 def _workers(
     learner: Roster, data: Recorded, n: int, last: IntArray, bought: IntArray
 ) -> pd.DataFrame:
-    said, truth, M = data.labels[:n], data.truth[:n, None], len(data.workers)
-    given = said >= 0
-    ahead = _leading(said, len(data.classes))
+    labels, truth, M = data.labels[:n], data.truth[:n, None], len(data.workers)
+    labelled = labels >= 0
+    ahead = _leading(labels, len(data.classes))
     crowd = np.where(ahead.sum(axis=1) == 1, ahead.argmax(axis=1), -1)[:, None]
-    gone = {one.worker: one.step for one in learner.removed}
+    departures = {removal.worker: removal.step for removal in learner.removed}
     judging = np.isin(data.tasks[:n].astype(str), learner.testers()["task"].to_numpy(str))
     table = learner.disagreement
-    truths, majorities = given & (truth >= 0), given & (crowd >= 0)
+    truths, majorities = labelled & (truth >= 0), labelled & (crowd >= 0)
     return pd.DataFrame(
         {
             "worker": data.workers,
             "estimate": learner.estimates,
             "bought": bought,
-            "testers": given[judging].sum(axis=0),
+            "testers": labelled[judging].sum(axis=0),
             "differed": table["differed"].to_numpy(),
             "rounds": table["rounds"].to_numpy(),
             "in_best_set": np.isin(np.arange(M), learner.best),
-            "removed_at": pd.array([gone.get(i) for i in range(M)], dtype="Int64"),
+            "removed_at": pd.array([departures.get(i) for i in range(M)], dtype="Int64"),
             "left_after": pd.array([i if i < n - 1 else None for i in last], dtype="Int64"),
-            "labelled": given.sum(axis=0),
-            "skill": _share(((said == truth) & truths).sum(axis=0), truths.sum(axis=0)),
-            "consensus": _share(((said == crowd) & majorities).sum(axis=0), majorities.sum(axis=0)),
+            "labelled": labelled.sum(axis=0),
+            "skill": _share(((labels == truth) & truths).sum(axis=0), truths.sum(axis=0)),
+            "consensus": _share(
+                ((labels == crowd) & majorities).sum(axis=0), majorities.sum(axis=0)
+            ),
         }
     )
 

@@ -69,7 +69,7 @@ class Promise:
     @property
     def stands(self) -> bool:
         """Whether all conditions hold."""
-        return all(one.holds for one in self.conditions)
+        return all(condition.holds for condition in self.conditions)
 
     @property
     def says_something(self) -> bool:
@@ -101,23 +101,23 @@ def theorem_3(
         A parameter out of range, or costs that do not fit.
     """
     p = checks.probabilities("skill", skill, 1)
-    known, T = crowd_constants(p), checks.count("horizon", horizon, 2)
+    constants, T = crowd_constants(p), checks.count("horizon", horizon, 2)
     price = prices(costs, len(p))
-    limit = min(known.gap_min, known.skill_gap_min) / 2
+    limit = min(constants.gap_min, constants.skill_gap_min) / 2
     eps = 0.99 * limit if math.isfinite(limit) else 0.5
-    tests, repeats = exploration_factors(known.largest_count, eps, known.a_min)
+    tests, repeats = exploration_factors(constants.largest_count, eps, constants.a_min)
     counted = sum(m * majority_subsets(m) for m in range(1, len(p) + 1, 2))
-    slips = _float(2 * counted + len(p)) * _slips(1 / (2 * known.largest_count), eps, z)
+    slips = _float(2 * counted + len(p)) * _slips(1 / (2 * constants.largest_count), eps, z)
     log = math.log(T)
-    best = np.argsort(-p, kind="stable")[: known.best_size]
+    best = np.argsort(-p, kind="stable")[: constants.best_size]
     outside = float(np.delete(price, best).sum())
     paid = outside * tests * log + float(price.sum()) * tests * repeats * log**2
     return _promise(
         T,
         (tests, repeats),
-        (known.best_accuracy, known.gap_max * slips),
-        paid + (len(p) - known.best_size) * slips,
-        _conditions(known, eps, limit),
+        (constants.best_accuracy, constants.gap_max * slips),
+        paid + (len(p) - constants.best_size) * slips,
+        _conditions(constants, eps, limit),
     )
 
 
@@ -146,7 +146,7 @@ def theorem_5(
     """
     p = checks.probabilities("skill", skill, 1)
     T = checks.count("horizon", horizon, 2)
-    known = crowd_constants(p)
+    constants = crowd_constants(p)
     gap = smallest_weight_gap(p)
     # Skills have to stay away from 0 and 1 by more than ε/4.
     room = 2.0 * float(np.minimum(p, 1.0 - p).min())
@@ -155,14 +155,14 @@ def theorem_5(
     else:
         eps = checks.inside("epsilon", epsilon)
     worst = weighted_count(p, eps)
-    tests, repeats = exploration_factors(worst, eps, known.a_min)
+    tests, repeats = exploration_factors(worst, eps, constants.a_min)
     counted = sum(m * majority_subsets(m) for m in range(1, len(p) + 1))
     slips = (2 * counted + len(p) + len(p) ** 2 / 2) * _slips(1 / (2 * worst), eps, z)
     best = best_set(p, weighted=True).accuracy
     # The weighted vote is never worse than its surest worker: the worst set is the least sure one.
     worst_gap = best - float(np.maximum(p, 1.0 - p).min())
     able = Condition("every p is at least ½ (Theorem 4)", bool((p >= 0.5).all()))
-    conditions = (*_conditions(known, eps, gap / 2), able)
+    conditions = (*_conditions(constants, eps, gap / 2), able)
     return _promise(T, (tests, repeats), (best, worst_gap * slips), None, conditions)
 
 
@@ -253,15 +253,16 @@ def slope_constant(skill: ArrayLike, epsilon: float) -> float:
     return 1.01 * float(np.maximum(printed, needed).max())
 
 
-def _conditions(known: CrowdConstants, epsilon: float, limit: float) -> tuple[Condition, ...]:
+def _conditions(constants: CrowdConstants, epsilon: float, limit: float) -> tuple[Condition, ...]:
     return (
-        Condition(f"mean skill p̄ > ½ (it is {known.mean_skill:.3f})", known.trusted),
-        Condition(f"a_min > ½ (it is {known.a_min:.3f})", known.a_min > 0.5),
+        Condition(f"mean skill p̄ > ½ (it is {constants.mean_skill:.3f})", constants.trusted),
+        Condition(f"a_min > ½ (it is {constants.a_min:.3f})", constants.a_min > 0.5),
         Condition(
-            f"M > ln 2/(2(p̄ − ½)²) (M = {known.workers}, needed {known.needed:.1f})", known.enough
+            f"M > ln 2/(2(p̄ − ½)²) (M = {constants.workers}, needed {constants.needed:.1f})",
+            constants.enough,
         ),
-        Condition("no two workers have the same skill", known.skill_gap_min > 0),
-        Condition("no other set is as good as S*", known.gap_min > 0),
+        Condition("no two workers have the same skill", constants.skill_gap_min > 0),
+        Condition("no other set is as good as S*", constants.gap_min > 0),
         Condition(f"ε is below {limit:.3g}", 0 < epsilon < limit or not math.isfinite(limit)),
     )
 

@@ -116,10 +116,10 @@ class Roster(OnlineLearner):
         """Who is present and available, shape (M,), of indices or None for all."""
         if available is None:
             return self._present
-        given = np.asarray(available)
-        given = given if given.size else given.astype(np.int64)
+        indices = np.asarray(available)
+        indices = indices if indices.size else indices.astype(np.int64)
         able = np.zeros(len(self.names), dtype=bool)
-        able[checks.indices("available", given, len(self.names))] = True
+        able[checks.indices("available", indices, len(self.names))] = True
         return able & self._present
 
     def _came_late(
@@ -134,6 +134,6 @@ class Roster(OnlineLearner):
         M, K = len(self.names), self.vote.classes
         return task, given_labels(labels, None, M, self._index, K)
 
-    def _count_late(self, given: IntArray, used: BoolArray) -> None:
+    def _count_late(self, answers: IntArray, used: BoolArray) -> None:
         self.counts["late_used"] += int(used.sum())
-        self.counts["late_ignored"] += int((given >= 0).sum() - used.sum())
+        self.counts["late_ignored"] += int((answers >= 0).sum() - used.sum())

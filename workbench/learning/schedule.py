@@ -235,13 +235,15 @@ def theoretical(skill: ArrayLike, *, weighted: bool = False) -> Schedule:
     -----
     Source: Liu, Liu (2015), Sections 3.1 and 4.2.
     """
-    known = crowd_constants(skill)
-    gap = smallest_weight_gap(skill) if weighted else min(known.gap_min, known.skill_gap_min)
+    constants = crowd_constants(skill)
+    gap = (
+        smallest_weight_gap(skill) if weighted else min(constants.gap_min, constants.skill_gap_min)
+    )
     if not 0 < gap < math.inf:
         raise InputError("the crowd sets no limit above 0 for epsilon: give G1,G2")
     epsilon = 0.99 * (gap / 2)
-    count = weighted_count(skill, epsilon) if weighted else known.largest_count
-    tests, repeats = exploration_factors(float(count), epsilon, known.a_min)
+    count = weighted_count(skill, epsilon) if weighted else constants.largest_count
+    tests, repeats = exploration_factors(float(count), epsilon, constants.a_min)
     if math.isinf(repeats):
         raise InputError("a_min is ½: a crowd that tosses coins cannot be learnt, give another")
     return Schedule(tests, repeats)
@@ -284,7 +286,7 @@ def contextual(tests: float, repeats: float, z: float) -> Schedule:
 
 
 def read(
-    given: Schedule | str | Sequence[float],
+    schedule: Schedule | str | Sequence[float],
     skill: ArrayLike | None = None,
     *,
     weighted: bool = False,
@@ -293,7 +295,7 @@ def read(
 
     Parameters
     ----------
-    given
+    schedule
         "G1,G2" (`practical`), "decreasing:G1,G2,eta", or "theoretical"; two numbers; or a schedule.
     skill
         True skills, which a theoretical schedule needs.
@@ -305,9 +307,9 @@ def read(
     InputError
         It is none of these, a parameter is out of range, or theory sets none for these skills.
     """
-    if isinstance(given, Schedule):
-        return given
-    text = given if isinstance(given, str) else ",".join(map(str, np.atleast_1d(given)))
+    if isinstance(schedule, Schedule):
+        return schedule
+    text = schedule if isinstance(schedule, str) else ",".join(map(str, np.atleast_1d(schedule)))
     if text == "theoretical":
         if skill is None:
             raise InputError(
@@ -335,11 +337,11 @@ def read(
         raise InputError(f"`schedule` {text}: {wrong}") from None
 
 
-def checkpoints_of(given: ArrayLike | None, horizon: int) -> IntArray:
+def checkpoints_of(checkpoints: ArrayLike | None, horizon: int) -> IntArray:
     """Check checkpoints, shape (C,), ascending; 200 by default."""
-    if given is None:
+    if checkpoints is None:
         return np.unique(np.linspace(1, horizon, POINTS).astype(np.int64))
-    tasks = np.unique(checks.wholes("checkpoints", given))
+    tasks = np.unique(checks.wholes("checkpoints", checkpoints))
     if not len(tasks) or tasks[0] < 1 or tasks[-1] > horizon:
         raise InputError(f"checkpoints: give numbers of tasks from 1 to {horizon}")
     return tasks

@@ -215,12 +215,12 @@ def pair_accuracies(skill: FloatArray, classes: int) -> FloatArray:
     Q, m = skill.shape
     lead = np.zeros((Q, 2 * m + 3))
     lead[:, m + 1] = 1.0
-    found = np.full((Q, m + 1), 0.5)
+    accuracy = np.full((Q, m + 1), 0.5)
     for j, p in enumerate(skill.T[:, :, None]):
         wrong = (1.0 - p) / (classes - 1)
         lead[:, 1:-1] = (1.0 - p - wrong) * lead[:, 1:-1] + p * lead[:, :-2] + wrong * lead[:, 2:]
-        found[:, j + 1] = lead[:, m + 2 :].sum(axis=1) + 0.5 * lead[:, m + 1]
-    return found
+        accuracy[:, j + 1] = lead[:, m + 2 :].sum(axis=1) + 0.5 * lead[:, m + 1]
+    return accuracy
 
 
 def estimates(agreed: IntArray, judged: IntArray) -> FloatArray:

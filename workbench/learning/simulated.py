@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ def simulated(
     p: FloatArray = np.asarray(skill, dtype=np.float64)
     draws = Draws(p, runs, seed=seed)
     stream = draws.stream(0)
-    seen = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
+    sample = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
     if policy == "ls-ol":
         played = simulate(draws, schedule, horizon, options, costs=costs)
         learnt = [
@@ -128,7 +129,7 @@ def simulated(
         np.flatnonzero(sets[times.argmax()]),
         float(times.max() / runs),
         float(np.mean(learnt)),
-        structure(seen, seed=seed),
+        structure(sample, seed=seed),
         _bounds(p, horizon, costs, options.weighted) if policy == "ls-ol" else None,
     )
 
@@ -142,29 +143,30 @@ def _played(draws: Draws, terms: Terms, policy: str) -> tuple[Runs, list[float]]
         played.append(play(learners[-1], draws, run, terms.horizon, against="majority"))
     tasks = played[0].tasks
     best = [best_set(skill) for skill in draws.skill]
-    cost = np.array([len(one.workers) for one in best], dtype=np.float64)
+    cost = np.array([len(optimum.workers) for optimum in best], dtype=np.float64)
     labels, explored = (
-        np.stack([getattr(one, k) for one in played]) for k in ("labels", "explored")
+        np.stack([getattr(game, k) for game in played]) for k in ("labels", "explored")
     )
     spent = labels.astype(np.float64)
     runs = Runs(
         tasks=tasks,
-        best_accuracy=np.array([one.accuracy for one in best]),
+        best_accuracy=np.array([optimum.accuracy for optimum in best]),
         best_cost=cost,
-        exploration_regret=np.stack([one.exploration_regret for one in played]),
-        exploitation_regret=np.stack([one.exploitation_regret for one in played]),
+        exploration_regret=np.stack([game.exploration_regret for game in played]),
+        exploitation_regret=np.stack([game.exploitation_regret for game in played]),
         spent=spent,
         cost_regret=spent - cost[:, None] * tasks,
         labels=labels,
         new_testers=explored,
         retests=np.zeros_like(explored),
-        size=np.stack([one.size for one in played]),
-        estimates=np.stack([one.estimates for one in learners]),
-        chosen=np.stack([np.isin(np.arange(M), one.best) for one in learners]),
+        size=np.stack([game.size for game in played]),
+        estimates=np.stack([learner.estimates for learner in learners]),
+        chosen=np.stack([np.isin(np.arange(M), learner.best) for learner in learners]),
         removed=((),) * draws.runs,
     )
     learnt = [
-        set_accuracy(one, skill, one.best) for one, skill in zip(learners, draws.skill, strict=True)
+        set_accuracy(learner, skill, learner.best)
+        for learner, skill in zip(learners, draws.skill, strict=True)
     ]
     return runs, learnt
 
@@ -195,8 +197,8 @@ def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
 def _workers(runs: Runs, skill: FloatArray, best: IntArray) -> pd.DataFrame:
     low, high = np.quantile(runs.estimates, [0.05, 0.95], axis=0)
     dropped = np.zeros(len(skill))
-    for one in (gone for removed in runs.removed for gone in removed):
-        dropped[one.worker] += 1 / len(runs.labels)
+    for removal in chain.from_iterable(runs.removed):
+        dropped[removal.worker] += 1 / len(runs.labels)
     return pd.DataFrame(
         {
             "worker": [str(i) for i in range(len(skill))],
@@ -217,7 +219,7 @@ def _bounds(
     """Theorem 3 (or 5), or why nothing can be said."""
     if T < 2:
         return None
-    said: dict[str, Any] = {"source": "Theorem 5" if weighted else "(6) and (7)", "holds": False}
+    bound: dict[str, Any] = {"source": "Theorem 5" if weighted else "(6) and (7)", "holds": False}
     try:
         promise = (
             regret_bounds.theorem_5(skill, T)
@@ -225,15 +227,15 @@ def _bounds(
             else regret_bounds.theorem_3(skill, T, costs=costs)
         )
     except InputError as wrong:
-        return said | {"why": str(wrong)}
+        return bound | {"why": str(wrong)}
     except ArithmeticError:
         why = f"for {len(skill)} workers its constants are too large for a computer"
-        return said | {"why": why}
-    failing = [one.statement for one in promise.conditions if not one.holds]
+        return bound | {"why": why}
+    failing = [condition.statement for condition in promise.conditions if not condition.holds]
     if len(failing) > 1 and failing[-1].startswith("ε"):
         failing.pop()  # no ε would do
     return {
-        "source": said["source"],
+        "source": bound["source"],
         "regret": promise.regret,
         "cost_regret": promise.cost_regret,
         "holds": promise.stands,

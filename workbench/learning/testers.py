@@ -122,8 +122,8 @@ class TesterLearner(OnlineLearner):
             workers = self._best(cell)
         else:
             workers = self._best_of(cell, able)
-        asked = tuple(workers.tolist())
-        pending = Pending(kind=kind, tester=tester, workers=asked, coins=coins)
+        chosen = tuple(workers.tolist())
+        pending = Pending(kind=kind, tester=tester, workers=chosen, coins=coins)
         return self._wait(task, pending)
 
     def _decide(self, cell: Cell, coin: float) -> tuple[Kind, int]:
@@ -147,9 +147,9 @@ class TesterLearner(OnlineLearner):
         """Whether somebody present has no label on a tester that a newcomer was owed."""
         return tester.owed and bool((self._present & (tester.first < 0)).any())
 
-    def _learn(self, given: IntArray, now: Pending, label: int) -> tuple[Task, int] | None:
+    def _learn(self, answers: IntArray, now: Pending, label: int) -> tuple[Task, int] | None:
         """2.1 to 2.3: a round of a new tester, or of an earlier one."""
-        received = bool((given >= 0).any())
+        received = bool((answers >= 0).any())
         if now.kind == "exploit" or (now.kind == "new tester" and not received):
             return None
         cell = self._cell(self._context)
@@ -162,21 +162,21 @@ class TesterLearner(OnlineLearner):
             tester = self._testers[-1]
         else:
             tester = self._testers[now.tester]
-            label = plurality(given, now.coins.round, self.vote.classes)
+            label = plurality(answers, now.coins.round, self.vote.classes)
         if received:
-            self._round(cell, tester, given, label, now.coins.agreement)
-            self._vet(given, label)
+            self._round(cell, tester, answers, label, now.coins.agreement)
+            self._vet(answers, label)
         tester.ready = self.step + 1 + int(now.coins.delay * max(self.delay, 1))
         tester.owed = False
         return (tester.name, tester.label) if now.kind == "retest" else None
 
     def _round(
-        self, cell: Cell, tester: LiveTester, given: IntArray, label: int, coin: float
+        self, cell: Cell, tester: LiveTester, answers: IntArray, label: int, coin: float
     ) -> None:
         """2.2: y*_k, the label of most rounds; 2.3: p̂_i, the share of first labels that are."""
         if tester.rounds:
             cell.count(tester, -1)
-        tester.first = np.where(tester.first < 0, given, tester.first)
+        tester.first = np.where(tester.first < 0, answers, tester.first)
         tester.rounds += 1
         tester.said[label] += 1
         tester.label = plurality(
@@ -184,7 +184,7 @@ class TesterLearner(OnlineLearner):
         )
         cell.count(tester, 1)
 
-    def _vet(self, given: IntArray, label: int) -> None:
+    def _vet(self, answers: IntArray, label: int) -> None:
         """Look at who differs from the majority of a round."""
 
     def _estimates_for(self, now: Pending) -> FloatArray:  # noqa: ARG002

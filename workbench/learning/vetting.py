@@ -90,11 +90,11 @@ class Vetting:
         -------
         The worker and the probability of being wrong, or None to drop nobody.
         """
-        known = np.flatnonzero(present & (rounds > 0))
-        if len(known) < 2 or np.count_nonzero(present) <= self.least:
+        able = np.flatnonzero(present & (rounds > 0))
+        if len(able) < 2 or np.count_nonzero(present) <= self.least:
             return None
-        rate = differed[known] / rounds[known]
-        i, j = known[np.lexsort((known, -rate))[:2]].tolist()
+        rate = differed[able] / rounds[able]
+        i, j = able[np.lexsort((able, -rate))[:2]].tolist()
         # In whole numbers as far as possible: the same counts give the same bits everywhere.
         n_i, n_j = int(rounds[i]), int(rounds[j])
         gap = (int(differed[i]) * n_j - int(differed[j]) * n_i) / (n_i * n_j)

@@ -110,20 +110,20 @@ class Recording:
         if size is None or size >= m:
             return self
         drawn = np.sort(stream(seed, "pool").choice(m, size, replace=False))
-        kept = _kept(self.votes, np.isin(self.votes.worker, drawn))
-        worker = np.searchsorted(drawn, kept.worker)
-        return Recording(replace(kept, worker=worker, workers=kept.workers[drawn]), self.truth)
+        votes = _kept(self.votes, np.isin(self.votes.worker, drawn))
+        worker = np.searchsorted(drawn, votes.worker)
+        return Recording(replace(votes, worker=worker, workers=votes.workers[drawn]), self.truth)
 
 
 @cache
 def recorded(name: str) -> Recording:
     """Load a data set, once a process; of a pair that occurs twice the first label counts."""
-    found = datasets.load(name)
-    labels = found.labels.drop_duplicates(["task", "worker"])
-    classes = pd.Index(sorted({*labels["label"], *found.gold}))
+    dataset = datasets.load(name)
+    labels = dataset.labels.drop_duplicates(["task", "worker"])
+    classes = pd.Index(sorted({*labels["label"], *dataset.gold}))
     votes = Votes.of(labels, classes=classes)
-    known = found.gold.reindex(votes.tasks)
-    truth = np.where(known.notna(), classes.get_indexer(known), -1)
+    gold = dataset.gold.reindex(votes.tasks)
+    truth = np.where(gold.notna(), classes.get_indexer(gold), -1)
     return Recording(votes, truth.astype(np.int64))
 
 
@@ -145,7 +145,7 @@ class Exam:
 
     Attributes
     ----------
-    known
+    scores
         Scores of the m workers by their control answers.
     votes
         The other labels.
@@ -155,7 +155,7 @@ class Exam:
         Whether all workers had one exam, and are chosen once for all items.
     """
 
-    known: Scores
+    scores: Scores
     votes: Votes
     truth: IntArray
     shared: bool
@@ -167,11 +167,11 @@ def examine(recording: Recording, aside: BoolArray, *, shared: bool) -> Exam:
     right = votes.label == recording.truth[votes.task]
     answered = np.bincount(votes.worker[aside], minlength=m)
     correct = np.bincount(votes.worker[aside & right], minlength=m)
-    left = _kept(votes, ~aside)
-    labelled = np.bincount(left.task, minlength=len(votes.tasks)) > 0
+    rest = _kept(votes, ~aside)
+    labelled = np.bincount(rest.task, minlength=len(votes.tasks)) > 0
     return Exam(
         scores(correct, answered, len(votes.classes)),
-        left,
+        rest,
         np.where(labelled, recording.truth, -1),
         shared,
     )
@@ -208,15 +208,15 @@ def in_hindsight(exam: Exam) -> Exam:
 
     So Algorithm 1 maximises F itself (5), with the skills that the votes turn out to have.
     """
-    votes, known, m = exam.votes, exam.known, len(exam.known)
+    votes, pool, m = exam.votes, exam.scores, len(exam.scores)
     true = exam.truth[votes.task]
-    given = np.bincount(votes.worker[true >= 0], minlength=m)
+    answers = np.bincount(votes.worker[true >= 0], minlength=m)
     right = np.bincount(votes.worker[(true >= 0) & (votes.label == true)], minlength=m)
-    skill = right / np.maximum(given, 1)
-    skill[given == 0] = 1.0 / known.classes
-    worth = np.where(known.eligible, informativeness(skill, known.classes), -np.inf)
-    skill = np.where(known.eligible, skill, np.nan)
-    return replace(exam, known=replace(known, skill=skill, gain=worth, plug_in=worth))
+    skill = right / np.maximum(answers, 1)
+    skill[answers == 0] = 1.0 / pool.classes
+    worth = np.where(pool.eligible, informativeness(skill, pool.classes), -np.inf)
+    skill = np.where(pool.eligible, skill, np.nan)
+    return replace(exam, scores=replace(pool, skill=skill, gain=worth, plug_in=worth))
 
 
 def choose(exam: Exam, rule: str, budget: int, *, seed: Seed) -> BoolArray:
@@ -234,22 +234,22 @@ def choose(exam: Exam, rule: str, budget: int, *, seed: Seed) -> BoolArray:
     seed
         Of draws among equals, and of random workers.
     """
-    known = exam.known
+    pool = exam.scores
     if rule == "as many":
         return _as_many(exam, choose(exam, "selected", budget, seed=seed), seed)
     if exam.shared:
-        best = top(known.gain, budget, seed=seed) if rule == "top-gain" else None
-        chosen = (best or select(known, budget, rule, seed=seed)).chosen
+        best = top(pool.gain, budget, seed=seed) if rule == "top-gain" else None
+        chosen = (best or select(pool, budget, rule, seed=seed)).chosen
         return np.isin(exam.votes.worker, chosen)
     value = {
-        "selected": known.gain,
-        "top-gain": known.gain,
-        "plug-in": known.plug_in,
-        "top-informative": known.plug_in,
-        "top-skill": known.skill,
-        "random": np.zeros(len(known)),
+        "selected": pool.gain,
+        "top-gain": pool.gain,
+        "plug-in": pool.plug_in,
+        "top-informative": pool.plug_in,
+        "top-skill": pool.skill,
+        "random": np.zeros(len(pool)),
     }[rule]
-    value = np.where(known.eligible, value, -np.inf)
+    value = np.where(pool.eligible, value, -np.inf)
     stop = rule in ("selected", "plug-in")
     return select_per_task(exam.votes, value, budget, stop=stop, seed=seed)
 
@@ -260,7 +260,7 @@ def _as_many(exam: Exam, model: BoolArray, seed: Seed) -> BoolArray:
         size = len(np.unique(votes.worker[model]))
         return choose(exam, "random", size, seed=seed)
     lot = stream(seed, "as many").random(len(votes))
-    lot[~exam.known.eligible[votes.worker]] = np.inf
+    lot[~exam.scores.eligible[votes.worker]] = np.inf
     many = np.bincount(votes.task[model], minlength=len(votes.tasks))
     return (places(votes.task, lot) < many[votes.task]) & np.isfinite(lot)
 
@@ -287,10 +287,10 @@ def vote(
     """
     votes = _kept(exam.votes, marked)
     if kind == "EM":
-        found = dawid_skene(votes, **EM[em], seed=0)  # the seed draws labels that are not read
-        return _posterior_accuracy(found, exam.truth), found
-    skill = np.where(exam.known.eligible, exam.known.skill, 0.5)
-    L = exam.known.classes
+        estimate = dawid_skene(votes, **EM[em], seed=0)  # the seed draws labels that are not read
+        return _posterior_accuracy(estimate, exam.truth), estimate
+    skill = np.where(exam.scores.eligible, exam.scores.skill, 0.5)
+    L = exam.scores.classes
     weights: FloatArray | None = None
     if kind != "majority":
         weights = (
@@ -301,8 +301,8 @@ def vote(
     return expected_accuracy(votes, weights, exam.truth), None
 
 
-def _posterior_accuracy(found: Aggregate, truth: IntArray) -> float:
-    posterior = np.where(found.unlabelled[:, None], 1.0, found.info["posterior"])
+def _posterior_accuracy(estimate: Aggregate, truth: IntArray) -> float:
+    posterior = np.where(estimate.unlabelled[:, None], 1.0, estimate.info["posterior"])
     winners = posterior >= posterior.max(axis=1, keepdims=True) - TIE
     at = np.flatnonzero(truth >= 0)
     return float((winners[at, truth[at]] / winners[at].sum(axis=1)).mean())
@@ -322,14 +322,16 @@ def misfit(name: str) -> tuple[float, float]:
     recording = recorded(name)
     votes, truth = recording.votes, recording.truth
     m, L = len(votes.workers), len(votes.classes)
-    known = truth[votes.task] >= 0
+    with_gold = truth[votes.task] >= 0
     counts = np.zeros((m, L, L), dtype=np.int64)
-    np.add.at(counts, (votes.worker[known], truth[votes.task[known]], votes.label[known]), 1)
+    np.add.at(
+        counts, (votes.worker[with_gold], truth[votes.task[with_gold]], votes.label[with_gold]), 1
+    )
     chance = _one_coin(counts)
     rng = stream(0, "misfit")
     drawn = [_ratio(rng.multinomial(counts.sum(axis=2), chance)) for _ in range(REFITS)]
-    found = _ratio(counts)
-    return float(found / np.mean(drawn)), float((found - np.mean(drawn)) / np.std(drawn, ddof=1))
+    ratio = _ratio(counts)
+    return float(ratio / np.mean(drawn)), float((ratio - np.mean(drawn)) / np.std(drawn, ddof=1))
 
 
 def _one_coin(counts: IntArray) -> FloatArray:

@@ -53,8 +53,8 @@ def measured(table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def without_failures(table: pd.DataFrame, fields: Sequence[str]) -> pd.DataFrame:
     """All trials, fields of the record missing where one did not end ok."""
-    known = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
-    return table.assign(**{name: known[name] for name in fields})
+    measured = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
+    return table.assign(**{name: measured[name] for name in fields})
 
 
 def having(rows: pd.DataFrame, *fields: str) -> pd.DataFrame:
@@ -71,10 +71,10 @@ def base_point(
     rows: pd.DataFrame, names: Sequence[str], defaults: Mapping[str, Scalar] | None = None
 ) -> dict[str, Scalar]:
     """Each parameter's default where it was run, else (or without one) its most frequent value."""
-    known = defaults or {}
+    base = defaults or {}
     return {
-        name: known[name]
-        if name in known and (rows[name] == known[name]).any()
+        name: base[name]
+        if name in base and (rows[name] == base[name]).any()
         else rows[name].mode().iloc[0]
         for name in (names if len(rows) else ())
     }
@@ -90,11 +90,11 @@ def along(rows: pd.DataFrame, base: Mapping[str, Any], *free: str) -> pd.DataFra
 
 def in_order(rows: pd.DataFrame, orders: Mapping[str, Sequence[Any] | None]) -> pd.DataFrame:
     """Sort rows by columns, the first leads: by value, or in the order of the values given."""
-    given = pd.DataFrame(index=rows.index)
+    keys = pd.DataFrame(index=rows.index)
     for name, order in orders.items():
         place = None if order is None else {value: at for at, value in enumerate(order)}
-        given[name] = rows[name] if place is None else rows[name].map(place)
-    places = given.reset_index(drop=True).sort_values(list(orders), kind="stable").index
+        keys[name] = rows[name] if place is None else rows[name].map(place)
+    places = keys.reset_index(drop=True).sort_values(list(orders), kind="stable").index
     return rows.iloc[places]
 
 
@@ -190,25 +190,25 @@ def records(table: pd.DataFrame) -> Iterator[Any]:
 
 
 def mean_chart(
-    name: str, what: str, found: pd.DataFrame, x: str, labels: tuple[str, str], **style: Any
+    name: str, what: str, rows: pd.DataFrame, x: str, labels: tuple[str, str], **style: Any
 ) -> Chart:
-    """Draw what `summary.means` found, with its intervals and the standard caption.
+    """Draw the rows of `summary.means` with its intervals and the standard caption.
 
     Parameters
     ----------
     name, what
         File stem, and what is seen: the first sentences of the caption.
-    found
+    rows
         Columns `x, n` (or `trials`), `mean, low, high`, and those that the style names.
     labels
         Of the axes.
     style
         What else a `Chart` takes; `unit` for what there are n of, if not trials.
     """
-    counts = found["n" if "n" in found else "trials"]
+    counts = rows["n" if "n" in rows else "trials"]
     caption = f"{what} {bars(counts, style.pop('unit', 'trials'))}"
     drawn = {"y": "mean", "low": "low", "high": "high", **style}
-    return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
+    return Chart(name, caption, rows, x, drawn.pop("y"), *labels, **drawn)
 
 
 def nonempty(*charts: Chart) -> tuple[Chart, ...]:
@@ -218,9 +218,9 @@ def nonempty(*charts: Chart) -> tuple[Chart, ...]:
 
 def joined(parts: Iterable[Analysis]) -> Analysis:
     """Put analyses one after another."""
-    found = list(parts)
+    analyses = list(parts)
     return Analysis(
-        tuple(text for part in found for text in part.findings),
-        {caption: table for part in found for caption, table in part.tables.items()},
-        tuple(chart for part in found for chart in part.charts),
+        tuple(text for part in analyses for text in part.findings),
+        {caption: table for part in analyses for caption, table in part.tables.items()},
+        tuple(chart for part in analyses for chart in part.charts),
     )

@@ -103,10 +103,10 @@ def worker_name() -> str:
 def _flat(record: Mapping[str, object], trial: Trial) -> dict[str, Scalar]:
     """Check that a record can be kept; NumPy scalars become Python's, NaN becomes None."""
     flat: dict[str, Scalar] = {}
-    for name, given in record.items():
+    for name, entry in record.items():
         if not isinstance(name, str):
             raise InputError(f"the record has a field {name!r}: name fields by texts")
-        value = given.item() if isinstance(given, np.generic) else given
+        value = entry.item() if isinstance(entry, np.generic) else entry
         if name in RESERVED or name in trial.params:
             raise InputError(f"the record has a field {name!r}: that is a column already")
         if isinstance(value, float) and not math.isfinite(value):

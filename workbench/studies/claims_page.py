@@ -35,25 +35,29 @@ With `--keep` a store of some studies renews their claims alone; the others keep
 def markdown(verdicts: Sequence[Verdict]) -> str:
     """Write the page: a summary, then a section a claim with statement, figures and evidence."""
     counts = ", ".join(
-        f"{sum(one.word is word for one in verdicts)} {word}"
+        f"{sum(verdict.word is word for verdict in verdicts)} {word}"
         for word in Word
-        if any(one.word is word for one in verdicts)
+        if any(verdict.word is word for verdict in verdicts)
     )
     lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
     lines += _table(
         ("claim", "source", "verdict"),
         [
-            (f"[{one.claim.id}](#{one.claim.id})", one.claim.source, f"*{one.word}*")
-            for one in verdicts
+            (
+                f"[{verdict.claim.id}](#{verdict.claim.id})",
+                verdict.claim.source,
+                f"*{verdict.word}*",
+            )
+            for verdict in verdicts
         ],
     )
-    for one in verdicts:
-        lines += ["", f"## {one.claim.id}", "", f"{one.claim.source}", ""]
-        lines += [f"**Claim.** {one.claim.statement}", ""]
-        lines += [f"**Verdict: {one.word}.** {one.figures}"]
-        if one.evidence:
+    for verdict in verdicts:
+        lines += ["", f"## {verdict.claim.id}", "", f"{verdict.claim.source}", ""]
+        lines += [f"**Claim.** {verdict.claim.statement}", ""]
+        lines += [f"**Verdict: {verdict.word}.** {verdict.figures}"]
+        if verdict.evidence:
             head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
-            lines += ["", *_table(head, [_cells(each) for each in one.evidence])]
+            lines += ["", *_table(head, [_cells(each) for each in verdict.evidence])]
     return "\n".join(lines) + "\n"
 
 
@@ -73,17 +77,17 @@ def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
     InputError
         There is no such page.
     """
-    known = {claim.id: claim for claim in claims}
+    claim_of = {claim.id: claim for claim in claims}
     try:
         sections = SECTION.finditer(page.read_text("utf-8"))
         return {
             name: Verdict(
-                known[name],
+                claim_of[name],
                 Ruling(Word(section["word"]), section["figures"]),
                 tuple(_evidence(line) for line in (section["evidence"] or "").splitlines()),
             )
             for section in sections
-            if (name := section["id"]) in known
+            if (name := section["id"]) in claim_of
         }
     except (OSError, ValueError) as error:
         raise InputError(f"{page}: not a page of claims that can be read ({error})") from None
@@ -104,16 +108,16 @@ def _evidence(line: str) -> Evidence:
     )
 
 
-def _cells(one: Evidence) -> tuple[str, ...]:
-    seeds = ", ".join(str(seed) for seed in one.seeds)
-    versions = ", ".join(one.workbench) or "–"
+def _cells(evidence: Evidence) -> tuple[str, ...]:
+    seeds = ", ".join(str(seed) for seed in evidence.seeds)
+    versions = ", ".join(evidence.workbench) or "–"
     return (
-        one.study,
-        f"{one.trials:,}",
-        f"{one.infeasible:,}",
-        f"{one.failed:,}",
+        evidence.study,
+        f"{evidence.trials:,}",
+        f"{evidence.infeasible:,}",
+        f"{evidence.failed:,}",
         seeds,
-        str(one.version),
+        str(evidence.version),
         versions,
     )
 

@@ -73,7 +73,7 @@ def code_digest(source: Source) -> str:
         module = _module(place.module, path)
         nodes = module.of(place.name) if place.name else module.tree.body
         parts[place] = hashlib.sha256("\n".join(map(_dumped, nodes)).encode()).hexdigest()
-        waiting += [found for node in nodes for found in module.used(node, by_name=own)]
+        waiting += [use for node in nodes for use in module.used(node, by_name=own)]
         if not own:
             waiting += module.registered()
     # A plugin's module is called after its bytes, comments included.
@@ -180,7 +180,7 @@ class _Bare(ast.NodeTransformer):
         super().generic_visit(node)
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            kept = [
+            statements = [
                 part
                 for part in body
                 if not (
@@ -189,7 +189,7 @@ class _Bare(ast.NodeTransformer):
                     and isinstance(part.value.value, str)
                 )
             ]
-            node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
+            node.body = statements or [ast.Pass()]  # type: ignore[attr-defined]
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST:

@@ -97,7 +97,7 @@ def _commit() -> str:
         return _installed_commit()
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
     try:
-        asked = subprocess.run(
+        describe = subprocess.run(
             [*command, "--exclude=*"],
             capture_output=True,
             encoding="utf-8",
@@ -106,7 +106,7 @@ def _commit() -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return asked.stdout.strip()
+    return describe.stdout.strip()
 
 
 def _installed_commit() -> str:

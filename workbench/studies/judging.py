@@ -60,9 +60,9 @@ def judge(
     verdicts = []
     for claim in chosen:
         own = {study: tables[study] for study in claim.studies or ()}
-        kept = keep.get(claim.id) if keep else None
-        stands = kept is not None and any(table.empty for table, _ in own.values())
-        verdicts.append(kept if kept is not None and stands else _verdict(claim, own))
+        earlier = keep.get(claim.id) if keep else None
+        stands = earlier is not None and any(table.empty for table, _ in own.values())
+        verdicts.append(earlier if earlier is not None and stands else _verdict(claim, own))
     return verdicts
 
 
@@ -110,5 +110,7 @@ def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:
         int((table["status"] == "infeasible").sum()),
         len(table) - answered,
         tuple(sorted({int(seed) for seed in table["seed"]})) if "seed" in table else (),
-        tuple(sorted({str(one) for one in table[VERSION].dropna()})) if VERSION in table else (),
+        tuple(sorted({str(release) for release in table[VERSION].dropna()}))
+        if VERSION in table
+        else (),
     )

@@ -16,32 +16,37 @@ def catalogued(names: Iterable[str]) -> list[dict[str, Any]]:
     """List studies by name, with the trials of each size."""
     rows = []
     for name in names:
-        asked = {size: request(name, size=size) for size in SIZES}
-        study = asked["small"].study
-        trials = {size: one.trials for size, one in asked.items()}
+        requests = {size: request(name, size=size) for size in SIZES}
+        study = requests["small"].study
+        trials = {size: each.trials for size, each in requests.items()}
         rows.append({"name": name, "title": study.title, "source": study.source, "trials": trials})
     return rows
 
 
-def described(asked: Request) -> dict[str, Any]:
+def described(request: Request) -> dict[str, Any]:
     """Describe a study, and the sweep that would be run."""
-    study = asked.study
+    study = request.study
     return {
         "name": study.name,
         "title": study.title,
         "source": study.source,
         "version": study.version,
         "parameters": [
-            {**vars(one), "name": name, "kind": one.kind.__name__, "choices": list(one.choices)}
-            for name, one in study.parameters.items()
+            {
+                **vars(parameter),
+                "name": name,
+                "kind": parameter.kind.__name__,
+                "choices": list(parameter.choices),
+            }
+            for name, parameter in study.parameters.items()
         ],
-        "size": asked.plan.size,
-        "sweep": list(asked.plan.sweep),
-        "repetitions": asked.plan.repetitions,
-        "seed": asked.plan.seed,
-        "trials": asked.trials,
-        "deadline": asked.limits.deadline,
-        "memory": asked.limits.memory,
+        "size": request.plan.size,
+        "sweep": list(request.plan.sweep),
+        "repetitions": request.plan.repetitions,
+        "seed": request.plan.seed,
+        "trials": request.trials,
+        "deadline": request.limits.deadline,
+        "memory": request.limits.memory,
     }
 
 
@@ -73,9 +78,9 @@ def known(store: Store, names: tuple[str, ...] = ()) -> list[str]:
     InputError
         For one that the store does not have.
     """
-    found = list(dict.fromkeys(planned.study for planned in store.plans()))
+    studies = list(dict.fromkeys(planned.study for planned in store.plans()))
     for name in names:
-        if name not in found:
-            listed = ", ".join(found) or "nothing yet"
+        if name not in studies:
+            listed = ", ".join(studies) or "nothing yet"
             raise InputError(f"{store.path} has no study {name!r}: it has {listed}")
-    return list(names) or found
+    return list(names) or studies

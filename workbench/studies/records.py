@@ -169,12 +169,12 @@ def frame(
     columns |= column("seconds", "peak_mb", "worker", "finished", "key")
     columns["seed"] = [int(row.seed) for row in rows]
     columns |= column("environment")
-    known = {
+    machines = {
         id_: environments[id_].columns() if id_ in environments else {}
         for id_ in dict.fromkeys(columns["environment"])
     }
-    for name in dict.fromkeys(name for values in known.values() for name in values):
-        columns[name] = [known[id_].get(name) for id_ in columns["environment"]]
+    for name in dict.fromkeys(name for values in machines.values() for name in values):
+        columns[name] = [machines[id_].get(name) for id_ in columns["environment"]]
     return pd.DataFrame({name: _series(values) for name, values in columns.items()})
 
 

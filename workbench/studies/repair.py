@@ -37,18 +37,18 @@ def repair(path: Path | str) -> list[str]:
             new.unlink(missing_ok=True)
             lines = _copy(damaged, new)
         at = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-        kept = path.with_name(f"{path.name}.damaged-{at}")
+        aside = path.with_name(f"{path.name}.damaged-{at}")
         for ending in ("", "-wal", "-shm", "-journal"):
             beside = path.with_name(path.name + ending)
             if beside.exists():
-                beside.replace(kept.with_name(kept.name + ending))
+                beside.replace(aside.with_name(aside.name + ending))
         new.replace(path)
         new.with_name(f"{new.name}.lock").unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
         lock.release()
-    return [f"{path}: was damaged and is set aside as {kept.name}", *lines]
+    return [f"{path}: was damaged and is set aside as {aside.name}", *lines]
 
 
 def _copy(damaged: Store, new: Path) -> list[str]:

@@ -93,7 +93,7 @@ def _assigned(
 ) -> dict[str, Sequence[Scalar]]:
     """Read `parameter=value,value`."""
     if isinstance(assignments, Mapping):
-        return {name: _listed(given) for name, given in assignments.items()}
+        return {name: _listed(entry) for name, entry in assignments.items()}
     values: dict[str, Sequence[Scalar]] = {}
     for text in assignments:
         name, equals, listed = text.partition("=")
@@ -112,7 +112,7 @@ def _assigned(
     return values
 
 
-def _listed(given: Any) -> list[Scalar]:
+def _listed(entry: Any) -> list[Scalar]:
     """One value or several, as a list; they are checked with the sweep."""
-    several = isinstance(given, Sequence) and not isinstance(given, str)
-    return list(given) if several else [given]
+    several = isinstance(entry, Sequence) and not isinstance(entry, str)
+    return list(entry) if several else [entry]

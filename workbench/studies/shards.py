@@ -98,7 +98,12 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
         counts["records"] = len({row.key for row in new if row.final})
         with store.transaction():
             store.append(
-                new, {id_: one for part in parts for id_, one in part.environments.items()}
+                new,
+                {
+                    id_: environment
+                    for part in parts
+                    for id_, environment in part.environments.items()
+                },
             )
             for plan in plans:
                 store.remember(plan)
@@ -109,17 +114,17 @@ def _stands(
     row: TrialRow, records: dict[str, TrialRow], volatile: dict[str, tuple[str, ...]], path: Path
 ) -> bool:
     """Whether a row becomes its trial's record, which is noted then."""
-    known, fields = records.get(row.key), volatile.get(row.study, ())
+    record, fields = records.get(row.key), volatile.get(row.study, ())
     repeatable = row.status in REPEATABLE
-    if known is not None and known.status in REPEATABLE:
-        if repeatable and known.measured(fields) != row.measured(fields):
+    if record is not None and record.status in REPEATABLE:
+        if repeatable and record.measured(fields) != row.measured(fields):
             raise InputError(
                 f"{path} and what was merged before it have different records of trial {row.key} "
                 f"({row.study} {row.params}, repetition {row.repetition}); find out which is "
                 "right: workbench study verify --store FILE"
             )
         return False
-    if known is None or repeatable:
+    if record is None or repeatable:
         records[row.key] = row
         return True
     return False

@@ -224,7 +224,7 @@ class Store:
         here = replace(Environment.here(), code=code)
         flags = [True] * len(outcomes) if final is None else final
         pairs = zip(outcomes, flags, strict=True)
-        self.append([row_of(one, flag, here.id) for one, flag in pairs], {here.id: here})
+        self.append([row_of(outcome, flag, here.id) for outcome, flag in pairs], {here.id: here})
 
     def append(self, rows: Sequence[TrialRow], environments: Mapping[str, Environment]) -> None:
         """Keep rows as they are, in one transaction; for `write`, for merging and repair.
@@ -234,12 +234,16 @@ class Store:
         StoreError
             When they cannot be written; then none is.
         """
-        new = {id_: one for id_, one in environments.items() if id_ not in self._environments}
+        new = {
+            id_: environment
+            for id_, environment in environments.items()
+            if id_ not in self._environments
+        }
         marks = ", ".join("?" * (len(TrialRow._fields) + 1))
         with self.transaction() as db:
             db.executemany(
                 "INSERT INTO environments VALUES (?, ?)",
-                [(id_, one.json) for id_, one in new.items()],
+                [(id_, environment.json) for id_, environment in new.items()],
             )
             db.executemany(
                 f"INSERT INTO attempts({_COLUMNS}, checksum) VALUES ({marks})",
@@ -334,9 +338,9 @@ class Store:
             if schema != _SCHEMA:
                 yield Damage("file", 0, "its tables are not those of a store")
                 return
-            for (found,) in self._db.execute("PRAGMA quick_check(100)"):
-                if found != "ok":
-                    yield Damage("file", 0, " ".join(str(found).split()))
+            for (message,) in self._db.execute("PRAGMA quick_check(100)"):
+                if message != "ok":
+                    yield Damage("file", 0, " ".join(str(message).split()))
             for table in ("environments", "plans", "attempts"):
                 for id_, *values in self._db.execute(
                     f"SELECT rowid, {_STORED[table]} FROM {table}"
@@ -367,11 +371,11 @@ class Store:
         with sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
-    def _read_each(self, table: str, read: Any) -> dict[str, Any]:
+    def _read_each(self, table: str, parse: Any) -> dict[str, Any]:
         """Read plans or environments by id; in a damaged file, those that can be read."""
         with contextlib.suppress(InputError):
             rows = self._select(f"SELECT id, json FROM {table} ORDER BY rowid")
-            return {name: read(text) for name, text in rows if _sound(table, (name, text))}
+            return {name: parse(text) for name, text in rows if _sound(table, (name, text))}
         return {}
 
     def _check_format(self) -> None:

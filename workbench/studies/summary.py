@@ -70,8 +70,8 @@ def means(table: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
     places = _groups(table, by)
     rows = []
     for at in places:
-        known = numbers[at][~np.isnan(numbers[at])]
-        rows.append((*estimate(known), len(at) - len(known)))
+        sample = numbers[at][~np.isnan(numbers[at])]
+        rows.append((*estimate(sample), len(at) - len(sample)))
     return _beside(table[list(by)].iloc[[at[0] for at in places]], rows, "failed")
 
 
@@ -129,17 +129,17 @@ def paired_differences(
             "`by` the column that tells them apart"
         )
     code = table.groupby(pairs, dropna=False).ngroup().to_numpy()
-    rows, kept = [], []
+    rows, first = [], []
     for at in _groups(table, by):
         long = pd.DataFrame({"pair": code[at], "name": names.iloc[at], "value": numbers[at]})
         wide = long.pivot(index="pair", columns="name", values="value")  # noqa: PD010
         base = wide.get(reference, np.nan)
         for name in long["name"].unique():
             if name != reference:
-                known = (wide[name] - base).dropna().to_numpy()
-                rows.append((*estimate(known), len(wide) - len(known)))
-                kept.append(at[long["name"].to_numpy() == name][0])
-    return _beside(table[[*by, method]].iloc[kept], rows, "lost")
+                differences = (wide[name] - base).dropna().to_numpy()
+                rows.append((*estimate(differences), len(wide) - len(differences)))
+                first.append(at[long["name"].to_numpy() == name][0])
+    return _beside(table[[*by, method]].iloc[first], rows, "lost")
 
 
 def estimate(values: npt.ArrayLike) -> Estimate:
@@ -228,8 +228,8 @@ def _beside(names: pd.DataFrame, rows: Sequence[tuple[Any, ...]], last: str) -> 
     if clash:
         raise InputError(f"column {clash[0]!r} has the name of a result: rename it first")
     kinds = {name: np.int64 if name in {"n", last} else np.float64 for name in columns}
-    found = pd.DataFrame(rows, columns=columns).astype(kinds)
-    return pd.concat([names.reset_index(drop=True), found], axis=1)
+    figures = pd.DataFrame(rows, columns=columns).astype(kinds)
+    return pd.concat([names.reset_index(drop=True), figures], axis=1)
 
 
 def _column(table: pd.DataFrame, name: str) -> pd.Series[Any]:

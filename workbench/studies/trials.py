@@ -58,8 +58,8 @@ class Trial:
     @property
     def streams(self) -> Streams:
         """Its random streams."""
-        made = self._identity({name: self.params[name] for name in self.instance})
-        return Streams(self.seed, _words(b"instance" + made), self._identity(self.params))
+        identity = self._identity({name: self.params[name] for name in self.instance})
+        return Streams(self.seed, _words(b"instance" + identity), self._identity(self.params))
 
     def _identity(self, params: Mapping[str, Scalar]) -> bytes:
         return canonical([self.study, self.version, self.seed, dict(params), self.repetition])
@@ -128,7 +128,7 @@ def listed(first: Trial, sweep: Sequence[Block], repetitions: int) -> Iterator[T
 
 def instance_of(study: Study) -> tuple[str, ...]:
     """Name the parameters that make the instance."""
-    return tuple(name for name, one in study.parameters.items() if not one.paired)
+    return tuple(name for name, parameter in study.parameters.items() if not parameter.paired)
 
 
 def points_of(study: Study, sweep: Sequence[Block]) -> list[dict[str, Scalar]]:

@@ -151,13 +151,13 @@ def verify(
     if damage:  # the rest would be about what cannot be believed
         return VerifyReport(store.path, 0, 0, 0, 0, (*damage, _remedy(store.path)))
     check = StoreCheck(store, named)
-    found = [*check.of_code(), *check.of_rows(), *check.of_plans(), *check.of_environments()]
+    mismatches = [*check.of_code(), *check.of_rows(), *check.of_plans(), *check.of_environments()]
     repeated = list(check.run_again(sample, seed, executor or Local(1)))
-    found += [mismatch for mismatch in repeated if mismatch is not None]
-    found.sort(key=lambda mismatch: ("error", "warning", "note").index(mismatch.severity))
+    mismatches += [mismatch for mismatch in repeated if mismatch is not None]
+    mismatches.sort(key=lambda mismatch: ("error", "warning", "note").index(mismatch.severity))
     same = repeated.count(None)
     return VerifyReport(
-        store.path, len(check.rows), len(check.records), len(repeated), same, tuple(found)
+        store.path, len(check.rows), len(check.records), len(repeated), same, tuple(mismatches)
     )
 
 
@@ -262,8 +262,8 @@ class StoreCheck:
             outside[of_study] = outside.get(of_study, set()) - keys.keys()
             missing = tuple(key for key in keys if key not in self.records)
             if missing:
-                asked = f"{plan.study} ({plan.size}, seed {plan.seed})"
-                message = f"{asked}: {len(missing):,} of {len(keys):,} trials have no record"
+                plan_name = f"{plan.study} ({plan.size}, seed {plan.seed})"
+                message = f"{plan_name}: {len(missing):,} of {len(keys):,} trials have no record"
                 yield Mismatch("warning", "missing", message, missing)
         for (study, version), extra in outside.items():
             if extra:

@@ -32,7 +32,7 @@ def test_controls_are_hidden_and_labels_are_nested(tasks):
     )
     gold = dict(zip(crowd.votes.tasks, crowd.truth, strict=True))
     for worker, answered, correct in zip(
-        at.votes.workers, at.known.answered, at.known.correct, strict=True
+        at.votes.workers, at.scores.answered, at.scores.correct, strict=True
     ):
         mine = [
             (t, label) for (t, w), label in whole.items() if w == worker and t not in at.votes.tasks

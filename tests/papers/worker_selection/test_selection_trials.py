@@ -34,10 +34,10 @@ class TestPairing:
         first, *others, fewer = seen
         for pool in others:
             assert np.array_equal(pool.labels, first.labels)
-            assert np.array_equal(pool.known.correct, first.known.correct)
+            assert np.array_equal(pool.scores.correct, first.scores.correct)
         assert np.array_equal(fewer.labels, first.labels)
-        assert (fewer.known.correct <= first.known.correct).all()
-        assert (first.known.correct - fewer.known.correct <= 6).all()
+        assert (fewer.scores.correct <= first.scores.correct).all()
+        assert (first.scores.correct - fewer.scores.correct <= 6).all()
 
 
 class TestPool:

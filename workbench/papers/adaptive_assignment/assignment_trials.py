@@ -171,7 +171,7 @@ def played(
 
 
 def sampled_assignment(
-    seen: FloatArray,
+    estimates: FloatArray,
     kinds: IntArray,
     problem: AssignmentProblem,
     prices: FloatArray | None = None,
@@ -183,8 +183,8 @@ def sampled_assignment(
 
     Parameters
     ----------
-    seen, prices
-        Qualities as seen and prices, by type and worker, (T, ℓ + m): the first ℓ are sampled.
+    estimates, prices
+        Estimated qualities and prices, by type and worker, (T, ℓ + m): the first ℓ are sampled.
     kinds
         Type of each task, shape (n,).
 
@@ -193,10 +193,10 @@ def sampled_assignment(
     TrialEnded
         `infeasible`, where the sample cannot cover the tasks and that is an error.
     """
-    types, m = len(seen), problem.shape[1]
-    sample = seen.shape[1] - m
+    types, m = len(estimates), problem.shape[1]
+    sample = estimates.shape[1] - m
     typed = TypedProblem(
-        seen[:, :sample],
+        estimates[:, :sample],
         np.full(sample, problem.capacity[0]),
         np.full(types, problem.requirement[0]),
         np.bincount(kinds, minlength=types),
@@ -209,7 +209,7 @@ def sampled_assignment(
         raise TrialEnded("infeasible", str(error)) from error
     cost = None if prices is None else prices[kinds][:, sample:]
     chosen = primal_approximation(
-        seen[kinds][:, sample:], sampled.weights[kinds], problem.capacity, cost=cost, seed=seed
+        estimates[kinds][:, sample:], sampled.weights[kinds], problem.capacity, cost=cost, seed=seed
     )
     return sampled, chosen
 

@@ -100,11 +100,11 @@ def _offline(
     covered all the same, at up to n labels above the optimum in place of min(m, n).
     """
     rng, problem = generator(own), relaxed.problem
-    seen = perturb(instance.main.quality, seed=rng)[instance.kinds]
-    perturbed = AssignmentProblem(seen, problem.capacity, problem.requirement)
+    estimates = perturb(instance.main.quality, seed=rng)[instance.kinds]
+    perturbed = AssignmentProblem(estimates, problem.capacity, problem.requirement)
     weights, _, _ = offline_weights(perturbed)
-    task, place = np.nonzero(primal_approximation(seen, weights, problem.capacity, seed=rng))
-    promise = theorem_1(problem, weights, seen)
+    task, place = np.nonzero(primal_approximation(estimates, weights, problem.capacity, seed=rng))
+    promise = theorem_1(problem, weights, estimates)
     return shared.Bought(task, place + instance.preliminary, instance.crowd.skill, promise)
 
 

@@ -43,8 +43,10 @@ def trial(params: Params, streams: Streams) -> Record:
     best = relaxation(problem, "the main workers cannot cover the tasks")
     rng = np.random.default_rng(streams.method("algorithm"))
     estimate, gold = _explore(params, easiness, skill, rng)
-    seen = perturb(quality(estimate), seed=rng)
-    _, chosen = sampled_assignment(seen, np.arange(n), problem, seed=rng, on_infeasible="relax")
+    estimates = perturb(quality(estimate), seed=rng)
+    _, chosen = sampled_assignment(
+        estimates, np.arange(n), problem, seed=rng, on_infeasible="relax"
+    )
     error, _ = vote_errors(skill[:, sample:], 2 * estimate[:, sample:] - 1, chosen)
     return {
         "gold": gold,

@@ -161,7 +161,7 @@ class Sampling:
                 gamma * self.m, round(gamma * self.m), abs_tol=1e-6
             ),
         }
-        return [said for said, holds in conditions.items() if not holds]
+        return [condition for condition, holds in conditions.items() if not holds]
 
     def ratio(self, requirement: float, chances: float) -> float:
         """1 + min(m,n)/(q_min n C) + 35 ln(chances/δ)/(q_min √(γC)); ∞ for q_min = 0."""

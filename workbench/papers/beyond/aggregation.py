@@ -102,11 +102,11 @@ CALIBRATED: dict[str, list[Scalar]] = {
 @cache
 def _recorded_crowd(name: str, repeated: str) -> tuple[Votes, IntArray]:
     """Read a crowd, once a process."""
-    known = load(name)
+    dataset = load(name)
     unit = ["task", "worker"] + (["label"] if repeated == "distinct" else [])
-    labels = known.labels.drop_duplicates(unit)
-    votes = Votes.of(labels, classes=sorted({*labels["label"], *known.gold}))
-    gold = known.gold.reindex(votes.tasks)
+    labels = dataset.labels.drop_duplicates(unit)
+    votes = Votes.of(labels, classes=sorted({*labels["label"], *dataset.gold}))
+    gold = dataset.gold.reindex(votes.tasks)
     return votes, pd.Index(votes.classes).get_indexer(pd.Index(gold))
 
 
@@ -198,13 +198,13 @@ def trial(params: Params, streams: Streams) -> Record:
 
 def _controls(truth: IntArray, count: int, seed: Seed) -> IntArray:
     """Classes of some gold tasks drawn at random, −1 for all others; at most half of the gold."""
-    known = np.full(len(truth), -1, dtype=np.int64)
+    controls = np.full(len(truth), -1, dtype=np.int64)
     gold = np.flatnonzero(truth >= 0)
     if 2 * count > len(gold):
         raise TrialEnded("infeasible", f"{len(gold)} tasks with gold: too few for {count} controls")
     chosen = stream(seed, "controls").permutation(gold)[:count]
-    known[chosen] = truth[chosen]
-    return known
+    controls[chosen] = truth[chosen]
+    return controls
 
 
 # What the trials say.

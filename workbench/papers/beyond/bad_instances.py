@@ -175,8 +175,8 @@ def _played(small: Small, policy: str, seed: int) -> tuple[int, float]:
         run, _ = played(policy, setting, small.skill, small.capacity, seed=rng)
     except InputError:
         return 0, 0.0  # hindsight of a crowd that cannot cover the tasks: nothing to measure
-    seen = small.problem().quality[run.task, run.worker]
-    gathered = np.bincount(run.task, seen, minlength=small.tasks)
+    units = small.problem().quality[run.task, run.worker]
+    gathered = np.bincount(run.task, units, minlength=small.tasks)
     return len(run.task), float(np.mean(gathered >= setting.need * COVERED))
 
 
@@ -194,10 +194,10 @@ def random_small(rng: np.random.Generator, *, types: int, workers: int, sample: 
 
 def plausible(small: Small) -> bool:
     """Whether the main workers' share of the crowd has a third more than what the tasks need."""
-    seen, share = quality(small.skill), 1 - small.sample / small.skill.shape[1]
+    units, share = quality(small.skill), 1 - small.sample / small.skill.shape[1]
     need = 4 / 3 * float(requirement(small.epsilon))
-    best = float((seen.max(axis=0) * small.capacity).sum())
-    return bool((seen.sum(axis=1) * share >= need).all()) and best * share >= need * small.tasks
+    best = float((units.max(axis=0) * small.capacity).sum())
+    return bool((units.sum(axis=1) * share >= need).all()) and best * share >= need * small.tasks
 
 
 def neighbour(small: Small, rng: np.random.Generator) -> Small:

@@ -95,14 +95,14 @@ def trial(params: Params, streams: Streams) -> Record:
     if params["controls"] >= len(with_gold):
         raise TrialEnded("infeasible", f"{params['controls']} control tasks of {len(with_gold)}")
     drawn = stream(seed, "controls").permutation(with_gold)
-    control, left = drawn[: params["controls"]], np.sort(drawn[params["controls"] :])
+    control, rest = drawn[: params["controls"]], np.sort(drawn[params["controls"] :])
     gold: IntArray = np.full(len(crowd.truth), -1, dtype=np.int64)
     gold[control] = crowd.truth[control]
     rule = rule_of(params, crowd, seed)
     stated = measure_error(
-        rule, gold, left=left, most_folds=params["folds"], confidence=CONFIDENCE, seed=seed
+        rule, gold, left=rest, most_folds=params["folds"], confidence=CONFIDENCE, seed=seed
     )
-    loss = rule(gold).label(left).loss(crowd.truth[left])
+    loss = rule(gold).label(rest).loss(crowd.truth[rest])
     loss = loss[~np.isnan(loss)]
     low, high = stated.error_interval
     actual = float(loss.mean()) if len(loss) else None

@@ -73,11 +73,11 @@ def bound_of(certificate: Mapping[str, Any]) -> Fraction:
         Anything else; a plan that gives a worker a task twice, or more than she takes; weights
         that prove nothing, or so many tasks that this program does not check them. One line.
     """
-    read = _read(certificate)
-    offline = sum(one.weight * _plan_cost(read, one) for one in read.sequences)
+    game = _read(certificate)
+    offline = sum(sequence.weight * _plan_cost(game, sequence) for sequence in game.sequences)
     if offline <= 0:
         raise ValueError("the plans of all sequences of weight cost nothing: that proves nothing")
-    return Fraction(_least_cost(read), offline)
+    return Fraction(_least_cost(game), offline)
 
 
 # ---- strict reading ----
@@ -166,37 +166,37 @@ def _price(value: Any, name: str) -> Fraction:
 # ---- what it proves ----
 
 
-def _plan_cost(read: _Certificate, one: _Sequence) -> int:
+def _plan_cost(game: _Certificate, sequence: _Sequence) -> int:
     """What a plan costs, repair of the rest included."""
-    state, cost = list(read.start), 0
-    for kind, chosen in zip(sorted(one.types), one.plan, strict=True):
-        if len(set(chosen)) < len(chosen) or len(chosen) > read.capacity[kind]:
+    state, cost = list(game.start), 0
+    for kind, chosen in zip(sorted(sequence.types), sequence.plan, strict=True):
+        if len(set(chosen)) < len(chosen) or len(chosen) > game.capacity[kind]:
             raise ValueError(f"plan: a worker of type {kind} is given {list(chosen)}")
         for task in chosen:
             t, lack = state[task]
-            state[task] = t, max(0, lack - read.quality[t][kind])
-        cost += read.price[kind] * len(chosen)
-    return cost + read.repair(tuple(state))
+            state[task] = t, max(0, lack - game.quality[t][kind])
+        cost += game.price[kind] * len(chosen)
+    return cost + game.repair(tuple(state))
 
 
-def _least_cost(read: _Certificate) -> int:
+def _least_cost(game: _Certificate) -> int:
     """The least weighted cost of an algorithm that sees the sequence worker by worker.
 
     Forth over the prefixes for the states that can be reached, back for what is best in each.
     """
     passing: Counter[tuple[int, ...]] = Counter()
     ending: Counter[tuple[int, ...]] = Counter()
-    for one in read.sequences:
-        for length in range(len(one.types) + 1):
-            passing[one.types[:length]] += one.weight
-        ending[one.types] += one.weight
+    for sequence in game.sequences:
+        for length in range(len(sequence.types) + 1):
+            passing[sequence.types[:length]] += sequence.weight
+        ending[sequence.types] += sequence.weight
     prefixes = sorted(passing, key=len)
     children: dict[tuple[int, ...], list[tuple[int, ...]]] = {prefix: [] for prefix in prefixes}
     for prefix in prefixes[1:]:
         children[prefix[:-1]].append(prefix)
     services: dict[tuple[Lacks, int], tuple[tuple[int, Lacks], ...]] = {}
     reached: dict[tuple[int, ...], set[Lacks]] = {prefix: set() for prefix in prefixes}
-    reached[()].add(tuple(sorted(read.start)))
+    reached[()].add(tuple(sorted(game.start)))
     total = 0
     for prefix in prefixes:
         total += len(reached[prefix])
@@ -207,30 +207,30 @@ def _least_cost(read: _Certificate) -> int:
         ):
             at = state, child[-1]
             if at not in services:
-                services[at] = tuple(dict.fromkeys(_served(read, *at)))
+                services[at] = tuple(dict.fromkeys(_served(game, *at)))
             reached[child].update(after for _, after in services[at])
     least: dict[tuple[int, ...], dict[Lacks, int]] = {}
     for prefix in reversed(prefixes):
         least[prefix] = {
-            state: ending[prefix] * read.repair(state)
+            state: ending[prefix] * game.repair(state)
             + sum(
                 min(
-                    passing[child] * read.price[child[-1]] * labels + least[child][after]
+                    passing[child] * game.price[child[-1]] * labels + least[child][after]
                     for labels, after in services[state, child[-1]]
                 )
                 for child in children[prefix]
             )
             for state in reached[prefix]
         }
-    return least[()][tuple(sorted(read.start))] if prefixes else 0
+    return least[()][tuple(sorted(game.start))] if prefixes else 0
 
 
-def _served(read: _Certificate, state: Lacks, kind: int) -> Iterator[tuple[int, Lacks]]:
+def _served(game: _Certificate, state: Lacks, kind: int) -> Iterator[tuple[int, Lacks]]:
     """Number of labels, and the state after, of every choice of tasks for a worker."""
-    for labels in range(min(read.capacity[kind], len(state)) + 1):
+    for labels in range(min(game.capacity[kind], len(state)) + 1):
         for chosen in combinations(range(len(state)), labels):
-            left = list(state)
+            lacks = list(state)
             for task in chosen:
-                t, lack = left[task]
-                left[task] = t, max(0, lack - read.quality[t][kind])
-            yield labels, tuple(sorted(left))
+                t, lack = lacks[task]
+                lacks[task] = t, max(0, lack - game.quality[t][kind])
+            yield labels, tuple(sorted(lacks))

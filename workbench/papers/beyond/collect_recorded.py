@@ -111,8 +111,8 @@ def trial(params: Params, streams: Streams) -> Record:
 @lru_cache(maxsize=2)
 def replayed(crowd: Recording) -> tuple[Pool, Answers]:
     """Make a pool of the labels on record."""
-    votes, known = crowd.votes, crowd.truth >= 0
-    gold = pd.Series(votes.classes[crowd.truth[known]], votes.tasks[known])
+    votes, with_gold = crowd.votes, crowd.truth >= 0
+    gold = pd.Series(votes.classes[crowd.truth[with_gold]], votes.tasks[with_gold])
     return pool_of(votes.table(), gold, pd.Index([]))
 
 
@@ -179,24 +179,24 @@ def crossed_error(values: FloatArray) -> float:
 def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record:
     """Error that is believed at the end, measured on some gold tasks, and actual on the others."""
     drawn = stream(order, "controls").permutation(np.flatnonzero(answers.truth >= 0))
-    control, left = drawn[: params["controls"]], np.sort(drawn[params["controls"] :])
-    known: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
-    known[control] = answers.truth[control]
+    control, rest = drawn[: params["controls"]], np.sort(drawn[params["controls"] :])
+    controls: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
+    controls[control] = answers.truth[control]
     kind, goal = POLICIES[params["policy"]].call, Goal(params["epsilon"])
-    done = rehearse(kind, replace(pool, hidden=known), answers, goal, seed=order)
-    stated = measured_error(done.ledger, known, seed=order)
-    rule = vote_rule(done.ledger.votes(), "dawid-skene-smoothed")(known)
-    actual = float(rule.label(left).loss(answers.truth[left]).mean())
+    done = rehearse(kind, replace(pool, hidden=controls), answers, goal, seed=order)
+    stated = measured_error(done.ledger, controls, seed=order)
+    rule = vote_rule(done.ledger.votes(), "dawid-skene-smoothed")(controls)
+    actual = float(rule.label(rest).loss(answers.truth[rest]).mean())
     low, high = stated.error_interval
-    shut = left[done.belief.closed[left]]
+    shut = rest[done.belief.closed[rest]]
     wrong = wrong_chances(done.belief.posterior[shut], answers.truth[shut])
     return {
         "a_task": len(done.ledger.labels) / len(pool.tasks),
         "closed": float(done.belief.closed.mean()),
         "closed_believed": float(done.belief.error[shut].sum()) / max(len(shut), 1),
         "closed_error": float(wrong.sum()) / max(len(shut), 1),
-        "believed": float(done.belief.error[left].mean()),
-        "calibrated": float(1.0 - calibrated(done.ledger, known)[left].max(axis=1).mean()),
+        "believed": float(done.belief.error[rest].mean()),
+        "calibrated": float(1.0 - calibrated(done.ledger, controls)[rest].max(axis=1).mean()),
         "measured": stated.error_measured,
         "actual": actual,
         "held": low - 1e-12 <= actual <= high + 1e-12,

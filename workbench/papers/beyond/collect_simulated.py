@@ -73,12 +73,12 @@ class Tiring(Answers):
 
     guess: IntArray
     many: IntArray
-    given: IntArray
+    count: IntArray
 
     def of(self, ask: Questions) -> IntArray:
         """Labels of the pairs asked, shape (k,)."""
-        tired = self.given[ask.worker] + within(ask.worker) >= self.many[ask.worker]
-        np.add.at(self.given, ask.worker, 1)
+        tired = self.count[ask.worker] + within(ask.worker) >= self.many[ask.worker]
+        np.add.at(self.count, ask.worker, 1)
         if ask.gold:
             return super().of(ask)
         return np.where(tired, self.guess[ask.task, ask.worker], super().of(ask))

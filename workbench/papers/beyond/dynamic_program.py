@@ -71,14 +71,14 @@ class LackLevels:
         count = 0
         while len(set(part.values())) > count:  # a finer partition than before
             count = len(set(part.values()))
-            seen = {s: (part[s], *(part[max(s - q, 0)] for q in quality)) for s in met}
+            outcomes = {s: (part[s], *(part[max(s - q, 0)] for q in quality)) for s in met}
             number: dict[Any, int] = {}
-            part = {s: number.setdefault(seen[s], len(number)) for s in met}  # by smallest lack
+            part = {s: number.setdefault(outcomes[s], len(number)) for s in met}  # by smallest lack
         least = {level: lack for lack, level in reversed(part.items())}
         return cls(
             part,
-            np.array([[part[max(least[one] - q, 0)] for one in range(count)] for q in quality]),
-            np.array([problem.repair(least[one]) for one in range(count)]),
+            np.array([[part[max(least[level] - q, 0)] for level in range(count)] for q in quality]),
+            np.array([problem.repair(least[level]) for level in range(count)]),
         )
 
 
@@ -117,8 +117,8 @@ class StateSpace:
         self.problem = problem
         self.levels = [LackLevels.of(problem, t) for t in range(len(problem.tasks))]
         sizes = [
-            math.comb(n + len(one.repair) - 1, n)
-            for n, one in zip(problem.tasks, self.levels, strict=True)
+            math.comb(n + len(lacks.repair) - 1, n)
+            for n, lacks in zip(problem.tasks, self.levels, strict=True)
         ]
         self.size = math.prod(sizes)
         if self.size > MOST_STATES:
@@ -129,32 +129,32 @@ class StateSpace:
         self._stride = [math.prod(sizes[t + 1 :]) for t in range(len(sizes))]
         self._moves: dict[tuple[int, int, int], Move] = {}
         self.repair = np.zeros(1)
-        for n, one in zip(problem.tasks, self.levels, strict=True):
-            own = histograms(n, len(one.repair)) @ one.repair
+        for n, lacks in zip(problem.tasks, self.levels, strict=True):
+            own = histograms(n, len(lacks.repair)) @ lacks.repair
             self.repair = np.add.outer(self.repair, own).ravel()
         self.start = self.index(problem.start)
 
     def index(self, state: TaskState) -> int:
         """Number of a state."""
         place = 0
-        for t, (n, one) in enumerate(zip(self.problem.tasks, self.levels, strict=True)):
-            own = [one.level[lack] for of, lack in state if of == t]
-            counts = np.bincount(own, minlength=len(one.repair))[None]
+        for t, (n, lacks) in enumerate(zip(self.problem.tasks, self.levels, strict=True)):
+            own = [lacks.level[lack] for of, lack in state if of == t]
+            counts = np.bincount(own, minlength=len(lacks.repair))[None]
             place += self._stride[t] * int(ranks(counts, n)[0])
         return place
 
     def moves(self, kind: int) -> Iterator[Move]:
         """What one label does, level by level from the highest."""
-        for t, one in enumerate(self.levels):
-            for level in range(len(one.repair) - 1 if self.problem.tasks[t] else 0, 0, -1):
-                after = int(one.successor[kind, level])
+        for t, lacks in enumerate(self.levels):
+            for level in range(len(lacks.repair) - 1 if self.problem.tasks[t] else 0, 0, -1):
+                after = int(lacks.successor[kind, level])
                 if after != level:
                     key = t, level, after
                     if key not in self._moves:
-                        self._moves[key] = self._found(*key)
+                        self._moves[key] = self._new_move(*key)
                     yield self._moves[key]
 
-    def _found(self, t: int, level: int, after: int) -> Move:
+    def _new_move(self, t: int, level: int, after: int) -> Move:
         n, count, stride = self.problem.tasks[t], len(self.levels[t].repair), self._stride[t]
         counts = histograms(n, count)
         block = stride * len(counts)
@@ -165,7 +165,7 @@ class StateSpace:
         order = np.argsort(there, kind="stable")
         ends = np.cumsum(np.bincount(there, minlength=n + 1)[1:]) * len(rest)
         up, down = (
-            np.add.outer(stride * one[order], rest).ravel().astype(np.int32) for one in places
+            np.add.outer(stride * at[order], rest).ravel().astype(np.int32) for at in places
         )
         return Move(up, down, ends)
 
@@ -190,21 +190,21 @@ def histograms(tasks: int, levels: int) -> NDArray[np.int8]:
 def ranks(counts: NDArray[Any], tasks: int) -> IntArray:
     """Place of each histogram (·, levels) among `histograms`."""
     place = np.zeros(len(counts), dtype=np.int64)
-    left = np.full(len(counts), tasks)
+    remaining = np.full(len(counts), tasks)
     for level in range(counts.shape[1] - 1, 0, -1):
-        place += _before(tasks, level)[left, counts[:, level]]
-        left = left - counts[:, level]
+        place += _before(tasks, level)[remaining, counts[:, level]]
+        remaining = remaining - counts[:, level]
     return place
 
 
 @lru_cache(maxsize=256)
 def _before(tasks: int, level: int) -> IntArray:
     """How many histograms of n tasks on levels 0 … `level` have fewer than c there: [n, c]."""
-    found = np.zeros((tasks + 1, tasks + 1), dtype=np.int64)
+    counts = np.zeros((tasks + 1, tasks + 1), dtype=np.int64)
     for n in range(tasks + 1):
         others = [math.comb(n - c + level - 1, level - 1) for c in range(n)]
-        found[n, 1 : n + 1] = np.cumsum(others)
-    return found
+        counts[n, 1 : n + 1] = np.cumsum(others)
+    return counts
 
 
 class Layer(NamedTuple):
@@ -228,7 +228,7 @@ class Layer(NamedTuple):
 
 def layers(arrivals: Arrivals) -> list[Layer]:
     """Lay out the nodes of the arrivals by how many workers have come."""
-    found, here = [], {arrivals.root: 0}
+    stages, here = [], {arrivals.root: 0}
     while here:
         after: dict[Any, int] = {}
         edges: dict[int, list[tuple[int, int, float]]] = {}
@@ -236,23 +236,23 @@ def layers(arrivals: Arrivals) -> list[Layer]:
             for factor, kind, child in arrivals.after(node):
                 place = after.setdefault(child, len(after))
                 edges.setdefault(kind, []).append((at, place, factor))
-        found.append(
+        stages.append(
             Layer(
                 here,
                 np.array([arrivals.weight(node) for node in here], dtype=np.float64),
                 np.array([arrivals.end(node) for node in here], dtype=np.float64),
                 {
                     kind: (
-                        np.array([one[0] for one in those]),
-                        np.array([one[1] for one in those]),
-                        np.array([one[2] for one in those], dtype=np.float64),
+                        np.array([edge[0] for edge in those]),
+                        np.array([edge[1] for edge in those]),
+                        np.array([edge[2] for edge in those], dtype=np.float64),
                     )
                     for kind, those in edges.items()
                 },
             )
         )
         here = after
-    return found
+    return stages
 
 
 def best_service(
@@ -283,13 +283,13 @@ def best_service(
         none = np.repeat(np.arange(states.size)[:, None], value.shape[1], axis=1).reshape(shape)
         then = [none.copy() for _ in cost]
     for move in states.moves(kind):
-        for own, left in move.pieces(max(1, CACHED // value.shape[1])):
+        for own, after in move.pieces(max(1, CACHED // value.shape[1])):
             for m in range(int(limited), len(cost)):
-                serve = cost[m - limited].take(left, axis=0)
+                serve = cost[m - limited].take(after, axis=0)
                 serve += price
                 stay = cost[m].take(own, axis=0)
                 if track:
-                    instead = then[m - limited][left] + states.size
+                    instead = then[m - limited][after] + states.size
                     then[m][own] = np.where(serve < stay, instead, then[m][own])
                 cost[m][own] = np.minimum(stay, serve, out=stay)
     return cost[-1].reshape(value.shape), then[-1].reshape(value.shape) if track else None
@@ -319,23 +319,23 @@ class OnlineOptimum:
         return float(self.values[workers][self.states.index(state), at])
 
     def cost_of(
-        self, workers: int, node: Any, kind: int, given: Sequence[Any], left: TaskState
+        self, workers: int, node: Any, kind: int, tasks: Sequence[Any], after: TaskState
     ) -> float:
         """Cost of giving a worker of a type some tasks, and doing the best ever after.
 
-        `workers` came before her, `node` is after her, `left` the state after her.
+        `workers` came before her, `node` is after her, `after` the state after her.
         """
         weight = self.problem.arrivals.weight(node)
-        paid = self.problem.price[kind] * len(given)
-        return weight * paid + self.value(workers + 1, node, left)
+        paid = self.problem.price[kind] * len(tasks)
+        return weight * paid + self.value(workers + 1, node, after)
 
     def choice(
         self, workers: int, node: Any, state: TaskState, kind: int
     ) -> tuple[float, TaskState, TaskState]:
         """Cost of the best choice for a worker, her tasks, and the state after her."""
         return min(
-            (self.cost_of(workers, node, kind, given, left), given, left)
-            for given, left in self.problem.choices(state, kind)
+            (self.cost_of(workers, node, kind, tasks, after), tasks, after)
+            for tasks, after in self.problem.choices(state, kind)
         )
 
 
@@ -418,8 +418,8 @@ def offline_plans(
     states = StateSpace(problem)
     values = [states.repair[:, None]]
     path: tuple[int, ...] = ()
-    found: dict[tuple[int, ...], OfflinePlan] = {}
-    for crowd in sorted({tuple(sorted(one)) for one in crowds}):
+    best: dict[tuple[int, ...], OfflinePlan] = {}
+    for crowd in sorted({tuple(sorted(types)) for types in crowds}):
         shared = sum(crowd[:at] == path[:at] for at in range(1, len(path) + 1))
         del values[shared + 1 :]
         for kind in crowd[shared:]:
@@ -427,8 +427,8 @@ def offline_plans(
             values.append(best_service(states, values[-1], price, kind)[0])
         path = crowd
         plan = _followed(problem, states, crowd, values) if plans else []
-        found[crowd] = float(values[-1][states.start, 0]), plan
-    return found
+        best[crowd] = float(values[-1][states.start, 0]), plan
+    return best
 
 
 def _followed(
@@ -437,12 +437,12 @@ def _followed(
     """Who does what: `values` has the cost from each state on when the first workers are left."""
     tasks, plan = list(problem.start), []
     for kind, value in zip(reversed(crowd), values[-2::-1], strict=True):
-        _, given = min(
-            (problem.price[kind] * len(given) + value[states.index(left), 0], given)
-            for given, left in problem.choices(tuple(sorted(tasks)), kind)
+        _, served = min(
+            (problem.price[kind] * len(served) + value[states.index(after), 0], served)
+            for served, after in problem.choices(tuple(sorted(tasks)), kind)
         )
         chosen: list[int] = []
-        for task in given:
+        for task in served:
             chosen.append(next(i for i, t in enumerate(tasks) if t == task and i not in chosen))
         for i in chosen:
             tasks[i] = problem.helped(tasks[i], kind)
@@ -453,8 +453,8 @@ def _followed(
 def offline_optimum(problem: OnlineProblem) -> float:
     """Expected least cost when all who come are known beforehand, with the same repair."""
     chances = crowd_chances(problem.arrivals)
-    found = offline_plans(problem, chances, plans=False)
-    return sum(chance * found[crowd][0] for crowd, chance in chances.items())
+    plans = offline_plans(problem, chances, plans=False)
+    return sum(chance * plans[crowd][0] for crowd, chance in chances.items())
 
 
 def crowd_chances(arrivals: Arrivals) -> Mapping[tuple[int, ...], float]:
@@ -463,16 +463,18 @@ def crowd_chances(arrivals: Arrivals) -> Mapping[tuple[int, ...], float]:
         kinds = np.repeat(np.arange(len(arrivals.counts)), arrivals.counts)
         return {tuple(kinds.tolist()): 1.0}
     if isinstance(arrivals, SequenceMix):
-        found: dict[tuple[int, ...], float] = {}
+        chances: dict[tuple[int, ...], float] = {}
         for sequence, weight in zip(arrivals.sequences, arrivals.weights, strict=True):
             crowd = tuple(sorted(sequence))
-            found[crowd] = found.get(crowd, 0.0) + weight / arrivals.weight(())
-        return found
+            chances[crowd] = chances.get(crowd, 0.0) + weight / arrivals.weight(())
+        return chances
     assert isinstance(arrivals, IndependentArrivals)
     chance = arrivals.probability
-    found = {}
+    chances = {}
     for crowd in combinations_with_replacement(range(len(chance)), arrivals.workers):
         counts = np.bincount(crowd, minlength=len(chance)).tolist()
         orders = math.factorial(len(crowd)) // math.prod(map(math.factorial, counts))
-        found[crowd] = orders * math.prod(p**count for p, count in zip(chance, counts, strict=True))
-    return found
+        chances[crowd] = orders * math.prod(
+            p**count for p, count in zip(chance, counts, strict=True)
+        )
+    return chances

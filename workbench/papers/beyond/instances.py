@@ -45,7 +45,7 @@ def ladder(
     any worker.
     """
     path: list[int] = []
-    for kind, units in sorted(enumerate(quality), key=lambda one: one[1]):
+    for kind, units in sorted(enumerate(quality), key=lambda pair: pair[1]):
         labels = tasks * -(-requirement // units)
         path += [kind] * max(-(-requirement // units), -(-labels // capacity))
     sequences = [tuple(path[:length]) for length in range(len(path) + 1)]

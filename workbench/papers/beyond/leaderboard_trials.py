@@ -112,7 +112,7 @@ class Board:
         Of each label among its task's, from 0.
     truth
         Class of each open task, −1 without gold, shape (n,).
-    known
+    scores
         Scores of the m workers by their exam.
     exam
         Control answers of all of them.
@@ -121,7 +121,7 @@ class Board:
     votes: Votes
     place: IntArray
     truth: IntArray
-    known: Scores
+    scores: Scores
     exam: int
 
     def first(self, most: float) -> Votes:
@@ -137,8 +137,8 @@ class Board:
 
 def of_votes(votes: Votes, keep: BoolArray) -> Votes:
     """Some of the votes; tasks, workers and classes stay."""
-    kept = {name: getattr(votes, name)[keep] for name in ("task", "worker", "label")}
-    return replace(votes, **kept)
+    columns = {name: getattr(votes, name)[keep] for name in ("task", "worker", "label")}
+    return replace(votes, **columns)
 
 
 def board(crowd: Recording, tasks: int | None, *, seed: Seed) -> Board:
@@ -184,8 +184,8 @@ def board(crowd: Recording, tasks: int | None, *, seed: Seed) -> Board:
         np.bincount(votes.worker[at], minlength=len(votes.workers))[workers]
         for at in (right, in_exam)
     )
-    known = scores(correct, answered, len(votes.classes))
-    return Board(labels, places(task, lot[rows]), truth[open_tasks], known, int(answered.sum()))
+    pool = scores(correct, answered, len(votes.classes))
+    return Board(labels, places(task, lot[rows]), truth[open_tasks], pool, int(answered.sum()))
 
 
 @lru_cache(maxsize=4)
@@ -206,7 +206,7 @@ def by_aggregator(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reach
     aggregator = AGGREGATORS[name].call
     skills: dict[str, Any] = {}
     if "skill" in inspect.signature(aggregator).parameters:
-        skills = {"skill": at.known.skill, "classes": at.known.classes}
+        skills = {"skill": at.scores.skill, "classes": at.scores.classes}
     for level, most in at.levels().items():
         votes = at.first(most)
         result = aggregator(votes, seed=seed, **skills)
@@ -216,7 +216,7 @@ def by_aggregator(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reach
 def by_rule(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
     """Let at most b of each task's workers vote; alike tasks have the choice in common."""
     rule, votes, options = RULES[name].call, at.votes, RuleOptions(seed, by_evidence=True)
-    weight = np.nan_to_num(at.known.vote_weight)
+    weight = np.nan_to_num(at.scores.vote_weight)
     of_task = np.split(votes.worker, np.flatnonzero(np.diff(votes.task)) + 1)
     chosen: dict[tuple[bytes, int], IntArray] = {}
     for level, most in at.levels().items():
@@ -227,12 +227,12 @@ def by_rule(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
             budget = min(int(most), len(able))
             key = np.sort(able).tobytes(), budget
             if key not in chosen:
-                eligible = np.isin(np.arange(len(at.known)), able) & at.known.eligible
-                chosen[key] = rule(replace(at.known, eligible=eligible), budget, options).chosen
+                eligible = np.isin(np.arange(len(at.scores)), able) & at.scores.eligible
+                chosen[key] = rule(replace(at.scores, eligible=eligible), budget, options).chosen
             selection.append(np.isin(able, chosen[key]))
-        kept = of_votes(votes, np.concatenate(selection))
-        result = weighted_majority(kept, weight, seed=seed, per="worker")
-        yield level, (len(kept), 1.0 - result.chance_right(np.maximum(at.truth, 0)))
+        ballots = of_votes(votes, np.concatenate(selection))
+        result = weighted_majority(ballots, weight, seed=seed, per="worker")
+        yield level, (len(ballots), 1.0 - result.chance_right(np.maximum(at.truth, 0)))
 
 
 def by_learner(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
@@ -262,7 +262,7 @@ def by_any_worker(name: str, labels: IntArray, at: Board, seed: Seed) -> Reached
     """
     if len(at.votes.classes) != 2 or (labels >= 0).mean() < WHOLE:
         raise InputError("asks any worker about any task of two classes: too few are on record")
-    learner = LEARNERS[name].call(np.nan_to_num(at.known.skill, nan=0.5), seed)
+    learner = LEARNERS[name].call(np.nan_to_num(at.scores.skill, nan=0.5), seed)
     bought, decisions = 0, []
     for task, row in enumerate(labels):
         workers = learner.ask(task).workers
@@ -308,8 +308,8 @@ def trial(params: Params, streams: Streams) -> Record:
     record: dict[str, Any] = {
         "open_tasks": n,
         "scored": int(scored.sum()),
-        "workers": len(at.known),
-        "classes": at.known.classes,
+        "workers": len(at.scores),
+        "classes": at.scores.classes,
         "exam": at.exam,
         "method_seconds": time.process_time() - started,
     }

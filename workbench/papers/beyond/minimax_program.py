@@ -65,14 +65,14 @@ class PrefixTree:
         self._passing = [
             np.array(
                 [
-                    (at, layer.number[one[:t]])
-                    for at, one in enumerate(self.sequences)
-                    if len(one) >= t
+                    (at, layer.number[sequence[:t]])
+                    for at, sequence in enumerate(self.sequences)
+                    if len(sequence) >= t
                 ]
             ).T
             for t, layer in enumerate(self._layers)
         ]
-        self._lengths = np.array([len(one) for one in self.sequences])
+        self._lengths = np.array([len(sequence) for sequence in self.sequences])
 
     def respond(self, weights: FloatArray) -> tuple[float, FloatArray]:
         """The algorithm of least Σ w_I cost_I: that sum, and its cost on every sequence (I,)."""
@@ -101,16 +101,16 @@ class PrefixTree:
         """State and what was paid at the nodes of the next layer."""
         next_state, next_paid = np.zeros(nodes, dtype=np.int64), np.zeros(nodes)
         for kind, parent, child, then in services:
-            labels, left = np.divmod(then[state[parent], np.arange(len(parent))], self.states.size)
-            next_state[child] = left
+            labels, after = np.divmod(then[state[parent], np.arange(len(parent))], self.states.size)
+            next_state[child] = after
             next_paid[child] = paid[parent] + labels * self.problem.price[kind]
         return next_state, next_paid
 
 
 def _summed(node: IntArray, weights: FloatArray, layer: Layer) -> FloatArray:
     """Sum of the weights of the sequences through each node, (N,)."""
-    found: FloatArray = np.bincount(node, weights, len(layer.number)).astype(np.float64)
-    return found
+    totals: FloatArray = np.bincount(node, weights, len(layer.number)).astype(np.float64)
+    return totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,26 +168,26 @@ def minimax(problem: OnlineProblem, *, tolerance: float = 1e-7, rounds: int = 10
     """
     tree = PrefixTree(problem)
     plans = offline_plans(problem, tree.sequences)
-    optima = np.array([plans[tuple(sorted(one))][0] for one in tree.sequences])
+    optima = np.array([plans[tuple(sorted(sequence))][0] for sequence in tree.sequences])
     if not (optima > 0).all():
         raise InputError("a sequence has an optimum of 0: give tasks that need something")
     even = np.full(len(optima), 1 / len(optima))
     best, value = even, -np.inf
-    asked, columns, queries = even, [], []
+    query, columns, queries = even, [], []
     while True:
-        own = (1 - EVERYWHERE) * asked + EVERYWHERE * even
-        found, costs = tree.respond(own / optima)
+        own = (1 - EVERYWHERE) * query + EVERYWHERE * even
+        cost, costs = tree.respond(own / optima)
         columns.append(costs / optima)
         queries.append(own / optima)
-        stalled = found <= value
-        if found > value:
-            best, value = own, found
+        stalled = cost <= value
+        if cost > value:
+            best, value = own, cost
         ratio, chances, master = _mixed(np.array(columns))
         if ratio - value <= tolerance or len(columns) >= rounds:
             break
         # Near the best mixture; the master's own where that taught nothing.
         near = NEAR if len(optima) >= LARGE and not stalled else 0.0
-        asked = near * best + (1 - near) * master
+        query = near * best + (1 - near) * master
     weights = whole_weights(best / optima)
     certificate = certificate_of(problem, weights, plans)
     return Minimax(
@@ -234,8 +234,8 @@ def whole_weights(weights: FloatArray) -> tuple[int, ...]:
     share = weights / weights.max()
     for scale in range(1, SCALES):
         if np.abs(share * scale - np.rint(share * scale)).max() < 1e-6:
-            return tuple(int(one) for one in np.rint(share * scale))
-    return tuple(int(one) for one in np.rint(share * FINE))
+            return tuple(int(weight) for weight in np.rint(share * scale))
+    return tuple(int(weight) for weight in np.rint(share * FINE))
 
 
 def certificate_of(
@@ -252,8 +252,8 @@ def certificate_of(
         "repair_price": str(Fraction(problem.repair_price)),
         "repair_quality": problem.repair_quality,
         "sequences": [
-            {"types": list(one), "weight": weight, "plan": plans[tuple(sorted(one))][1]}
-            for one, weight in zip(problem.arrivals.sequences, weights, strict=True)
+            {"types": list(sequence), "weight": weight, "plan": plans[tuple(sorted(sequence))][1]}
+            for sequence, weight in zip(problem.arrivals.sequences, weights, strict=True)
             if weight
         ],
     }

@@ -186,9 +186,9 @@ def play(
 def judged(best: OnlineOptimum, coming: Sequence[NextWorker], moves: Sequence[Met]) -> list[float]:
     """What a run's choices lost by the dynamic programme, and its cost, repair included."""
     problem, state, lost = best.problem, best.problem.start, 0.0
-    for t, ((_, kind, node), (_, units, left)) in enumerate(zip(coming, moves, strict=True)):
-        lost += best.cost_of(t, node, kind, units, left) - best.choice(t, node, state, kind)[0]
-        state = left
+    for t, ((_, kind, node), (_, units, after)) in enumerate(zip(coming, moves, strict=True)):
+        lost += best.cost_of(t, node, kind, units, after) - best.choice(t, node, state, kind)[0]
+        state = after
     return [lost, costs_by_length(problem, moves)[-1]]
 
 
@@ -268,11 +268,11 @@ def _correction(problem: OnlineProblem, params: Params) -> float:
         `infeasible`: there is no ε′.
     """
     m, need = params["workers"], problem.tasks[0] * problem.requirement[0]
-    units, labels, left = sorted(problem.quality[0], reverse=True), 0.0, float(need)
+    units, labels, lack = sorted(problem.quality[0], reverse=True), 0.0, float(need)
     for q in units:  # the best first, until all is covered
-        bought = min(problem.capacity[0] * m / len(units), left / q)
-        labels, left = labels + bought, left - bought * q
-    mean = (need - left) / labels / units[0] * (2 * TOP - 1) ** 2
+        bought = min(problem.capacity[0] * m / len(units), lack / q)
+        labels, lack = labels + bought, lack - bought * q
+    mean = (need - lack) / labels / units[0] * (2 * TOP - 1) ** 2
     pairs = 4 * (1 + params["gamma"]) * m
     radius = math.sqrt(math.log(pairs / DELTA) / (2 * params["gold"]))
     correction = corrected_epsilon(0.5, radius=radius, mean_quality_least=mean)

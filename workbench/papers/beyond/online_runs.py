@@ -31,8 +31,8 @@ class Met(NamedTuple):
     """One worker of a run: her type, the tasks she was given, the state after her."""
 
     kind: int
-    given: TaskState
-    left: TaskState
+    tasks: TaskState
+    after: TaskState
 
 
 class Gold(NamedTuple):
@@ -41,15 +41,15 @@ class Gold(NamedTuple):
     Attributes
     ----------
     correct
-        Right ones of `asked`, by task class and worker, the sample first.
-    asked
+        Right ones of `questions`, by task class and worker, the sample first.
+    questions
         Answers a worker and class.
     skills
         How they are estimated.
     """
 
     correct: IntArray
-    asked: int
+    questions: int
     skills: SkillEstimate
 
 
@@ -98,19 +98,19 @@ def run_units(
     kind = POLICIES[policy].call
     first = len(sample) if kind.uses_sample else 0
     everyone = [*sample[:first], *kinds]
-    told = unit_skills(problem, top)[:, everyone]
+    skills = unit_skills(problem, top)[:, everyone]
     if gold is not None:
         correct = gold.correct[:, gold.correct.shape[1] - len(everyone) :]
-        told = skills_on_arrival(
+        skills = skills_on_arrival(
             correct,
-            np.full_like(correct, gold.asked),
+            np.full_like(correct, gold.questions),
             first,
             gold.skills,
             every=REFIT if kind.refits else None,
         )
     crowd = [
-        ArrivingWorker(one, problem.capacity[k], np.full(len(one), problem.price[k]))
-        for one, k in zip(told.T, everyone, strict=True)
+        ArrivingWorker(skill, problem.capacity[k], np.full(len(skill), problem.price[k]))
+        for skill, k in zip(skills.T, everyone, strict=True)
     ]
     classes = np.repeat(np.arange(len(problem.tasks)), problem.tasks)
     least = [
@@ -125,17 +125,17 @@ def run_units(
     tasks, met = list(problem.start), []
     for k, worker in zip(kinds, crowd[first:], strict=True):
         chosen = player.assign(worker).tolist()
-        given = tuple(tasks[i] for i in chosen)
+        service = tuple(tasks[i] for i in chosen)
         for i in chosen:
             tasks[i] = problem.helped(tasks[i], k)
-        met.append(Met(k, given, tuple(sorted(tasks))))
+        met.append(Met(k, service, tuple(sorted(tasks))))
     return met
 
 
 def costs_by_length(problem: OnlineProblem, met: Sequence[Met]) -> list[float]:
     """Cost of a run, repair included, if nobody came after the first 0, 1, … workers."""
     paid, costs = 0.0, [problem.repairs(problem.start)]
-    for kind, given, left in met:
-        paid += problem.price[kind] * len(given)
-        costs.append(paid + problem.repairs(left))
+    for kind, tasks, after in met:
+        paid += problem.price[kind] * len(tasks)
+        costs.append(paid + problem.repairs(after))
     return costs

@@ -60,21 +60,23 @@ def confusable(n: int, m: int, rng: np.random.Generator) -> Drawn:
 def groups_copy(n: int, m: int, rng: np.random.Generator) -> Drawn:
     """Half of the workers are in groups of five, who take one's word nine times in ten."""
     truth = rng.integers(0, 2, n)
-    said = labels(truth, rng.uniform(0.5, 0.9, m), rng)
+    answers = labels(truth, rng.uniform(0.5, 0.9, m), rng)
     for first, *others in rng.permutation(m)[: m // 10 * 5].reshape(-1, 5).tolist():
         for worker in others:
-            said[:, worker] = np.where(rng.random(n) < 0.9, said[:, first], said[:, worker])
-    return Drawn(truth, said)
+            answers[:, worker] = np.where(
+                rng.random(n) < 0.9, answers[:, first], answers[:, worker]
+            )
+    return Drawn(truth, answers)
 
 
 def one_is_copied(n: int, m: int, rng: np.random.Generator) -> Drawn:
     """A fifth of the workers take one's word nineteen times in twenty."""
     truth = rng.integers(0, 2, n)
-    said = labels(truth, rng.uniform(0.5, 0.99, m), rng)
+    answers = labels(truth, rng.uniform(0.5, 0.99, m), rng)
     first, *others = rng.permutation(m)[: m // 5].tolist()
     for worker in others:
-        said[:, worker] = np.where(rng.random(n) < 0.95, said[:, first], said[:, worker])
-    return Drawn(truth, said)
+        answers[:, worker] = np.where(rng.random(n) < 0.95, answers[:, first], answers[:, worker])
+    return Drawn(truth, answers)
 
 
 def always_wrong(n: int, m: int, rng: np.random.Generator) -> Drawn:

@@ -77,8 +77,8 @@ def worst_case(posted: Posted) -> WorstCase:
         raise InputError(f"price is {price}: give prices that do not rise")
     if len(share) != len(price) or min(share) < 0 or abs(sum(share) - 1) > 1e-9:
         raise InputError(f"share is {share}: give one for each price, of sum 1")
-    found = [_worst_end(posted, e, stands) for e, stands in posted.ends()]
-    return WorstCase(max(ratio for ratio, _ in found), tuple(p for _, p in found))
+    ends = [_worst_end(posted, e, stands) for e, stands in posted.ends()]
+    return WorstCase(max(ratio for ratio, _ in ends), tuple(p for _, p in ends))
 
 
 def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
@@ -101,12 +101,12 @@ def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
         )
 
     steps = [row(1.0 * (step == i), 0, 0, 0, -share[i]) for i in range(min(e + 1, len(price)))]
-    known = [
+    dearest = [
         row(-1.0 * (rung == j), 0, 1.0 * (np.arange(height) == j), 0, 0)
         for j in np.flatnonzero(a <= stands)
     ]
     rows = np.array(
-        [row(1, 1, 0, 0, -1), row(0, 0, 1, 1, -1), row(0, 0, a, repair, 0), *steps, *known]
+        [row(1, 1, 0, 0, -1), row(0, 0, 1, 1, -1), row(0, 0, a, repair, 0), *steps, *dearest]
     )
     upper = np.zeros(len(rows))
     upper[2] = 1.0
@@ -133,16 +133,16 @@ def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
 
 def proven(posted: Posted, ratio: float | Fraction, proof: Sequence[float]) -> bool:
     """Whether these prices show, in exact fractions, that no run costs more than ratio × OPT."""
-    u, rho, left = Fraction(posted.repair), Fraction(ratio), list(proof)
+    u, rho, prices = Fraction(posted.repair), Fraction(ratio), list(proof)
     for e, stands in posted.ends():
-        p = Fraction(left.pop(0))
+        p = Fraction(prices.pop(0))
         if p > u or any(p > a > stands for a in posted.rungs):
             return False  # what was turned away would count
         worst, rest = Fraction(0), Fraction(1)
         for i, (price, share) in enumerate(zip(posted.price, posted.share, strict=True)):
-            asked = [Fraction(a) for a in posted.rungs if a <= price]
-            if i <= e and asked:
-                dear = max(a + (rho * max(p - a, Fraction(0)) if a <= stands else 0) for a in asked)
+            asks = [Fraction(a) for a in posted.rungs if a <= price]
+            if i <= e and asks:
+                dear = max(a + (rho * max(p - a, Fraction(0)) if a <= stands else 0) for a in asks)
                 worst += Fraction(share) * (dear if i < e else max(dear - u, Fraction(0)))
             rest -= Fraction(share) * (i < e)
         if worst + rest * u > rho * p:
@@ -160,12 +160,12 @@ def posted_costs(problem: OnlineProblem, price: float) -> FloatArray:
     for sequence in problem.arrivals.sequences:
         state, paid = problem.start, 0.0
         for kind in sequence:
-            asked, useful = problem.price[kind], [row[kind] for row in problem.quality]
+            ask, useful = problem.price[kind], [row[kind] for row in problem.quality]
             lacking = [
-                (t, lack) for t, lack in state if lack and useful[t] and asked / useful[t] <= price
+                (t, lack) for t, lack in state if lack and useful[t] and ask / useful[t] <= price
             ]
             lacking.sort(key=lambda task: -task[1])
-            given = lacking[: problem.capacity[kind]]
-            state, paid = problem.served(state, given, kind), paid + asked * len(given)
+            neediest = lacking[: problem.capacity[kind]]
+            state, paid = problem.served(state, neediest, kind), paid + ask * len(neediest)
         costs.append(paid + problem.repairs(state))
     return np.array(costs)

@@ -140,9 +140,11 @@ PARAMETERS = {
 
 def _beside(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """The settings of blocks in which skills are estimated as everywhere, for all policies."""
-    kept = [block for block in blocks if "skills" not in block and block["policy"] != ["hindsight"]]
-    rivals: list[Block] = [{**block, "policy": list(RIVALS)} for block in kept]
-    own: list[Block] = [{**block, "policy": ["robust"], "rates": list(RATES)} for block in kept]
+    others = [
+        block for block in blocks if "skills" not in block and block["policy"] != ["hindsight"]
+    ]
+    rivals: list[Block] = [{**block, "policy": list(RIVALS)} for block in others]
+    own: list[Block] = [{**block, "policy": ["robust"], "rates": list(RATES)} for block in others]
     return (*rivals, *own)
 
 

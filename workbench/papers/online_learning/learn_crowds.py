@@ -87,7 +87,7 @@ def trial(params: Params, streams: Streams) -> Record:
     )
     labels, truth = data.labels[:n], data.truth[:n]
     wrong = (labels != truth[:, None]).mean(axis=0)
-    last, seen = run.learner.best, run.learner.disagreement
+    last, counts = run.learner.best, run.learner.disagreement
     return {
         "tasks": n,
         "workers": len(data.workers),
@@ -101,7 +101,9 @@ def trial(params: Params, streams: Streams) -> Record:
         **_last_set(last, labels, truth, wrong, weighted=weighted),
         **_removals(run.learner.removed, wrong),
         **disagreement(labels, wrong),
-        "rank_seen": rank_correlation((seen["differed"] / seen["rounds"]).to_numpy(float), wrong),
+        "rank_seen": rank_correlation(
+            (counts["differed"] / counts["rounds"]).to_numpy(float), wrong
+        ),
     }
 
 

@@ -45,8 +45,10 @@ def proofs(skill: FloatArray, rng: np.random.Generator) -> Record:
     }
 
 
-def _largest_ratio(left: FloatArray, right: FloatArray) -> float:
-    return float(np.divide(left, right, out=np.zeros_like(left), where=right > 0).max())
+def _largest_ratio(numerator: FloatArray, denominator: FloatArray) -> float:
+    return float(
+        np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0).max()
+    )
 
 
 def _lemma_6(p: FloatArray, near: FloatArray, epsilon: float) -> int:
@@ -56,10 +58,10 @@ def _lemma_6(p: FloatArray, near: FloatArray, epsilon: float) -> int:
     truth, guess = prefix_accuracies_many(p[None])[0, 1::2], prefix_accuracies_many(near)[:, 1::2]
     best = int(truth.argmax())
     other = np.arange(len(truth)) != best
-    taken = guess[:, other] >= guess[:, [best]]
+    misranking = guess[:, other] >= guess[:, [best]]
     above = guess[:, other] > truth[other] + epsilon - EQUAL
     below = guess[:, [best]] < truth[best] - epsilon + EQUAL
-    return int((taken & ~above & ~below).sum())
+    return int((misranking & ~above & ~below).sum())
 
 
 def _lemma_8(p: FloatArray, rng: np.random.Generator) -> Record:
@@ -84,11 +86,11 @@ def _lemma_8(p: FloatArray, rng: np.random.Generator) -> Record:
         record[f"lemma_8_{name}"] = _largest_ratio(moved.ravel(), allowed.ravel())
     extreme = np.clip(p + 0.999 * epsilon / (4 * needed * len(p)) * side, 1e-9, 1 - 1e-9)
     votes = rng.choice([-1.0, 1.0], (TRIES, len(p)))
-    true, seen = votes @ _odds(p), (votes * _odds(extreme)).sum(axis=1)
-    ahead = true > 1e-9 * np.abs(_odds(p)).sum()
+    margin, lead = votes @ _odds(p), (votes * _odds(extreme)).sum(axis=1)
+    ahead = margin > 1e-9 * np.abs(_odds(p)).sum()
     return {
         **record,
-        "lemma_5_missed": int((seen[ahead] < epsilon).sum()),
+        "lemma_5_missed": int((lead[ahead] < epsilon).sum()),
         "lemma_5_votes": int(ahead.sum()),
         "weight_epsilon": epsilon,
     }

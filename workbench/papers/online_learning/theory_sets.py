@@ -174,13 +174,13 @@ def intervals(skill: FloatArray, rng: np.random.Generator) -> Record:
     for v in INTERVALS:
         parts = p.reshape(v, -1, m)
         chosen = [best_set(part.mean(axis=0)).workers for part in parts]
-        kept = [
+        accuracy = [
             majority_accuracy(at[own])
             for own, part in zip(chosen, parts, strict=True)
             for at in part
         ]
-        record[f"loss_{v}"] = float(np.mean(best - kept))
-        share = max(share, float(np.max(best - kept)) * v / (2 * m * SLOPE))
+        record[f"loss_{v}"] = float(np.mean(best - accuracy))
+        share = max(share, float(np.max(best - accuracy)) * v / (2 * m * SLOPE))
     return {**record, "share": share}
 
 

@@ -91,11 +91,11 @@ def one_differs(p: FloatArray, i: int, j: int) -> tuple[float, float]:
 def misranked(only_i: float, only_j: float, rounds: int) -> float:
     """P(Σ Z_i ≥ Σ Z_j) after so many rounds: the better i differs as often as j, or more."""
     total, power = np.ones(1), np.array([only_j, 1 - only_i - only_j, only_i])
-    left = rounds
-    while left:
-        if left % 2:
+    remaining = rounds
+    while remaining:
+        if remaining % 2:
             total = np.convolve(total, power)
-        power, left = np.convolve(power, power), left // 2
+        power, remaining = np.convolve(power, power), remaining // 2
     return float(total[rounds:].sum())
 
 

@@ -120,7 +120,7 @@ def _climb_record(skill: FloatArray, kinds: FloatArray, classes: int, error: Exa
     }
     return {
         "skills": _written(kinds),
-        **{name: one if math.isfinite(one) else None for name, one in numbers.items()},
+        **{name: number if math.isfinite(number) else None for name, number in numbers.items()},
     }
 
 
@@ -138,8 +138,8 @@ def _climb(
         bounds=[(0.0, 1.0)] * numbers,
         options={"maxfev": STEPS, "xatol": 1e-5, "fatol": 1e-6},
     )
-    found: FloatArray = np.clip(best.x, 0.0, 1.0)
-    return found
+    top: FloatArray = np.clip(best.x, 0.0, 1.0)
+    return top
 
 
 def _log_bounds(skill: FloatArray, classes: int) -> tuple[float, float]:
@@ -169,10 +169,10 @@ def error_of_few(skill: FloatArray, classes: int, controls: int) -> Exact:
     sums, chance = np.zeros((1, L)), np.ones(1)
     for w in skill.tolist():
         weight, likely = votes_of(w, L, controls)
-        told = np.concatenate([[w], np.full(L - 1, (1.0 - w) / (L - 1))])  # class 0 is true
-        given = weight[:, None, None] * np.eye(L)
-        sums = (sums[:, None, None] + given).reshape(-1, L)
-        chance = np.multiply.outer(chance, np.multiply.outer(likely, told)).ravel()
+        odds = np.concatenate([[w], np.full(L - 1, (1.0 - w) / (L - 1))])  # class 0 is true
+        votes = weight[:, None, None] * np.eye(L)
+        sums = (sums[:, None, None] + votes).reshape(-1, L)
+        chance = np.multiply.outer(chance, np.multiply.outer(likely, odds)).ravel()
     slack = 1e-9 * L * len(skill)
     winners = sums >= sums.max(axis=1, keepdims=True) - slack
     right = float(chance @ (winners[:, 0] / winners.sum(axis=1)))
@@ -251,10 +251,10 @@ def _lead_of(
 
     Of several the true class's gain counts that many times.
     """
-    told = (1.0 - skill) / (classes - 1)
+    chance = (1.0 - skill) / (classes - 1)
     return (
         np.concatenate([weight, -wrong * weight, [0.0]]),
-        np.concatenate([likely * wrong * told, likely * skill, [told * (classes - 1 - wrong)]]),
+        np.concatenate([likely * wrong * chance, likely * skill, [chance * (classes - 1 - wrong)]]),
     )
 
 
@@ -263,7 +263,7 @@ def _log(value: float) -> float:
 
 
 def _written(skill: FloatArray) -> str:
-    return ", ".join(f"{one:.4f}" for one in skill)
+    return ", ".join(f"{probability:.4f}" for probability in skill)
 
 
 # What the trials say.

@@ -118,15 +118,15 @@ def trial(params: Params, streams: Streams) -> Record:
     # Ties are the instance's, so that rules which stop at the same number choose the same workers.
     marked = choose(exam, rule, params["budget"], seed=seed)
     accuracy, fitted = vote(exam, marked, kind, truncate=params["truncate"], em=params["em"])
-    at_ends = np.isin(exam.known.skill, (0.0, 1.0))[exam.votes.worker[marked]]
+    at_ends = np.isin(exam.scores.skill, (0.0, 1.0))[exam.votes.worker[marked]]
     bad, sd = (None, None) if params["data"] in SIMULATED else misfit(params["data"])
     return {
         "accuracy": accuracy,
         "size": _size(exam, marked),
         "workers": len(np.unique(exam.votes.worker[marked])),
         "certain": float(at_ends.mean()) if marked.any() else None,
-        "answered": float(exam.known.answered.mean()),
-        "eligible": float(exam.known.eligible.mean()),
+        "answered": float(exam.scores.answered.mean()),
+        "eligible": float(exam.scores.eligible.mean()),
         "scored": int((exam.truth >= 0).sum()),
         "iterations": fitted.info["iterations"] if fitted else None,
         "converged": fitted.info["converged"] if fitted else None,
@@ -790,8 +790,8 @@ def score(trials: pd.DataFrame) -> Ruling:
         raise NotMeasured(f"one coin a worker is rejected on {len(rejected)} data sets")
     wide = by_method(rows[rows["data"].isin(rejected)])
     random = gaps(wide, LINEAR, "WMV as many")
-    known = gaps(wide, "hindsight selected", "hindsight top K")
-    both = random.merge(known, on=["data", "budget"], suffixes=("", "_known"))
+    hindsight = gaps(wide, "hindsight selected", "hindsight top K")
+    both = random.merge(hindsight, on=["data", "budget"], suffixes=("", "_known"))
     if len(both) < SETS:
         raise NotMeasured(f"{len(both)} data sets have the yardsticks")
     texts = [

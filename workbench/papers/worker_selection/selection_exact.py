@@ -63,13 +63,13 @@ def trial(params: Params, streams: Streams) -> Record:
     L, n = int(params["classes"]), int(params["controls"])
     skill = beta(m, seed=seed).skill[0]
     correct = stream(seed, "controls").binomial(n, skill)
-    known = scores(correct, np.full(m, n), L)
+    pool = scores(correct, np.full(m, n), L)
     budget = int(params["budget"])
     if params["question"] == "score":
-        return _score(known.gain, budget, seed)
+        return _score(pool.gain, budget, seed)
     if params["question"] == "money":
-        return _money(known, budget, float(params["money"]), seed)
-    return _accuracy(known, skill, budget, seed)
+        return _money(pool, budget, float(params["money"]), seed)
+    return _accuracy(pool, skill, budget, seed)
 
 
 def _score(gain: FloatArray, budget: int, seed: np.random.SeedSequence) -> Record:
@@ -106,11 +106,11 @@ def _modular(gain: FloatArray) -> dict[str, int]:
     """Inequalities tried, and how many are broken, of a submodular and a supermodular function."""
     everyone = range(len(gain))
     sets = [
-        frozenset(kept)
+        frozenset(subset)
         for size in range(1, len(gain) + 1)
-        for kept in itertools.combinations(everyone, size)
+        for subset in itertools.combinations(everyone, size)
     ]
-    score = {kept: float(gain[sorted(kept)].sum() / math.sqrt(len(kept))) for kept in sets}
+    score = {subset: float(gain[sorted(subset)].sum() / math.sqrt(len(subset))) for subset in sets}
     steps = [
         (score[small | {x}] - score[small], score[large | {x}] - score[large])
         for small, large in itertools.product(sets, sets)
@@ -124,34 +124,32 @@ def _modular(gain: FloatArray) -> dict[str, int]:
     }
 
 
-def _money(known: Scores, budget: int, share: float, seed: np.random.SeedSequence) -> Record:
+def _money(pool: Scores, budget: int, share: float, seed: np.random.SeedSequence) -> Record:
     """Spend at most a share of what K workers of mean price cost."""
-    prices = stream(seed, "prices").uniform(0.5, 1.5, len(known))
-    found = within_money(known.gain, prices, budget, share * budget, seed=seed)
-    if found.score is None:
+    prices = stream(seed, "prices").uniform(0.5, 1.5, len(pool))
+    hire = within_money(pool.gain, prices, budget, share * budget, seed=seed)
+    if hire.score is None:
         raise TrialEnded("infeasible", "the money pays for nobody")
     return {
-        "score": found.score,
-        "score_heuristic": found.heuristic_score,
-        "bound": found.bound,
-        "size": len(found.chosen),
-        "spent": found.spent,
+        "score": hire.score,
+        "score_heuristic": hire.heuristic_score,
+        "bound": hire.bound,
+        "size": len(hire.chosen),
+        "spent": hire.spent,
     }
 
 
-def _accuracy(
-    known: Scores, skill: FloatArray, budget: int, seed: np.random.SeedSequence
-) -> Record:
+def _accuracy(pool: Scores, skill: FloatArray, budget: int, seed: np.random.SeedSequence) -> Record:
     """Predicted and true accuracy of the best set, the best prefix, and the rules' choices."""
     chosen: dict[str, IntArray] = {
-        "best": exhaustive_by_accuracy(known, budget, seed=seed),
-        "prefix": select(known, budget, "accuracy", seed=seed).chosen,
-        **{rule.replace("-", "_"): select(known, budget, rule, seed=seed).chosen for rule in RULES},
+        "best": exhaustive_by_accuracy(pool, budget, seed=seed),
+        "prefix": select(pool, budget, "accuracy", seed=seed).chosen,
+        **{rule.replace("-", "_"): select(pool, budget, rule, seed=seed).chosen for rule in RULES},
     }
     record: dict[str, float | int] = {}
     for name, who in chosen.items():
-        weight = 2 * known.skill[who] - 1
-        record[f"predicted_{name}"] = 1 - predicted_error(known, who, seed=seed).probability
+        weight = 2 * pool.skill[who] - 1
+        record[f"predicted_{name}"] = 1 - predicted_error(pool, who, seed=seed).probability
         record[f"true_{name}"] = 1 - vote_error(skill[who], weight).probability
         record[f"size_{name}"] = len(who)
     return record

@@ -82,14 +82,14 @@ def trial(params: Params, streams: Streams) -> Record:
     correct = stream(seed, "controls").binomial(n, skill)
     if params["question"] == "bound":
         return _bound(correct, skill, n, L, seed)
-    known = scores(correct, np.full(len(skill), n), L)
+    pool = scores(correct, np.full(len(skill), n), L)
     chosen = {
-        rule: select(known, K, rule, seed=seed).chosen
+        rule: select(pool, K, rule, seed=seed).chosen
         for rule in ("selected", "plug-in", "top-skill")
     }
     if params["question"] == "optimum":
         return _optimum(chosen, informativeness(skill, L), K, seed)
-    return _votes(chosen, known.skill, skill)
+    return _votes(chosen, pool.skill, skill)
 
 
 def _bound(
@@ -174,14 +174,14 @@ def forms_off(controls: int, classes: int) -> float:
 
 def same_maximiser(correct: IntArray, answered: IntArray, classes: int) -> bool:
     """Whether the set of the highest lower end of Theorem 3's interval has the highest F̂."""
-    known = scores(correct, answered, classes)
+    pool = scores(correct, answered, classes)
     sets = [
         np.array(some)
-        for size in range(1, len(known) + 1)
-        for some in itertools.combinations(range(len(known)), size)
+        for size in range(1, len(pool) + 1)
+        for some in itertools.combinations(range(len(pool)), size)
     ]
-    score = np.array([set_score(known.gain[some]) for some in sets])
-    low = np.array([interval(known, some)[0] for some in sets])
+    score = np.array([set_score(pool.gain[some]) for some in sets])
+    low = np.array([interval(pool, some)[0] for some in sets])
     return bool(score[int(low.argmax())] >= score.max() - 1e-9)
 
 
@@ -418,11 +418,11 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
     ).dropna()
     enough(wide, CROWDS, "crowds with spammers and without")
     changes = {kind: mean_se(wide[name][most] - wide[name][0]) for kind, name in kinds.items()}
-    linear, majority, known = (signed(*change, 4) for change in changes.values())
+    linear, majority, true = (signed(*change, 4) for change in changes.values())
     figures = (
         f"{most} spammers join {len(wide)} crowds of 31 workers, everybody votes: accuracy changes "
         f"by {linear} with linear weights from 10 control questions, by {majority} with equal "
-        f"weights, and by {known} with weights by the true skills."
+        f"weights, and by {true} with weights by the true skills."
     )
     worse = [mean < -BEYOND * se for mean, se in (changes[kind] for kind in ("linear", "majority"))]
     better = any(mean > BEYOND * se for mean, se in changes.values())

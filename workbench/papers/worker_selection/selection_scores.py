@@ -45,8 +45,8 @@ def trial(params: Params, streams: Streams) -> Record:
     rng = stream(streams.instance, "crowd")
     skill: FloatArray = rng.beta(2.3, 2.0, m) if params["crowd"] == "mixed" else np.full(m, 1 / L)
     sheets = stream(streams.instance, "controls").binomial(n, skill, (int(params["sheets"]), m))
-    known = scores(sheets.ravel(), np.full(sheets.size, n), L)
-    gain, plug_in = known.gain.reshape(sheets.shape), known.plug_in.reshape(sheets.shape)
+    pool = scores(sheets.ravel(), np.full(sheets.size, n), L)
+    gain, plug_in = pool.gain.reshape(sheets.shape), pool.plug_in.reshape(sheets.shape)
     worth = informativeness(skill, L)
     reach = {name: _half_width(n, L, value) for name, value in CONFIDENCES.items()}
     # Workers are in random order, so that the first are any.
@@ -77,8 +77,8 @@ def trial(params: Params, streams: Streams) -> Record:
 
 def _half_width(controls: int, classes: int, confidence: float) -> float:
     """Half the length of Theorem 3's interval: with one n it is the same for every set."""
-    one = scores([controls], [controls], classes)
-    low, high = interval(one, np.zeros(1, dtype=np.int64), confidence=confidence)
+    worker = scores([controls], [controls], classes)
+    low, high = interval(worker, np.zeros(1, dtype=np.int64), confidence=confidence)
     return (high - low) / 2
 
 

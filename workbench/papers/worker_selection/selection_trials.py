@@ -72,7 +72,7 @@ class TestedPool:
     ----------
     skill
         w, shape (m,).
-    known
+    scores
         What the control answers say.
     labels
         Class index, shape (N, m).
@@ -81,19 +81,19 @@ class TestedPool:
     """
 
     skill: FloatArray
-    known: Scores
+    scores: Scores
     labels: IntArray
     truth: IntArray
 
     @property
     def classes(self) -> int:
         """L."""
-        return self.known.classes
+        return self.scores.classes
 
     @property
     def weight(self) -> FloatArray:
         """(Lŵ − 1)/(L − 1) of each worker."""
-        return linear_weights(self.known.skill, self.classes)
+        return linear_weights(self.scores.skill, self.classes)
 
 
 def draw_pool(
@@ -103,9 +103,9 @@ def draw_pool(
 
     A worker's first answers are the same however many she gives.
     """
-    asked = int(answered.max())
-    right = stream(seed, "controls").random((asked, len(skill))) < skill
-    correct = (right & (np.arange(asked)[:, None] < answered)).sum(axis=0)
+    questions = int(answered.max())
+    right = stream(seed, "controls").random((questions, len(skill))) < skill
+    correct = (right & (np.arange(questions)[:, None] < answered)).sum(axis=0)
     truth = stream(seed, "truth").integers(classes, size=items)
     labels = one_coin_labels(skill, truth, classes, seed=seed)
     return TestedPool(skill, scores(correct, answered, classes), labels, truth)
@@ -123,18 +123,18 @@ def choose(
     """Choose at most `budget` workers by a rule of `METHODS`; `prior` is the true one."""
     if method == "best prefix":
         return best_prefix(pool, budget, seed=seed, ties=ties)
-    known = pool.known
+    scores = pool.scores
     if method == "accuracy, true prior":
         assert prior is not None
-        known, method = replace(known, prior=prior), "accuracy"
+        scores, method = replace(scores, prior=prior), "accuracy"
     elif method == "all":
-        budget, method = len(known), "top-informative"
-    return select(known, budget, method, seed=seed, ties=ties)
+        budget, method = len(scores), "top-informative"
+    return select(scores, budget, method, seed=seed, ties=ties)
 
 
 def best_prefix(pool: TestedPool, budget: int, *, seed: Seed, ties: Ties = "fair") -> Selection:
     """Of the first 1, 2, … workers by G, the fewest whose vote is the most accurate in truth."""
-    ranked = top(pool.known.gain, budget, seed=seed, ties=ties).chosen
+    ranked = top(pool.scores.gain, budget, seed=seed, ties=ties).chosen
     error, _ = vote_errors(
         pool.skill[ranked], pool.weight[ranked], np.tri(len(ranked), dtype=np.bool_)
     )
