@@ -94,8 +94,8 @@ def bwa(
     start = (earlier or Earlier()).fit_of(METHOD, votes.classes)
     # 1 where worker j named class k for task i; and where she named any.
     columns = [_marked(matrix.named[:, k::L]) for k in range(L)]
-    given = _marked(sum(columns[1:], start=columns[0]))
-    labels, size = given.sum(axis=0), sum(one.sum(axis=1) for one in columns)
+    marked = _marked(sum(columns[1:], start=columns[0]))
+    labels, size = marked.sum(axis=0), sum(column.sum(axis=1) for column in columns)
     shares = matrix.shares()
     score, precision = np.empty((n, L)), np.empty((m, L))
     counted = matrix.labelled
@@ -103,13 +103,13 @@ def bwa(
     for k, named in enumerate(columns):
         here, there = matrix.known == k, matrix.known >= 0
         z = shares[:, k]
-        spread = float(size @ (z * (1.0 - z))) / max(given.nnz, 1)
+        spread = float(size @ (z * (1.0 - z))) / max(marked.nnz, 1)
         scale = shape * spread * 4.0 * (1.0 - 1.0 / L)
         own = named.sum(axis=0)
         if start is not None:
             usual = float(np.mean(start.by_worker["precision"][:, k]))
             v = start.of_workers("precision", votes.workers, usual)[:, k]
-            z = (pull * float(start.shared["mean"][k]) + named @ v) / (pull + given @ v)
+            z = (pull * float(start.shared["mean"][k]) + named @ v) / (pull + marked @ v)
             z[there] = here[there]
         step = 0
         settled = False
@@ -117,9 +117,9 @@ def bwa(
             step += 1
             mean = float(z[counted].mean()) if counted.any() else 1.0 / L
             # Σ_i (y_ij − z_i)², y being 0 or 1.
-            squares = given.T @ (z * z) - 2.0 * (named.T @ z) + own
+            squares = marked.T @ (z * z) - 2.0 * (named.T @ z) + own
             v = (shape + labels) / np.maximum(scale + squares, LEAST)
-            before, z = z, (pull * mean + named @ v) / (pull + given @ v)
+            before, z = z, (pull * mean + named @ v) / (pull + marked @ v)
             z[there] = here[there]
             settled = bool(np.allclose(before, z, rtol=tolerance))
         score[:, k], precision[:, k] = z, v

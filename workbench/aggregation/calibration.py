@@ -126,20 +126,20 @@ def calibration(
     return Calibration(heat, float(expit(best[1])))
 
 
-def temperature(posterior: FloatArray, known: IntArray) -> float:
+def temperature(posterior: FloatArray, gold: IntArray) -> float:
     """Fit a temperature to tasks of known class whose class the model has not seen.
 
     Parameters
     ----------
     posterior
         Shape (k, L).
-    known
+    gold
         Class of each, shape (k,).
     """
-    return _temperature(posterior, np.eye(posterior.shape[1])[known])
+    return _temperature(posterior, np.eye(posterior.shape[1])[gold])
 
 
-def temperature_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed) -> float:
+def temperature_by_gold(fit: FitTo, votes: Votes, gold: IntArray, *, seed: Seed) -> float:
     """Fit a temperature to control tasks, each fold of them hidden from the model in turn.
 
     Parameters
@@ -148,7 +148,7 @@ def temperature_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed
         The model.
     votes
         The labels.
-    known
+    gold
         Shape (n,): class index of the control tasks, −1 for all others.
     seed
         Of the folds.
@@ -158,25 +158,25 @@ def temperature_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed
     InputError
         Fewer than two control tasks with labels.
     """
-    posterior, classes = hidden_posteriors(fit, votes, known, seed=seed)
+    posterior, classes = hidden_posteriors(fit, votes, gold, seed=seed)
     return _temperature(posterior, np.eye(len(votes.classes))[classes])
 
 
-def calibration_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed) -> Calibration:
+def calibration_by_gold(fit: FitTo, votes: Votes, gold: IntArray, *, seed: Seed) -> Calibration:
     """Fit temperature and floor to control tasks, as `temperature_by_gold` does without a floor."""
-    posterior, classes = hidden_posteriors(fit, votes, known, seed=seed)
+    posterior, classes = hidden_posteriors(fit, votes, gold, seed=seed)
     return calibration(posterior, np.eye(len(votes.classes))[classes])
 
 
 def hidden_posteriors(
-    fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed
+    fit: FitTo, votes: Votes, gold: IntArray, *, seed: Seed
 ) -> tuple[FloatArray, IntArray]:
     """Posterior and class of the control tasks, each fold of them hidden from the model in turn.
 
     Shapes (c, L) and (c,); parameters and errors as `temperature_by_gold`.
     """
     labelled = np.bincount(votes.task, minlength=len(votes.tasks)) > 0
-    control = np.flatnonzero((known >= 0) & labelled)
+    control = np.flatnonzero((gold >= 0) & labelled)
     if len(control) < 2:
         raise InputError(
             f"{len(control)} control tasks with labels are too few to calibrate by: give two or "
@@ -185,12 +185,12 @@ def hidden_posteriors(
     control = stream(seed, "folds").permutation(control)
     posteriors = []
     for at in range(min(FOLDS, len(control))):
-        hidden = known.copy()
+        hidden = gold.copy()
         fold = control[at::FOLDS]
         hidden[fold] = -1
         posteriors.append(fit(votes, hidden).info["posterior"][fold])
     tasks = np.concatenate([control[at::FOLDS] for at in range(len(posteriors))])
-    return np.concatenate(posteriors), known[tasks]
+    return np.concatenate(posteriors), gold[tasks]
 
 
 def has_company(votes: Votes) -> BoolArray:
@@ -198,7 +198,7 @@ def has_company(votes: Votes) -> BoolArray:
     return np.asarray(np.bincount(votes.task, minlength=len(votes.tasks))[votes.task] > 1)
 
 
-def temperature_by_labels(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed) -> float:
+def temperature_by_labels(fit: FitTo, votes: Votes, gold: IntArray, *, seed: Seed) -> float:
     """Fit a temperature to a tenth of the labels, held out from the model; 1 or more.
 
     Only tasks with two labels or more lose any. Below 1 it does not go: where workers err together
@@ -216,7 +216,7 @@ def temperature_by_labels(fit: FitTo, votes: Votes, known: IntArray, *, seed: Se
     held = lot < max(HELD_OUT, np.nextafter(lot.min(), 1.0))
     task, worker, label = (array[~held] for array in (votes.task, votes.worker, votes.label))
     rest = replace(votes, task=task, worker=worker, label=label)
-    posterior = fit(rest, known).info["posterior"]
+    posterior = fit(rest, gold).info["posterior"]
     chance = confusion_matrices(label_matrix(rest), posterior, SMOOTHED)
     likely = chance[votes.worker[held], votes.label[held]]
     return max(_temperature(posterior[votes.task[held]], likely), 1.0)
@@ -226,8 +226,8 @@ def _temperature(posterior: FloatArray, likely: FloatArray) -> float:
     """T of highest posterior density, when row i was seen with chance `likely[i, t]` in class t."""
 
     def loss(heat: float) -> float:
-        seen = (tempered(posterior, float(np.exp(heat))) * likely).sum(axis=1)
-        return 0.5 * heat**2 - float(log(seen).sum())
+        chance = (tempered(posterior, float(np.exp(heat))) * likely).sum(axis=1)
+        return 0.5 * heat**2 - float(log(chance).sum())
 
     # A coarse grid and a fine one: SciPy's search would be imported with every first answer.
     heats = np.linspace(-HOTTEST, HOTTEST, STEPS)
@@ -266,10 +266,10 @@ def reliability(confidence: ArrayLike, right: ArrayLike, *, bins: int = 10) -> p
     there: BoolArray = ~np.isnan(sure)
     part = np.minimum((sure[there] * bins).astype(np.int64), bins - 1)
     table = pd.DataFrame({"part": part, "confidence": sure[there], "right": hit[there]})
-    found = table.groupby("part").agg(
+    groups = table.groupby("part").agg(
         tasks=("right", "size"), confidence=("confidence", "mean"), right=("right", "mean")
     )
-    ends = found.index.to_numpy()
-    found.insert(0, "high", (ends + 1) / bins)
-    found.insert(0, "low", ends / bins)
-    return found.reset_index(drop=True)
+    ends = groups.index.to_numpy()
+    groups.insert(0, "high", (ends + 1) / bins)
+    groups.insert(0, "low", ends / bins)
+    return groups.reset_index(drop=True)

@@ -34,7 +34,7 @@ def wrong_by(candidates: Mapping[str, Aggregate], gold: IntArray) -> FloatArray:
     """
     control = gold >= 0
     return np.column_stack(
-        [1.0 - found.chance_right(gold)[control] for found in candidates.values()]
+        [1.0 - aggregate.chance_right(gold)[control] for aggregate in candidates.values()]
     )
 
 
@@ -61,7 +61,7 @@ def choosing_rule(candidates: Mapping[str, Aggregate], votes: Votes) -> GoldRule
         Labels of n tasks by method, and the votes that they came from.
     """
     nothing = np.full(len(votes.tasks), -1, dtype=np.int64)
-    rules = [fixed_rule(found, votes, nothing) for found in candidates.values()]
+    rules = [fixed_rule(aggregate, votes, nothing) for aggregate in candidates.values()]
 
     def fit(gold: IntArray) -> FittedRule:
         if (gold >= 0).sum() < 2:

@@ -115,15 +115,17 @@ def dawid_skene(
         chance = start.of_workers("chance", votes.workers, start.by_worker["chance"].mean(axis=0))
         return _expect(matrix, chance, start.shared["class_prior"])
 
-    found = _fitted(lambda: [matrix], model, first)
+    fitted = _fitted(lambda: [matrix], model, first)
     return concluded(
         matrix,
-        found.posterior,
+        fitted.posterior,
         "Dawid–Skene",
         seed,
         {
-            **found.info,
-            "fit": Fit.of(kind, votes, {}, {"chance": found.chance}, {"class_prior": found.prior}),
+            **fitted.info,
+            "fit": Fit.of(
+                kind, votes, {}, {"chance": fitted.chance}, {"class_prior": fitted.prior}
+            ),
         },
     )
 
@@ -157,17 +159,17 @@ def in_parts(
     `dawid_skene`, but that sums over parts are rounded otherwise.
     """
     model = _model(confusion, class_prior, smoothing, iterations, tolerance)
-    found = _fitted(
+    fitted = _fitted(
         lambda: map(label_matrix, parts()), model, lambda matrix: (matrix.shares(), 0.0), tell
     )
     rng = stream(seed, "ties")
 
     def labelled() -> Iterator[Aggregate]:
         for matrix in map(label_matrix, parts()):
-            posterior, _ = _expect(matrix, found.chance, found.prior)
+            posterior, _ = _expect(matrix, fitted.chance, fitted.prior)
             yield concluded(matrix, posterior, "Dawid–Skene", rng, {})
 
-    return found.info, labelled()
+    return fitted.info, labelled()
 
 
 class _Model(NamedTuple):

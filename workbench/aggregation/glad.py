@@ -192,6 +192,6 @@ def _maximise(
         return -float(value), -np.concatenate([up, ease])
 
     first = np.concatenate([ability, easiness])
-    found = minimize(fall, first, jac=True, method="L-BFGS-B", options={"maxiter": CLIMBS})
-    best = found.x if found.fun <= fall(first)[0] else first
+    optimum = minimize(fall, first, jac=True, method="L-BFGS-B", options={"maxiter": CLIMBS})
+    best = optimum.x if optimum.fun <= fall(first)[0] else first
     return best[:m], best[m:]

@@ -78,24 +78,24 @@ def label_stored(
     InputError
         Another method, an option that it does not look at, or confusion matrices beyond memory.
     """
-    given = check_method(method, options)
+    settings = check_method(method, options)
     rng = stream(seed, "ties")
     info: dict[str, Any] = {}
     m, L = len(labels.workers), len(labels.classes)
     if method == "majority":
-        found: Iterator[Aggregate] = (majority(votes, seed=rng) for votes in labels.parts())
+        aggregates: Iterator[Aggregate] = (majority(votes, seed=rng) for votes in labels.parts())
     elif m * L * L > LARGEST:
         raise InputError(
             f"{labels.name}: {L} classes and {m} workers: confusion matrices would take "
             f"{8e-9 * m * L * L:.1f} GB, several times; take a majority"
         )
     else:
-        info, found = MODELS[method](labels.parts, seed=rng, tell=tell, **given)
+        info, aggregates = MODELS[method](labels.parts, seed=rng, tell=tell, **settings)
     count, agreeing, ties = np.zeros(m), np.zeros(m), 0
 
     def answers() -> Iterator[pd.DataFrame]:
         nonlocal count, agreeing, ties
-        for votes, part in zip(labels.parts(), found, strict=True):
+        for votes, part in zip(labels.parts(), aggregates, strict=True):
             count += np.bincount(votes.worker, minlength=m)
             agreed = part.label[votes.task] == votes.label
             agreeing += np.bincount(votes.worker, agreed, minlength=m)

@@ -169,7 +169,7 @@ class LabelOptions:
 def label_tasks(
     labels: pd.DataFrame,
     method: str = DEFAULT,
-    known: KnownBeforehand | None = None,
+    beforehand: KnownBeforehand | None = None,
     options: LabelOptions | None = None,
     *,
     seed: Seed,
@@ -193,54 +193,66 @@ def label_tasks(
         none of the workers with a label, fewer classes than are used, a fit that does not fit, or
         nothing to calibrate by.
     """
-    known = known or KnownBeforehand()
+    beforehand = beforehand or KnownBeforehand()
     options = options or LabelOptions()
-    if known.plan is not None:
-        if options != LabelOptions() or known.workers is not None or known.fit is not None:
+    if beforehand.plan is not None:
+        if (
+            options != LabelOptions()
+            or beforehand.workers is not None
+            or beforehand.fit is not None
+        ):
             raise InputError("`plan` says whose labels count and how much: leave the rest out")
-        return _labelled(*_by_plan(labels, known, seed), PLANNED, known, seed)
-    given = given_options(method, options)
+        return _labelled(*_by_plan(labels, beforehand, seed), PLANNED, beforehand, seed)
+    settings = given_options(method, options)
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
-    if known.fit is not None and not by_model:
+    if beforehand.fit is not None and not by_model:
         raise InputError(f"`start` is for models, {_listed('earlier')}, not {method}: leave it out")
-    if by_skill and known.gold is None and known.workers is None:
+    if by_skill and beforehand.gold is None and beforehand.workers is None:
         raise InputError(f"{method} needs skills: give `gold`, or `workers` with a column skill")
-    votes = _votes(labels, known)
+    votes = _votes(labels, beforehand)
     if by_skill:
-        given["skill"] = _skills(labels, known, votes)
+        settings["skill"] = _skills(labels, beforehand, votes)
     if by_model:
-        found = _by_model(votes, known, given, method, options.calibrate, seed=seed)
+        aggregate = _by_model(votes, beforehand, settings, method, options.calibrate, seed=seed)
     else:
-        found = _aggregate(method, votes, seed=seed, **given)
-    return _labelled(found, votes, method, known, seed)
+        aggregate = _aggregate(method, votes, seed=seed, **settings)
+    return _labelled(aggregate, votes, method, beforehand, seed)
 
 
-def _by_plan(labels: pd.DataFrame, known: KnownBeforehand, seed: Seed) -> tuple[Aggregate, Votes]:
+def _by_plan(
+    labels: pd.DataFrame, beforehand: KnownBeforehand, seed: Seed
+) -> tuple[Aggregate, Votes]:
     """The vote that a plan prescribes, of all its tasks."""
-    assert known.plan is not None
-    counted = labels.merge(known.plan, on=["task", "worker"], how="inner")
+    assert beforehand.plan is not None
+    counted = labels.merge(beforehand.plan, on=["task", "worker"], how="inner")
     if counted.empty:
         raise InputError("`plan`: none of its labels has been given: mend the ids, or wait")
-    votes = Votes.of(counted, tasks=known.plan["task"].unique(), classes=_classes(labels, known))
-    missing, beside = len(known.plan) - len(counted), len(labels) - len(counted)
+    votes = Votes.of(
+        counted, tasks=beforehand.plan["task"].unique(), classes=_classes(labels, beforehand)
+    )
+    missing, beside = len(beforehand.plan) - len(counted), len(labels) - len(counted)
     notes = [
         f"labels of the plan that have not been given, {missing}" if missing else "",
         f"labels outside the plan, {beside}: they do not count" if beside else "",
     ]
-    found = weighted_majority(votes, counted["weight"].to_numpy(np.float64), seed=seed)
-    return replace(found, info={**found.info, "notes": [note for note in notes if note]}), votes
+    aggregate = weighted_majority(votes, counted["weight"].to_numpy(np.float64), seed=seed)
+    return replace(
+        aggregate, info={**aggregate.info, "notes": [note for note in notes if note]}
+    ), votes
 
 
 def _labelled(
-    found: Aggregate, votes: Votes, method: str, known: KnownBeforehand, seed: Seed
+    aggregate: Aggregate, votes: Votes, method: str, beforehand: KnownBeforehand, seed: Seed
 ) -> Labelled:
-    info = found.info
-    judged = _judged(votes, known)
-    right = None if known.truth is None else pd.Series(found.chance_right(judged))[judged >= 0]
+    info = aggregate.info
+    judged = _judged(votes, beforehand)
+    right = (
+        None if beforehand.truth is None else pd.Series(aggregate.chance_right(judged))[judged >= 0]
+    )
     sure = info.get("confidence")
     return Labelled(
-        answers=_answers(found, votes),
-        workers=_workers(found, votes),
+        answers=_answers(aggregate, votes),
+        workers=_workers(aggregate, votes),
         classes=votes.classes.tolist(),
         method=method,
         votes=len(votes),
@@ -249,7 +261,7 @@ def _labelled(
         accuracy_tasks=None if right is None else len(right),
         reliability=None
         if right is None or sure is None
-        else reliability(np.where(found.unlabelled, np.nan, sure)[right.index], right),
+        else reliability(np.where(aggregate.unlabelled, np.nan, sure)[right.index], right),
         iterations=info.get("iterations"),
         converged=info.get("converged"),
         class_prior=info.get("class_prior"),
@@ -258,18 +270,18 @@ def _labelled(
         confidence_raw=info.get("confidence_raw", sure),
         fit=info.get("fit"),
         notes=(
-            *_idle(known, votes),
+            *_idle(beforehand, votes),
             *info.get("notes", ()),
-            *notes(int(found.tied.sum()), info, method, known, seed),
+            *notes(int(aggregate.tied.sum()), info, method, beforehand, seed),
         ),
-        aggregate=found,
+        aggregate=aggregate,
         counted=votes,
-        control=gold_codes(votes, known.gold),
+        control=gold_codes(votes, beforehand.gold),
         judged=judged,
     )
 
 
-def _aggregate(method: str, votes: Votes, **given: Any) -> Aggregate:
+def _aggregate(method: str, votes: Votes, **settings: Any) -> Aggregate:
     """Let an aggregator label; one of a user's own is held to what an aggregator gives.
 
     Raises
@@ -279,10 +291,10 @@ def _aggregate(method: str, votes: Votes, **given: Any) -> Aggregate:
     """
     aggregator = AGGREGATORS[method].call
     if method not in AGGREGATORS.added():
-        aggregate: Aggregate = aggregator(votes, **given)
+        aggregate: Aggregate = aggregator(votes, **settings)
         return aggregate
     try:
-        aggregate = aggregator(votes, **given)
+        aggregate = aggregator(votes, **settings)
     except (Exception, SystemExit) as error:
         raise failure_of_own(f"aggregator {method!r}", aggregator, error) from error
     problem = _unlike_an_aggregate(aggregate, votes)
@@ -314,16 +326,16 @@ def _unlike_an_aggregate(aggregate: object, votes: Votes) -> str:
 
 def given_options(method: str, options: LabelOptions) -> dict[str, Any]:
     """Give the options that are set; one that the method would not look at is a mistake."""
-    given = {f.name: getattr(options, f.name) for f in fields(options)}
-    given = {name: value for name, value in given.items() if value is not None}
-    if given.get("calibrate") in ("auto", "none"):
-        given.pop("calibrate")
-    for name in given:
+    settings = {f.name: getattr(options, f.name) for f in fields(options)}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if settings.get("calibrate") in ("auto", "none"):
+        settings.pop("calibrate")
+    for name in settings:
         keyword = "earlier" if name == "calibrate" else name
         if not _takes(method, keyword):
             raise InputError(f"`{name}` is for {_listed(keyword)}, not {method}: leave it out")
-    given.pop("calibrate", None)
-    return given
+    settings.pop("calibrate", None)
+    return settings
 
 
 def _takes(method: str, keyword: str) -> bool:
@@ -338,51 +350,53 @@ def _listed(keyword: str) -> str:
 
 def _by_model(
     votes: Votes,
-    known: KnownBeforehand,
-    given: dict[str, Any],
+    beforehand: KnownBeforehand,
+    settings: dict[str, Any],
     method: str,
     calibrate: Calibrate | None,
     *,
     seed: Seed,
 ) -> Aggregate:
     """Fit a model with gold inside, from an earlier fit if there is one, and calibrate it."""
-    classes = gold_codes(votes, known.gold)
+    classes = gold_codes(votes, beforehand.gold)
 
     def fit(some: Votes, at_class: IntArray) -> Aggregate:
-        return _aggregate(method, some, seed=seed, earlier=Earlier(at_class, known.fit), **given)
+        return _aggregate(
+            method, some, seed=seed, earlier=Earlier(at_class, beforehand.fit), **settings
+        )
 
-    found = fit(votes, classes)
+    aggregate = fit(votes, classes)
     if calibrate == "auto":
-        labelled = (classes >= 0) & ~found.unlabelled
+        labelled = (classes >= 0) & ~aggregate.unlabelled
         held_out: Calibrate = "labels" if has_company(votes).any() else "none"
         calibrate = "gold" if labelled.sum() >= LEAST_GOLD else held_out
     if calibrate in (None, "none"):
-        return found
+        return aggregate
     if calibrate == "gold":
         by_gold = calibration_by_gold(fit, votes, classes, seed=seed)
-        return _calibrated(found, by_gold, votes, classes < 0)
+        return _calibrated(aggregate, by_gold, votes, classes < 0)
     heat = temperature_by_labels(fit, votes, classes, seed=seed)
-    return _calibrated(found, Calibration(heat), votes)
+    return _calibrated(aggregate, Calibration(heat), votes)
 
 
 def _calibrated(
-    found: Aggregate, how: Calibration, votes: Votes, where: BoolArray | None = None
+    aggregate: Aggregate, how: Calibration, votes: Votes, where: BoolArray | None = None
 ) -> Aggregate:
     """The same answers, with posterior and confidence calibrated; `where` the class is unknown."""
-    info = {"calibration": how, "confidence_raw": found.info["confidence"]}
-    if "posterior" in found.info:
-        posterior = how.apply(found.info["posterior"])
+    info = {"calibration": how, "confidence_raw": aggregate.info["confidence"]}
+    if "posterior" in aggregate.info:
+        posterior = how.apply(aggregate.info["posterior"])
         if where is not None:
-            posterior = np.where(where[:, None], posterior, found.info["posterior"])
-        confidence = posterior[np.arange(len(posterior)), found.label]
+            posterior = np.where(where[:, None], posterior, aggregate.info["posterior"])
+        confidence = posterior[np.arange(len(posterior)), aggregate.label]
         info |= {"posterior": posterior, "confidence": confidence}
     else:
-        info["confidence"] = how.confidence(found.info["confidence"], len(votes.classes))
-    return replace(found, info={**found.info, **info})
+        info["confidence"] = how.confidence(aggregate.info["confidence"], len(votes.classes))
+    return replace(aggregate, info={**aggregate.info, **info})
 
 
 def calibrated_by(
-    labelled: Labelled, gold: IntArray, known: KnownBeforehand, *, seed: Seed
+    labelled: Labelled, gold: IntArray, beforehand: KnownBeforehand, *, seed: Seed
 ) -> Labelled:
     """The same answers, their confidence calibrated by gold that they do not rest on.
 
@@ -390,7 +404,7 @@ def calibrated_by(
     ----------
     gold
         Class of the gold tasks, −1 of all others, shape (n,).
-    known, seed
+    beforehand, seed
         What the labels rest on.
     """
     aggregate, votes = labelled.aggregate, labelled.counted
@@ -405,14 +419,14 @@ def calibrated_by(
         hit, share = aggregate.chance_right(gold)[control], confidence[control]
         two = np.column_stack([share, 1.0 - share])
         how = calibration(two, np.column_stack([hit, 1.0 - hit]), len(votes.classes))
-    return _labelled(_calibrated(aggregate, how, votes), votes, labelled.method, known, seed)
+    return _labelled(_calibrated(aggregate, how, votes), votes, labelled.method, beforehand, seed)
 
 
-def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
+def _votes(labels: pd.DataFrame, beforehand: KnownBeforehand) -> Votes:
     """The labels that count; tasks and classes are those of all labels."""
-    if known.workers is None:
-        return Votes.of(labels, classes=_classes(labels, known))
-    workers, chosen = labels["worker"].drop_duplicates(), known.workers.index
+    if beforehand.workers is None:
+        return Votes.of(labels, classes=_classes(labels, beforehand))
+    workers, chosen = labels["worker"].drop_duplicates(), beforehand.workers.index
     workers = workers[workers.isin(chosen)]
     if workers.empty:
         raise InputError(
@@ -422,72 +436,74 @@ def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
         labels,
         tasks=np.asarray(labels["task"].unique()),
         workers=workers.to_numpy(),
-        classes=_classes(labels, known),
+        classes=_classes(labels, beforehand),
     )
 
 
-def _classes(labels: pd.DataFrame, known: KnownBeforehand) -> list[Any]:
+def _classes(labels: pd.DataFrame, beforehand: KnownBeforehand) -> list[Any]:
     """All classes that labels, gold or truth name, sorted."""
-    named = (labels["label"], known.gold, known.truth)
+    named = (labels["label"], beforehand.gold, beforehand.truth)
     return sorted({name for series in named if series is not None for name in series.unique()})
 
 
-def _skills(labels: pd.DataFrame, known: KnownBeforehand, votes: Votes) -> FloatArray:
+def _skills(labels: pd.DataFrame, beforehand: KnownBeforehand, votes: Votes) -> FloatArray:
     """ŵ of each worker, shape (m,): from the control tasks, else as given; NaN where unknown."""
-    if known.gold is not None:
-        tested = skills_from_gold(labels, known.gold)
+    if beforehand.gold is not None:
+        tested = skills_from_gold(labels, beforehand.gold)
         share = np.where(tested.estimates.answered[0] > 0, tested.estimates.skill[0], np.nan)
         skill: pd.Series[float] = pd.Series(share, index=tested.workers)
-    elif known.workers is not None and "skill" in known.workers:
-        skill = known.workers["skill"]
+    elif beforehand.workers is not None and "skill" in beforehand.workers:
+        skill = beforehand.workers["skill"]
     else:
         raise InputError("`workers`: no column 'skill' to weight by; add it, or give `gold`")
     return np.asarray(skill.reindex(votes.workers), dtype=np.float64)
 
 
-def _answers(found: Aggregate, votes: Votes) -> pd.DataFrame:
+def _answers(aggregate: Aggregate, votes: Votes) -> pd.DataFrame:
     """`task, label, score, confidence, tied, unlabelled`; no label where there is none to go by."""
-    answers = found.table(votes)
-    confidence = found.info.get("confidence", np.nan)
-    answers.insert(3, "confidence", np.where(found.unlabelled, np.nan, confidence))
+    answers = aggregate.table(votes)
+    confidence = aggregate.info.get("confidence", np.nan)
+    answers.insert(3, "confidence", np.where(aggregate.unlabelled, np.nan, confidence))
     answers["label"] = answers["label"].astype(object).where(~answers["unlabelled"], None)
     return answers
 
 
-def _workers(found: Aggregate, votes: Votes) -> pd.DataFrame:
+def _workers(aggregate: Aggregate, votes: Votes) -> pd.DataFrame:
     m = len(votes.workers)
     count = np.bincount(votes.worker, minlength=m)
-    agreeing = np.bincount(votes.worker, found.label[votes.task] == votes.label, minlength=m)
+    agreeing = np.bincount(votes.worker, aggregate.label[votes.task] == votes.label, minlength=m)
     table = pd.DataFrame(
         {"worker": votes.workers, "labels": count, "agreement": agreeing / np.maximum(count, 1)}
     )
-    return table.assign(**{k: found.info[k] for k in ("skill", "weight") if k in found.info})
+    return table.assign(
+        **{k: aggregate.info[k] for k in ("skill", "weight") if k in aggregate.info}
+    )
 
 
-def _judged(votes: Votes, known: KnownBeforehand) -> IntArray:
+def _judged(votes: Votes, beforehand: KnownBeforehand) -> IntArray:
     """Class of each task by the truth, −1 without one and of control tasks; shape (n,)."""
-    truth, gold = known.truth, known.gold
+    truth, gold = beforehand.truth, beforehand.gold
     if truth is not None and gold is not None:
         truth = truth[~truth.index.isin(gold.index)]
     return gold_codes(votes, truth)
 
 
-def _idle(known: KnownBeforehand, votes: Votes) -> list[str]:
-    if known.workers is None:
+def _idle(beforehand: KnownBeforehand, votes: Votes) -> list[str]:
+    if beforehand.workers is None:
         return []
     active = set(votes.workers)
-    idle = [worker for worker in known.workers.index if worker not in active]
+    idle = [worker for worker in beforehand.workers.index if worker not in active]
     return [f"chosen workers who gave no label, {len(idle)}: {named_few(idle)}"] if idle else []
 
 
 def notes(
-    ties: int, info: Mapping[str, Any], method: str, known: KnownBeforehand, seed: Seed
+    ties: int, info: Mapping[str, Any], method: str, beforehand: KnownBeforehand, seed: Seed
 ) -> list[str]:
     """Say what has to be known to read the labels, a sentence each; `info` is the aggregate's."""
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
-    controls = 0 if known.gold is None else len(known.gold)
-    judged = known.truth is not None
-    said = {
+    controls = 0 if beforehand.gold is None else len(beforehand.gold)
+    judged = beforehand.truth is not None
+    reasons = {
         f"ties, drawn fairly with seed {seed}: {ties}": ties,
         "the iterations ended before the likelihood settled: give more `iterations`": (
             info.get("converged") is False
@@ -504,7 +520,7 @@ def notes(
         "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
         "the skills were given: where they rest on tasks of the truth the accuracy is too "
         "high; give these tasks as `gold` to leave them out": (
-            judged and by_skill and known.gold is None and known.workers is not None
+            judged and by_skill and beforehand.gold is None and beforehand.workers is not None
         ),
     }
-    return [note for note, holds in said.items() if holds]
+    return [note for note, holds in reasons.items() if holds]

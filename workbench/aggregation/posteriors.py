@@ -152,8 +152,8 @@ class LabelMatrix:
 
     def excluded(self) -> BoolArray:
         """Mark, for each known task, the classes that it is not; shape (n, L)."""
-        known = self.known[:, None]
-        excluded: BoolArray = (known >= 0) & (known != np.arange(self.shape[2]))
+        gold = self.known[:, None]
+        excluded: BoolArray = (gold >= 0) & (gold != np.arange(self.shape[2]))
         return excluded
 
     def clamped(self, posterior: FloatArray) -> FloatArray:
@@ -250,8 +250,8 @@ def concluded(
     best = posterior.max(axis=1)
     candidates = posterior >= (best - TIE)[:, None]
     second = np.partition(posterior, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
-    known = matrix.known >= 0
-    winners = candidates | ~(matrix.labelled | known)[:, None]
+    with_gold = matrix.known >= 0
+    winners = candidates | ~(matrix.labelled | with_gold)[:, None]
     label = fair_choice(winners, stream(seed, "ties"))
     return Aggregate(
         label=label,

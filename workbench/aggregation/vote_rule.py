@@ -55,40 +55,40 @@ def vote_rule(
     entry, by_task = AGGREGATORS[method].call, VotesByTask(votes)
     takes = inspect.signature(entry).parameters
     by_skill, by_model = "skill" in takes, "earlier" in takes
-    given = dict(options or {})
+    settings = dict(options or {})
     always = np.full(len(votes.tasks), -1) if gold is None else gold
 
-    def fit(known: IntArray) -> FittedRule:
-        known = np.where(always >= 0, always, known)
+    def fit(gold: IntArray) -> FittedRule:
+        gold = np.where(always >= 0, always, gold)
         if by_skill:
-            return _SkillVote(entry, by_task, known, given, seed)
-        return _model(known) if by_model else whole(known)
+            return _SkillVote(entry, by_task, gold, settings, seed)
+        return _model(gold) if by_model else whole(gold)
 
-    def _model(known: IntArray) -> FittedRule:
-        found = entry(by_task.votes, seed=seed, earlier=Earlier(known, None), **given)
-        return _WholeVote(found, by_task, known)
+    def _model(gold: IntArray) -> FittedRule:
+        aggregate = entry(by_task.votes, seed=seed, earlier=Earlier(gold, None), **settings)
+        return _WholeVote(aggregate, by_task, gold)
 
     if not by_skill and not by_model:  # the same whatever the gold
-        found = entry(by_task.votes, seed=seed, **given)
-        whole = fixed_rule(found, by_task.votes, always)
+        aggregate = entry(by_task.votes, seed=seed, **settings)
+        whole = fixed_rule(aggregate, by_task.votes, always)
     return fit
 
 
-def fixed_rule(found: Aggregate, votes: Votes, gold: IntArray) -> GoldRule:
+def fixed_rule(aggregate: Aggregate, votes: Votes, gold: IntArray) -> GoldRule:
     """Make a rule of labels that are there, whatever further gold becomes known.
 
     Parameters
     ----------
-    found, votes
+    aggregate, votes
         The labels of n tasks, and the votes they came from.
     gold
         Class of the tasks whose gold they may rest on, −1 for the others, shape (n,).
     """
     by_task = VotesByTask(votes)
-    whole = _WholeVote(found, by_task, gold)
+    whole = _WholeVote(aggregate, by_task, gold)
 
-    def fit(known: IntArray) -> FittedRule:
-        return replace(whole, gold=np.where(gold >= 0, gold, known))
+    def fit(controls: IntArray) -> FittedRule:
+        return replace(whole, gold=np.where(gold >= 0, gold, controls))
 
     return fit
 
@@ -153,8 +153,8 @@ class _SkillVote(FittedRule):
 
     def label(self, tasks: IntArray) -> RuleLabels:
         votes = _of_tasks(self.by_task, tasks)
-        found = self.entry(votes, skill=self.skill, seed=self.seed, **self.options)
-        return RuleLabels(_chances(found, len(votes.classes)))
+        aggregate = self.entry(votes, skill=self.skill, seed=self.seed, **self.options)
+        return RuleLabels(_chances(aggregate, len(votes.classes)))
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
         chance = self.label(tasks).chance
@@ -185,20 +185,20 @@ class _WholeVote(FittedRule):
         return independent_errors(self.by_task, tasks, self.chance[tasks], self.gold)
 
 
-def _chances(found: Aggregate, classes: int) -> FloatArray:
+def _chances(aggregate: Aggregate, classes: int) -> FloatArray:
     """Chance of each class over the fair draws, shape (n, L); NaN where nobody voted."""
-    n = len(found.label)
-    if isinstance(found.winners, Tally):
-        counted = found.winners
+    n = len(aggregate.label)
+    if isinstance(aggregate.winners, Tally):
+        counted = aggregate.winners
         winning = np.repeat(counted.others[:, None] > 0, classes, axis=1)
         winning[counted.task, counted.label] = counted.winning
-    elif found.winners is not None:
-        winning = found.winners
+    elif aggregate.winners is not None:
+        winning = aggregate.winners
     else:
-        winning = np.arange(classes) == found.label[:, None]
+        winning = np.arange(classes) == aggregate.label[:, None]
     chance: FloatArray = winning / np.maximum(winning.sum(axis=1), 1)[:, None]
     chance = chance.reshape(n, classes).astype(np.float64)
-    chance[found.unlabelled] = np.nan
+    chance[aggregate.unlabelled] = np.nan
     return chance
 
 

@@ -168,10 +168,10 @@ def majority(votes: Votes, *, seed: Seed) -> Aggregate:
     InputError
         There are tasks and no classes, or the seed is none.
     """
-    found, lead = _decide(votes, np.ones(len(votes)), "majority", seed)
+    aggregate, lead = _decide(votes, np.ones(len(votes)), "majority", seed)
     size = np.bincount(votes.task, minlength=len(votes.tasks))
-    found.info["confidence"] = lead / np.maximum(size, 1)
-    return found
+    aggregate.info["confidence"] = lead / np.maximum(size, 1)
+    return aggregate
 
 
 def weighted_majority(
@@ -251,19 +251,19 @@ def log_odds_vote(
     """
     n, L = len(votes.tasks), _classes(votes, classes)
     weights = partial(log_odds_weights, truncate=truncate)
-    found, lead = _by_skill(votes, skill, weights, L, seed)
-    counted = found.winners
+    aggregate, lead = _by_skill(votes, skill, weights, L, seed)
+    counted = aggregate.winners
     assert isinstance(counted, Tally)
     top = np.maximum(counted.best, 0.0)
-    seen = np.exp(counted.total - top[counted.task])
+    chance = np.exp(counted.total - top[counted.task])
     unseen = L - np.bincount(counted.task, minlength=n)
-    likely = np.bincount(counted.task, seen, minlength=n) + unseen * np.exp(-top)
-    found.info["confidence"] = np.exp(lead - top) / likely
+    likely = np.bincount(counted.task, chance, minlength=n) + unseen * np.exp(-top)
+    aggregate.info["confidence"] = np.exp(lead - top) / likely
     moved = int(((skill < truncate) | (skill > 1 - truncate)).sum())
-    found.info["notes"].insert(
+    aggregate.info["notes"].insert(
         0, f"skills moved into [{truncate:g}, {1 - truncate:g}] before the log-odds: {moved}"
     )
-    return found
+    return aggregate
 
 
 def expected_accuracy(
@@ -305,10 +305,10 @@ def expected_accuracy(
     if len(true) and true.max() >= class_count(votes):
         raise InputError(f"truth has a class {true.max()}: give indices below {len(votes.classes)}")
     counted = tally(votes, _weight(votes, weights, per))
-    known = true >= 0
-    if not known.any():
+    with_truth = true >= 0
+    if not with_truth.any():
         return float("nan")
-    return float((counted.wins(true)[known] / counted.winners[known]).mean())
+    return float((counted.wins(true)[with_truth] / counted.winners[with_truth]).mean())
 
 
 def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
@@ -397,11 +397,11 @@ def tally(votes: Votes, weight: FloatArray) -> Tally:
     absent = L - np.bincount(task, minlength=n)
     # Two classes without a vote, where there are as many, stand for all of them.
     owner = np.concatenate([task, np.flatnonzero(absent > 0), np.flatnonzero(absent > 1)])
-    known = np.append(total, np.zeros(len(owner) - len(task)))
-    known = known[np.lexsort((known, owner))]
+    totals = np.append(total, np.zeros(len(owner) - len(task)))
+    totals = totals[np.lexsort((totals, owner))]
     last = np.cumsum(np.bincount(owner, minlength=n)) - 1
-    best = known[last]
-    second = known[last - 1] if L > 1 else np.zeros(n)
+    best = totals[last]
+    second = totals[last - 1] if L > 1 else np.zeros(n)
     least = best - TIE * np.bincount(votes.task, np.abs(weight), minlength=n)
     others = np.where(least <= 0, absent, 0)
     return Tally(task, label, total, total >= least[task], best, second, others)
@@ -438,19 +438,21 @@ def _weight(votes: Votes, weights: ArrayLike | None, per: Literal["vote", "worke
     """Weight of each vote, shape (k,)."""
     if weights is None:
         return np.ones(len(votes))
-    given = checks.floats("weights", weights)
-    fit = np.abs(given) <= LARGEST
+    values = checks.floats("weights", weights)
+    fit = np.abs(values) <= LARGEST
     if not fit.all():
         at = int(np.argmin(fit))
-        raise InputError(f"weights[{at}] is {given.flat[at]:g}: give numbers within ±{LARGEST:g}")
+        raise InputError(f"weights[{at}] is {values.flat[at]:g}: give numbers within ±{LARGEST:g}")
     sizes = {"vote": len(votes), "worker": len(votes.workers)}
     if per not in sizes:
         raise InputError(f"per is {per!r}: give 'vote' or 'worker'")
-    if given.shape != (sizes[per],):
+    if values.shape != (sizes[per],):
         other = "worker" if per == "vote" else "vote"
-        hint = f", or say per={other!r}" if given.shape == (sizes[other],) else ""
-        raise InputError(f"weights has shape {given.shape}: give {sizes[per]}, one per {per}{hint}")
-    return given if per == "vote" else given[votes.worker]
+        hint = f", or say per={other!r}" if values.shape == (sizes[other],) else ""
+        raise InputError(
+            f"weights has shape {values.shape}: give {sizes[per]}, one per {per}{hint}"
+        )
+    return values if per == "vote" else values[votes.worker]
 
 
 def _classes(votes: Votes, classes: int | None) -> int:
@@ -476,15 +478,15 @@ def _by_skill(
     L: int,
     seed: Seed,
 ) -> tuple[Aggregate, FloatArray]:
-    known = ~np.isnan(skill)
+    with_skill = ~np.isnan(skill)
     weight = np.zeros(len(skill))
-    weight[known] = weights(skill[known], L)
-    found, lead = _decide(votes, _weight(votes, weight, "worker"), "weighted majority", seed)
-    strangers = votes.workers[~known].tolist()
-    said = "workers without a control answer, who do not count"
-    notes = [f"{said}, {len(strangers)}: {named_few(strangers)}"] if strangers else []
-    found.info.update(skill=skill, weight=weight, notes=notes)
-    return found, lead
+    weight[with_skill] = weights(skill[with_skill], L)
+    aggregate, lead = _decide(votes, _weight(votes, weight, "worker"), "weighted majority", seed)
+    strangers = votes.workers[~with_skill].tolist()
+    title = "workers without a control answer, who do not count"
+    notes = [f"{title}, {len(strangers)}: {named_few(strangers)}"] if strangers else []
+    aggregate.info.update(skill=skill, weight=weight, notes=notes)
+    return aggregate, lead
 
 
 def _decide(
@@ -493,7 +495,7 @@ def _decide(
     """Label each task, and give the sum of weights of its label, shape (n,)."""
     counted = tally(votes, weight)
     unlabelled = np.bincount(votes.task, minlength=len(votes.tasks)) == 0
-    found = Aggregate(
+    aggregate = Aggregate(
         label=counted.choice(stream(seed, "ties")),
         score=counted.best - counted.second,
         tied=(counted.winners > 1) & ~unlabelled,
@@ -501,4 +503,4 @@ def _decide(
         method=method,
         winners=counted,
     )
-    return found, counted.of(found.label)
+    return aggregate, counted.of(aggregate.label)

@@ -50,12 +50,12 @@ SUBSETS = 2**18
 """Most sets that are looked at one by one."""
 
 
-def predicted_error(known: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> ErrorRate:
+def predicted_error(pool: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> ErrorRate:
     """Posterior expectation of the error of the chosen workers' vote: see the module's text.
 
     Parameters
     ----------
-    known
+    pool
         Scores of the m workers: the posterior follows from their answers and their prior, the
         weights of the vote, Lŵ − 1 (2), from ŵ.
     chosen
@@ -75,12 +75,12 @@ def predicted_error(known: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> Erro
     InputError
         An index out of range or repeated, or a worker without an estimate.
     """
-    at, L = known.workers(chosen), known.classes
-    w, votes = known.vote_weight[at], _draws(len(at), L)
+    at, L = pool.workers(chosen), pool.classes
+    w, votes = pool.vote_weight[at], _draws(len(at), L)
     return _mixed(
         [
             (share, [_error(p[at], w, L, max(votes // parts, 10_000), seed)])
-            for share, p, parts in _by_difficulty(known)
+            for share, p, parts in _by_difficulty(pool)
         ]
     )[0]
 
@@ -97,7 +97,7 @@ def _error(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> Erro
     return plurality_error(p, w, L, seed=seed, draws=votes)
 
 
-def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[ErrorRate]:
+def prefix_errors(pool: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[ErrorRate]:
     """`predicted_error` of the first 1, 2, …, k workers of an order.
 
     Where votes have to be simulated, all prefixes share them, so that their differences are known
@@ -113,11 +113,11 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
     InputError
         As `predicted_error`.
     """
-    at, L = known.workers(order), known.classes
+    at, L = pool.workers(order), pool.classes
     if not len(at):
         return []
-    w, votes = known.vote_weight[at], _draws(len(at), L)
-    parts = [(share, p[at]) for share, p, _ in _by_difficulty(known)]
+    w, votes = pool.vote_weight[at], _draws(len(at), L)
+    parts = [(share, p[at]) for share, p, _ in _by_difficulty(pool)]
     most = np.sum([share * _chernoff(p, w, L) for share, p in parts], axis=0)
     rates = _listed(parts, w, L)
     # Up to the last prefix of which the bound says too little.
@@ -143,13 +143,13 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
     return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
 
 
-def _by_difficulty(known: Scores) -> list[tuple[float, FloatArray, int]]:
+def _by_difficulty(pool: Scores) -> list[tuple[float, FloatArray, int]]:
     """Share of the tasks of each difficulty, the workers' skills there, and how many there are."""
-    skill = known.posterior_skill
-    if not known.difficulty:
+    skill = pool.posterior_skill
+    if not pool.difficulty:
         return [(1.0, skill, 1)]
-    turned = np.nan_to_num(known.vote_weight) < 0
-    able, shares = skills_by_difficulty(skill, known.difficulty, turned)
+    turned = np.nan_to_num(pool.vote_weight) < 0
+    able, shares = skills_by_difficulty(skill, pool.difficulty, turned)
     return [(share, able[:, q], len(shares)) for q, share in enumerate(shares.tolist())]
 
 
@@ -167,14 +167,14 @@ def _mixed(parts: list[tuple[float, list[ErrorRate]]]) -> list[ErrorRate]:
     ]
 
 
-def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> IntArray:
+def exhaustive_by_accuracy(pool: Scores, budget: int, *, seed: Seed = 0) -> IntArray:
     """Choose the set of at most K workers whose vote errs least, by looking at every one.
 
     Of several the smallest, and of these the first in the order of indices.
 
     Parameters
     ----------
-    known
+    pool
         Scores of the m workers, of whom few enough are eligible.
     budget
         K ≥ 1.
@@ -190,7 +190,7 @@ def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> Int
     InputError
         More than 262,144 sets, or a budget below 1.
     """
-    who, L = np.flatnonzero(known.eligible), known.classes
+    who, L = np.flatnonzero(pool.eligible), pool.classes
     K = min(checks.count("budget", budget, 1), len(who))
     count = sum(math.comb(len(who), k) for k in range(1, K + 1))
     if count > SUBSETS:
@@ -200,7 +200,7 @@ def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> Int
         )
     if not K:
         return who
-    w = known.vote_weight
+    w = pool.vote_weight
     sets: BoolArray = np.zeros((count, len(who)), dtype=np.bool_)
     members = (some for k in range(1, K + 1) for some in combinations(range(len(who)), k))
     for row, some in enumerate(members):
@@ -213,11 +213,11 @@ def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> Int
                 if L == 2
                 else [plurality_error(p[who][some], w[who][some], L, seed=seed) for some in sets],
             )
-            for share, p, _ in _by_difficulty(known)
+            for share, p, _ in _by_difficulty(pool)
         ]
     )
     chosen = who[sets[least_error(rates)]]
-    best_first: IntArray = chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
+    best_first: IntArray = chosen[np.argsort(-pool.posterior_value[chosen], kind="stable")]
     return best_first
 
 

@@ -61,7 +61,7 @@ def error_bound(
     return min(1.0, (L - 1) * math.exp(-2.0 * t * t))
 
 
-def interval(known: Scores, chosen: ArrayLike, *, confidence: float = 0.95) -> tuple[float, float]:
+def interval(pool: Scores, chosen: ArrayLike, *, confidence: float = 0.95) -> tuple[float, float]:
     """Interval around F̂(S) that covers F(S) with at least the confidence asked (Theorem 3).
 
     G(ŵ_i) has a range of at most r_i = n_i(L − 1)²/(n_i − 1), so by Hoeffding's inequality
@@ -71,7 +71,7 @@ def interval(known: Scores, chosen: ArrayLike, *, confidence: float = 0.95) -> t
 
     Parameters
     ----------
-    known
+    pool
         Scores of the m workers.
     chosen
         Indices of the set, each once, and each with two control answers or more: what a prior says
@@ -89,12 +89,12 @@ def interval(known: Scores, chosen: ArrayLike, *, confidence: float = 0.95) -> t
         An index out of range or repeated, a worker with fewer than two answers, nobody, or a
         confidence outside (0, 1).
     """
-    at = known.workers(chosen, least=2)
+    at = pool.workers(chosen, least=2)
     if not len(at):
         raise InputError("chosen is empty, and nobody has no score: give one worker or more")
-    n, L = known.answered[at].astype(np.float64), known.classes
+    n, L = pool.answered[at].astype(np.float64), pool.classes
     alpha = math.sqrt(math.log(2.0 / (1.0 - checks.inside("confidence", confidence))) / 2.0)
     reach = n * (L - 1) ** 2 / (n - 1)
     half = alpha * math.sqrt(np.mean(reach**2))
-    middle = set_score(known.gain[at])
+    middle = set_score(pool.gain[at])
     return middle - half, middle + half

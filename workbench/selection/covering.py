@@ -57,13 +57,13 @@ def who_answers(labels: pd.DataFrame, gold: pd.Series[Any], workers: Names) -> B
 
 
 def covering(
-    known: Scores, answers: BoolArray, budget: int, *, undecided: float | None = None, seed: Seed
+    pool: Scores, answers: BoolArray, budget: int, *, undecided: float | None = None, seed: Seed
 ) -> IntArray:
     """Choose at most K workers whose vote errs least over the tasks as they are answered.
 
     Parameters
     ----------
-    known
+    pool
         Scores of the m workers.
     answers
         Who labels which task, shape (n, m).
@@ -78,8 +78,8 @@ def covering(
     -------
     Indices of the chosen, who errs least alone first.
     """
-    votes = _Drawn.of(known, answers, undecided, seed)
-    score = np.zeros((votes.tasks, known.classes))
+    votes = _Drawn.of(pool, answers, undecided, seed)
+    score = np.zeros((votes.tasks, pool.classes))
     alone = votes.errors_with(score, np.arange(votes.workers))
     candidates = np.argsort(alone, kind="stable")[:CANDIDATES]
     chosen: list[int] = []
@@ -131,17 +131,17 @@ class _Drawn:
         self._labels = [labels[rows, j] for j, rows in enumerate(self._rows)]
 
     @classmethod
-    def of(cls, known: Scores, answers: BoolArray, undecided: float | None, seed: Seed) -> _Drawn:
+    def of(cls, pool: Scores, answers: BoolArray, undecided: float | None, seed: Seed) -> _Drawn:
         """Draw tasks, with replacement where there are few, and a label for each that is given."""
-        draw, L = stream(seed, "covering"), known.classes
+        draw, L = stream(seed, "covering"), pool.classes
         n = len(answers)
         rows = draw.permutation(n)[:DRAWS] if n >= DRAWS else np.arange(DRAWS) % n
-        places = np.flatnonzero(known.eligible)
-        skill = np.broadcast_to(known.posterior_skill[places], (len(rows), len(places)))
+        places = np.flatnonzero(pool.eligible)
+        skill = np.broadcast_to(pool.posterior_skill[places], (len(rows), len(places)))
         wrong = draw.integers(1, L, skill.shape)
         labels = np.where(draw.random(skill.shape) < skill, 0, wrong)
         blank = 1.0 - 1.0 / L if undecided is None else undecided
-        return cls(places, known.vote_weight[places], answers[rows][:, places], labels, blank)
+        return cls(places, pool.vote_weight[places], answers[rows][:, places], labels, blank)
 
     def add(self, score: FloatArray, worker: int, times: float = 1.0) -> None:
         """Add a worker's votes to the scores of the classes, shape (tasks, L), in place."""

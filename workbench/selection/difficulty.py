@@ -82,13 +82,13 @@ def wrong_by_difficulty(
         Of the tasks, by difficulty, shape (q,).
     """
     shape = (chance.shape[0], chance.shape[1])
-    told = np.empty((*shape, len(share)))
+    log_odds = np.empty((*shape, len(share)))
     for q, part in enumerate(share.tolist()):
         miss = np.log1p(-able[:, q]) - np.log(max(shape[1] - 1, 1))
         none = np.bincount(place, miss, minlength=shape[0])[:, None]
         lead = class_sums(place, label, np.log(able[:, q]) - miss, shape)
-        told[:, :, q] = none + lead + np.log(part)
-    likely = np.exp(told - told.max(axis=(1, 2), keepdims=True)).sum(axis=2)
+        log_odds[:, :, q] = none + lead + np.log(part)
+    likely = np.exp(log_odds - log_odds.max(axis=(1, 2), keepdims=True)).sum(axis=2)
     wrong: FloatArray = 1.0 - (chance * likely).sum(axis=1) / likely.sum(axis=1)
     return wrong
 

@@ -115,13 +115,13 @@ class Frontier:
 
 
 def frontier(
-    known: Scores, prices: FloatArray, budget: int, money: float = math.inf, *, seed: Seed = 0
+    pool: Scores, prices: FloatArray, budget: int, money: float = math.inf, *, seed: Seed = 0
 ) -> Frontier:
     """Find the cheapest sets by error, of at most K workers.
 
     Parameters
     ----------
-    known
+    pool
         Scores of m workers; those eligible may be chosen.
     prices
         Of a label of each, ≥ 0, shape (m,); of who is not eligible any number or NaN.
@@ -139,7 +139,7 @@ def frontier(
     """
     K = checks.count("budget", budget, 1)
     limit = checks.number("money", money, 0.0, math.inf)
-    who = np.flatnonzero(known.eligible)
+    who = np.flatnonzero(pool.eligible)
     cost = np.asarray(prices, dtype=np.float64)[who]
     if not (np.isfinite(cost) & (cost >= 0)).all():
         raise InputError("prices has an entry that is negative or no number: give prices ≥ 0")
@@ -147,25 +147,25 @@ def frontier(
     who, cost = who[cost <= limit], cost[cost <= limit]
     if not len(who):
         return Frontier((), True, 0)
-    kinds = _Kinds.of(known, who, cost, stream(seed, "ties"))
-    law = _law(known, kinds, K, seed)
-    found = _all(kinds, K, limit, law)
-    complete = found is not None and not isinstance(law, _Lattice)
-    if found is None:
-        found = _beam(kinds, K, limit, law)
-    counts, error = found
+    kinds = _Kinds.of(pool, who, cost, stream(seed, "ties"))
+    law = _law(pool, kinds, K, seed)
+    pareto = _all(kinds, K, limit, law)
+    complete = pareto is not None and not isinstance(law, _Lattice)
+    if pareto is None:
+        pareto = _beam(kinds, K, limit, law)
+    counts, error = pareto
     keep = _not_dominated(np.round(counts @ kinds.price, 12), error)
     if len(keep) > KEPT:
         keep = keep[np.unique(np.linspace(0, len(keep) - 1, KEPT).round().astype(int))]
     sets: list[PricedSet] = []
     for row in counts[keep]:
-        chosen = kinds.members(row, known)
-        rate = predicted_error(known, chosen, seed=seed)
+        chosen = kinds.members(row, pool)
+        rate = predicted_error(pool, chosen, seed=seed)
         if sets and rate.probability >= sets[-1].error.probability:
             continue
         spent = math.fsum(np.asarray(prices)[chosen].tolist())
-        sets.append(PricedSet(chosen, spent, rate, 0.0, kinds.tied(row, known)))
-    least = least_errors(known, who, cost, K, np.array([each.cost for each in sets]))
+        sets.append(PricedSet(chosen, spent, rate, 0.0, kinds.tied(row, pool)))
+    least = least_errors(pool, who, cost, K, np.array([each.cost for each in sets]))
     bounded = (
         replace(each, bound=min(bound, each.error.probability))
         for each, bound in zip(sets, least.tolist(), strict=True)
@@ -174,22 +174,22 @@ def frontier(
 
 
 def least_errors(
-    known: Scores, who: IntArray, cost: FloatArray, budget: int, money: FloatArray
+    pool: Scores, who: IntArray, cost: FloatArray, budget: int, money: FloatArray
 ) -> FloatArray:
     """Bound from below the expected error of at most K workers for each amount of money.
 
     Parameters
     ----------
-    known
+    pool
         Scores.
     who, cost
         Indices and prices of those who may be chosen, shape (v,).
     budget, money
         K, and amounts, shape (a,).
     """
-    L = known.classes
-    turned = known.vote_weight[who] < 0
-    able, share = skills_by_difficulty(known.posterior_skill[who], known.difficulty, turned)
+    L = pool.classes
+    turned = pool.vote_weight[who] < 0
+    able, share = skills_by_difficulty(pool.posterior_skill[who], pool.difficulty, turned)
     other = (1.0 - able) / (L - 1)
     apart = -np.log(np.maximum(2.0 * np.sqrt(able * other) + (L - 2) * other, 1e-300))  # (v, q)
     paid = cost[:, None] > 0
@@ -216,11 +216,11 @@ class _Kinds:
     workers: tuple[IntArray, ...]
 
     @classmethod
-    def of(cls, known: Scores, who: IntArray, cost: FloatArray, rng: np.random.Generator) -> _Kinds:
+    def of(cls, pool: Scores, who: IntArray, cost: FloatArray, rng: np.random.Generator) -> _Kinds:
         order = rng.permutation(len(who))
-        order = order[np.argsort(-known.answered[who[order]], kind="stable")]
+        order = order[np.argsort(-pool.answered[who[order]], kind="stable")]
         who, cost = who[order], cost[order]
-        table = np.column_stack([known.posterior_skill[who], known.vote_weight[who], cost])
+        table = np.column_stack([pool.posterior_skill[who], pool.vote_weight[who], cost])
         rows, kind = np.unique(table, axis=0, return_inverse=True)
         rank = np.lexsort((rows[:, 2], -np.abs(rows[:, 1])))
         members = tuple(who[kind == each] for each in rank.tolist())
@@ -231,18 +231,18 @@ class _Kinds:
     def size(self) -> IntArray:
         return np.array([len(each) for each in self.workers])
 
-    def members(self, counts: IntArray, known: Scores) -> IntArray:
+    def members(self, counts: IntArray, pool: Scores) -> IntArray:
         """Indices of the first workers of each kind, most informative first."""
         chosen = np.concatenate(
             [each[:k] for each, k in zip(self.workers, counts.tolist(), strict=True)]
         )
-        return chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
+        return chosen[np.argsort(-pool.posterior_value[chosen], kind="stable")]
 
-    def tied(self, counts: IntArray, known: Scores) -> IntArray:
+    def tied(self, counts: IntArray, pool: Scores) -> IntArray:
         """Who was drawn among: of a kind some are chosen and some not, with equal evidence."""
         tied: list[IntArray] = [np.zeros(0, dtype=np.int64)]
         for each, k in zip(self.workers, counts.tolist(), strict=True):
-            answered = known.answered[each]
+            answered = pool.answered[each]
             if 0 < k < len(each) and answered[k - 1] == answered[k]:
                 tied.append(each[answered == answered[k]])
         return np.sort(np.concatenate(tied))
@@ -256,10 +256,10 @@ class _Law(Protocol):
     def error(self, state: Any) -> float: ...
 
 
-def _law(known: Scores, kinds: _Kinds, budget: int, seed: Seed) -> _Law:
-    able, share = skills_by_difficulty(kinds.skill, known.difficulty, kinds.weight < 0)
-    if known.classes > 2:
-        return _Votes(kinds, able, share, known.classes, seed)
+def _law(pool: Scores, kinds: _Kinds, budget: int, seed: Seed) -> _Law:
+    able, share = skills_by_difficulty(kinds.skill, pool.difficulty, kinds.weight < 0)
+    if pool.classes > 2:
+        return _Votes(kinds, able, share, pool.classes, seed)
     most = np.minimum(kinds.size, budget)
     values = min(min(budget, int(kinds.size.sum())) * math.log(2), float(np.log1p(most).sum()))
     if values <= math.log(VALUES):
@@ -474,5 +474,5 @@ def _not_dominated(cost: FloatArray, error: FloatArray) -> IntArray:
     """Those that err less than all that are no dearer, cheapest first; of equals the first."""
     order = np.lexsort((error, cost))
     least = np.minimum.accumulate(error[order])
-    kept: IntArray = order[np.append(True, least[1:] < least[:-1] * (1.0 - 1e-9))]
-    return kept
+    best: IntArray = order[np.append(True, least[1:] < least[:-1] * (1.0 - 1e-9))]
+    return best

@@ -280,21 +280,21 @@ def hire(
     L, workers = _class_count(options.classes, names), tested.workers
     c, n = tested.estimates.correct[0], tested.estimates.answered[0]
     scored = score_by(control_answers(labels, gold, workers), L, options)
-    known = eligible_to_hire(scored, options)
-    refused = scored.eligible & ~known.eligible
+    pool = eligible_to_hire(scored, options)
+    refused = scored.eligible & ~pool.eligible
     prices = worker_prices(scored, workers, options.costs)
     answers = who_answers(labels, gold, workers)
-    selection, money, found = chosen_by(known, prices, budget, options, answers)
-    if options.curve and found is None:
-        each = np.ones(len(known)) if prices is None else prices
-        found = frontier(known, each, budget, seed=options.seed)
-    if refused.any() and not known.eligible.any():
+    selection, money, curve_sets = chosen_by(pool, prices, budget, options, answers)
+    if options.curve and curve_sets is None:
+        each = np.ones(len(pool)) if prices is None else prices
+        curve_sets = frontier(pool, each, budget, seed=options.seed)
+    if refused.any() and not pool.eligible.any():
         selection = replace(selection, note=NOBODY)
 
     chosen, rule = selection.chosen, options.rule
     k = len(chosen)
-    order = _ranked(scored, known, selection)
-    far = min(budget, int(known.eligible.sum())) if options.money is None else k
+    order = _ranked(scored, pool, selection)
+    far = min(budget, int(pool.eligible.sum())) if options.money is None else k
     low, high = skill_interval(c, n, options.confidence)
     posterior, weight = (
         np.where(scored.eligible, number, np.nan)
@@ -304,15 +304,15 @@ def hire(
         "worker": workers,
         "answered": n,
         "correct": c,
-        "skill": known.skill,
+        "skill": pool.skill,
         "low": low,
         "high": high,
         "gain": np.where(scored.eligible, scored.gain, np.nan),
-        **({"posterior": posterior, "weight": weight} if known.by_posterior else {}),
+        **({"posterior": posterior, "weight": weight} if pool.by_posterior else {}),
         **({} if prices is None else {"cost": prices}),
     }
     table = pd.DataFrame({name: column[order] for name, column in columns.items()})
-    score = set_score(known.gain[chosen])
+    score = set_score(pool.gain[chosen])
     certain = k > 0 and bool((n[chosen] >= 2).all())
     return Hiring(
         table=table.assign(chosen=np.arange(len(order)) < k),
@@ -321,20 +321,20 @@ def hire(
         budget=budget,
         confidence=options.confidence,
         score=score if k else None,
-        interval=interval(known, chosen, confidence=options.confidence) if certain else None,
+        interval=interval(pool, chosen, confidence=options.confidence) if certain else None,
         error_bound=error_bound(score, L) if k else None,
         error_bound_printed=error_bound(score, L, variant="printed") if k else None,
-        error_predicted=predicted_error(known, chosen, seed=options.seed) if k else None,
-        curve=prefix_scores(known.gain[order[:far]]),
-        plug_in_curve=prefix_scores(known.plug_in[order[:far]]),
+        error_predicted=predicted_error(pool, chosen, seed=options.seed) if k else None,
+        curve=prefix_scores(pool.gain[order[:far]]),
+        plug_in_curve=prefix_scores(pool.plug_in[order[:far]]),
         class_names=names,
         control=len(gold),
         excluded=_excluded(workers, scored, np.where(refused, below_chance(scored), 0.0)),
         tied=workers[selection.tied],
         money=money,
-        frontier=found,
-        notes=_notes(scored, refused, selection, workers, options) + _cheaper(found, workers),
-        known=known,
+        frontier=curve_sets,
+        notes=_notes(scored, refused, selection, workers, options) + _cheaper(curve_sets, workers),
+        known=pool,
         order=order,
         unpriced=options.money is None,
     )
@@ -386,26 +386,26 @@ def _class_count(classes: int | None, names: list[Any]) -> int:
 
 
 def worker_prices(
-    known: Scores, workers: Names, costs: pd.Series[Any] | float | None
+    pool: Scores, workers: Names, costs: pd.Series[Any] | float | None
 ) -> FloatArray | None:
     """Price of each worker, shape (m,); who cannot be scored needs none, and has NaN without."""
     if costs is None:
         return None
     if not isinstance(costs, pd.Series):
-        return np.full(len(known), float(costs))
-    align.prices(list(workers[known.eligible]), ["all"], costs)
+        return np.full(len(pool), float(costs))
+    align.prices(list(workers[pool.eligible]), ["all"], costs)
     prices: FloatArray = costs.reindex(workers).to_numpy(dtype=np.float64)
     return prices
 
 
 def control_answers(labels: pd.DataFrame, gold: pd.Series[Any], workers: Names) -> ControlAnswers:
     """Number the answers to control tasks; arguments as for `hire`, and the workers' names."""
-    asked = labels[labels["task"].isin(gold.index)]
-    true = gold.reindex(asked["task"]).to_numpy()
+    answers = labels[labels["task"].isin(gold.index)]
+    true = gold.reindex(answers["task"]).to_numpy()
     return ControlAnswers(
-        pd.Index(gold.index).get_indexer(pd.Index(asked["task"])).astype(np.int64),
-        pd.Index(workers).get_indexer(pd.Index(asked["worker"])).astype(np.int64),
-        asked["label"].to_numpy() == true,
+        pd.Index(gold.index).get_indexer(pd.Index(answers["task"])).astype(np.int64),
+        pd.Index(workers).get_indexer(pd.Index(answers["worker"])).astype(np.int64),
+        answers["label"].to_numpy() == true,
         len(workers),
     )
 
@@ -429,7 +429,7 @@ def eligible_to_hire(scored: Scores, options: HireOptions) -> Scores:
 
 
 def chosen_by(
-    known: Scores,
+    pool: Scores,
     prices: FloatArray | None,
     budget: int,
     options: HireOptions,
@@ -439,13 +439,13 @@ def chosen_by(
 
     `answers`, shape (n, m), says who labels which task, where that is to be seen.
     """
-    if answers is not None and options.covers and known.eligible.any():
-        chosen = covering(known, answers, budget, undecided=options.undecided, seed=options.seed)
-        value = known.posterior_value
+    if answers is not None and options.covers and pool.eligible.any():
+        chosen = covering(pool, answers, budget, undecided=options.undecided, seed=options.seed)
+        value = pool.posterior_value
         return Selection(chosen, np.zeros(0), NONE, AS_ANSWERED, value), None, None
     if prices is None or options.money is None:
         selection = select(
-            known,
+            pool,
             budget,
             options.rule,
             seed=options.seed,
@@ -454,29 +454,29 @@ def chosen_by(
         )
         return selection, None, None
     if options.rule == "accuracy":
-        known = replace(known, eligible=known.eligible & ~np.isnan(prices))
-        found = frontier(known, prices, budget, options.money, seed=options.seed)
-        value, best = known.posterior_value, found.best
+        pool = replace(pool, eligible=pool.eligible & ~np.isnan(prices))
+        sets = frontier(pool, prices, budget, options.money, seed=options.seed)
+        value, best = pool.posterior_value, sets.best
         if best is None:
-            return Selection(NONE, np.zeros(0), NONE, UNAFFORDABLE, value), None, found
-        return Selection(best.chosen, np.zeros(0), best.tied, "", value), None, found
+            return Selection(NONE, np.zeros(0), NONE, UNAFFORDABLE, value), None, sets
+        return Selection(best.chosen, np.zeros(0), best.tied, "", value), None, sets
     from workbench.selection.money import within_money
 
     bought = within_money(
-        np.where(known.eligible, known.gain, -np.inf),
-        np.where(known.eligible, prices, 0.0),
+        np.where(pool.eligible, pool.gain, -np.inf),
+        np.where(pool.eligible, prices, 0.0),
         budget,
         options.money,
         seed=options.seed,
         time_limit=options.time_limit,
-        evidence=known.answered,
+        evidence=pool.answered,
     )
     return Selection(bought.chosen, np.zeros(0), bought.tied, bought.note), bought, None
 
 
-def _cheaper(found: Frontier | None, workers: Names) -> tuple[str, ...]:
+def _cheaper(sets: Frontier | None, workers: Names) -> tuple[str, ...]:
     """Say which set errs hardly more for much less money."""
-    nearly, best = (found.nearly, found.best) if found else (None, None)
+    nearly, best = (sets.nearly, sets.best) if sets else (None, None)
     if nearly is None or best is None:
         return ()
     return (
@@ -486,25 +486,25 @@ def _cheaper(found: Frontier | None, workers: Names) -> tuple[str, ...]:
     )
 
 
-def _ranked(scored: Scores, known: Scores, selection: Selection) -> IntArray:
+def _ranked(scored: Scores, pool: Scores, selection: Selection) -> IntArray:
     """All workers: the chosen as the rule has them, the others by its value and evidence.
 
     Then who is refused, and at last who cannot be scored.
     """
     value = scored.gain if selection.value is None else selection.value
     value = np.where(scored.eligible, value, -np.inf)
-    order = np.lexsort((-scored.answered, -value, ~known.eligible, ~scored.eligible))
+    order = np.lexsort((-scored.answered, -value, ~pool.eligible, ~scored.eligible))
     return np.concatenate([selection.chosen, order[~np.isin(order, selection.chosen)]])
 
 
-def _excluded(workers: Names, known: Scores, below: FloatArray) -> pd.DataFrame:
+def _excluded(workers: Names, pool: Scores, below: FloatArray) -> pd.DataFrame:
     """`below` is the chance of who is refused, else 0."""
-    out = np.flatnonzero(~known.eligible | (below > 0))
+    out = np.flatnonzero(~pool.eligible | (below > 0))
     why = [
         f"below chance with probability {below[j]:.3f}"
         if below[j]
         else "one control answer"
-        if known.answered[j]
+        if pool.answered[j]
         else "no control answer"
         for j in out
     ]
@@ -512,24 +512,24 @@ def _excluded(workers: Names, known: Scores, below: FloatArray) -> pd.DataFrame:
 
 
 def _notes(
-    known: Scores,
+    pool: Scores,
     refused: BoolArray,
     selection: Selection,
     workers: Names,
     options: HireOptions,
 ) -> tuple[str, ...]:
-    L, chosen, tied = known.classes, selection.chosen, selection.tied
-    out = known.answered[~known.eligible]
+    L, chosen, tied = pool.classes, selection.chosen, selection.tied
+    out = pool.answered[~pool.eligible]
     none = int((out == 0).sum())
-    guessed = int((known.eligible & (known.answered < 2)).sum())
-    liars = workers[chosen][known.skill[chosen] < 1.0 / L]
+    guessed = int((pool.eligible & (pool.answered < 2)).sum())
+    liars = workers[chosen][pool.skill[chosen] < 1.0 / L]
     by = "gain and price" if options.money is not None else "rank"
     notes = {
         selection.note: bool(selection.note),
-        f"refused, {refused.sum()} of {len(known)} workers ({checks.listing(workers[refused])}): "
+        f"refused, {refused.sum()} of {len(pool)} workers ({checks.listing(workers[refused])}): "
         f"their answers make a skill below guessing, 1/{L}, more likely than not; they are hired "
         "where below chance is allowed": refused.any(),
-        f"left out, {len(out)} of {len(known)} workers: {none} without a control answer, "
+        f"left out, {len(out)} of {len(pool)} workers: {none} without a control answer, "
         f"{len(out) - none} with one (one answer has no variance); a prior takes them in": len(out),
         f"{guessed} workers with no or one control answer are scored by the prior: G is no "
         "unbiased estimate for them, and no interval for F covers them": guessed,

@@ -71,12 +71,12 @@ def hiring(
     who
         Who labels which task, shape (n, m), where that is to be seen.
     """
-    asked = options or HireOptions()
+    wishes = options or HireOptions()
 
     def choose(answers: ControlAnswers) -> tuple[IntArray, FloatArray]:
-        known = eligible_to_hire(score_by(answers, classes, asked), asked)
-        chosen = chosen_by(known, prices, budget, asked, who)[0].chosen
-        return chosen, known.vote_weight[chosen]
+        pool = eligible_to_hire(score_by(answers, classes, wishes), wishes)
+        chosen = chosen_by(pool, prices, budget, wishes, who)[0].chosen
+        return chosen, pool.vote_weight[chosen]
 
     return choose
 
@@ -163,5 +163,5 @@ class _HiredVote(FittedRule):
 
     def _rows(self, tasks: IntArray) -> tuple[IntArray, IntArray]:
         rows, place = self.by_task.rows(tasks)
-        kept = ~np.isnan(self.weight[self.by_task.votes.worker[rows]])
-        return rows[kept], place[kept]
+        counts = ~np.isnan(self.weight[self.by_task.votes.worker[rows]])
+        return rows[counts], place[counts]

@@ -102,12 +102,12 @@ def learned_scores(
     correct, answered = answers.correct, answers.answered
     if prior is None:
         a, b, share = mixture_prior(correct, answered, classes)
-        known = scores(correct, answered, classes, prior=(a, b))
-        known = replace(known, guessers=share, eligible=answered > 0)
+        pool = scores(correct, answered, classes, prior=(a, b))
+        pool = replace(pool, guessers=share, eligible=answered > 0)
     else:
-        known = scores(correct, answered, classes, prior=prior)
-    sigma = fitted_difficulty(answers, known.posterior_skill)
-    return replace(known, difficulty=sigma, by_posterior=True)
+        pool = scores(correct, answered, classes, prior=prior)
+    sigma = fitted_difficulty(answers, pool.posterior_skill)
+    return replace(pool, difficulty=sigma, by_posterior=True)
 
 
 def mixture_prior(
@@ -130,21 +130,21 @@ def mixture_prior(
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    given = answered > 0
-    if given.sum() < 2:
+    tested = answered > 0
+    if tested.sum() < 2:
         return (*FLAT, 0.0)
     a, b = fitted_prior(correct, answered)
-    c, n, times = counted(correct[given], answered[given])
+    c, n, times = counted(correct[tested], answered[tested])
     by_luck = c * np.log(1.0 / classes) + (n - c) * np.log1p(-1.0 / classes)
 
     def unlikely(at: FloatArray) -> tuple[float, FloatArray]:
         share = expit(at[2])
         by_skill, *slopes = beta_binomial(c, n, *beta_of(at))
         able = np.log1p(-share) + by_skill
-        told = np.logaddexp(able, np.log(share) + by_luck)
-        skilled = np.exp(able - told)
+        likely = np.logaddexp(able, np.log(share) + by_luck)
+        skilled = np.exp(able - likely)
         value, down = against(
-            at, np.stack([told, skilled * slopes[0], skilled * slopes[1]]) @ times
+            at, np.stack([likely, skilled * slopes[0], skilled * slopes[1]]) @ times
         )
         return value, np.append(down, (share - 1.0 + skilled) @ times)
 
@@ -178,12 +178,12 @@ def fitted_difficulty(answers: ControlAnswers, skill: FloatArray) -> float:
     starts = np.argsort(answers.task, kind="stable")
     first = np.flatnonzero(np.diff(answers.task[starts], prepend=-1))
     kinds, kind = np.unique(skill[answers.worker[starts]], return_inverse=True)
-    said = kind + len(kinds) * answers.right[starts]
-    told = []
+    cell = kind + len(kinds) * answers.right[starts]
+    likelihood = []
     for sigma in DIFFICULTIES.tolist():
         chance, share = skills_by_difficulty(kinds, sigma)
         chance = np.clip(chance, 1e-12, 1.0 - 1e-12)
-        log = np.log(np.concatenate([1.0 - chance, chance]))[said]
+        log = np.log(np.concatenate([1.0 - chance, chance]))[cell]
         by_task = np.add.reduceat(log, first, axis=0) + np.log(share)
-        told.append(np.logaddexp.reduce(by_task, axis=1).sum() - 0.5 * (sigma / SPREAD) ** 2)
-    return float(DIFFICULTIES[int(np.argmax(told))])
+        likelihood.append(np.logaddexp.reduce(by_task, axis=1).sum() - 0.5 * (sigma / SPREAD) ** 2)
+    return float(DIFFICULTIES[int(np.argmax(likelihood))])

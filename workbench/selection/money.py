@@ -131,8 +131,8 @@ def within_money(
         )
     # Shuffled, whoever comes first among equals is drawn fairly.
     order = stream(seed, "ties").permutation(len(problem.gain))
-    known = np.zeros(len(order), dtype=np.int64) if evidence is None else evidence
-    order = order[np.argsort(-known[order], kind="stable")]
+    answers = np.zeros(len(order), dtype=np.int64) if evidence is None else evidence
+    order = order[np.argsort(-answers[order], kind="stable")]
     assert problem.costs is not None
     shuffled = SelectionProblem(
         problem.gain[order], problem.budget, problem.costs[order], problem.money
@@ -150,8 +150,8 @@ def within_money(
             "no affordable worker is shown to be better than guessing: the best score is not above "
             "0, and one worker is named because the rule names at least one"
         )
-    chosen, tied = _first_of_equals(shuffled, best, known[order])
-    heuristic, _ = _first_of_equals(shuffled, rough, known[order])
+    chosen, tied = _first_of_equals(shuffled, best, answers[order])
+    heuristic, _ = _first_of_equals(shuffled, rough, answers[order])
     chosen, heuristic = (_by_gain(problem, order[hired]) for hired in (chosen, heuristic))
     return MoneySelection(
         chosen,
@@ -202,15 +202,15 @@ def _filled(
     gain: FloatArray, costs: FloatArray, problem: SelectionProblem, ranking: IntArray
 ) -> IntArray:
     """The best prefix of the workers taken when a ranking is walked down within the money."""
-    left, taken = problem.limit, []
+    money, workers = problem.limit, []
     for worker, cost in zip(ranking.tolist(), costs[ranking].tolist(), strict=True):
-        if cost <= left:
-            taken.append(worker)
-            left -= cost
-            if len(taken) == problem.budget:
+        if cost <= money:
+            workers.append(worker)
+            money -= cost
+            if len(workers) == problem.budget:
                 break
-    best = int(np.argmax(prefix_scores(gain[taken])))
-    return np.array(taken[: best + 1], dtype=np.int64)
+    best = int(np.argmax(prefix_scores(gain[workers])))
+    return np.array(workers[: best + 1], dtype=np.int64)
 
 
 def _swapped(gain: FloatArray, costs: FloatArray, limit: float, hired: IntArray) -> IntArray:
@@ -238,15 +238,15 @@ def _first_of_equals(
     pairs = np.column_stack([problem.gain[who], problem.costs[who]]) + 0.0  # −0.0 is 0.0
     _, group = np.unique(pairs, axis=0, return_inverse=True)
     hired = np.isin(who, chosen)
-    taken, tied = [], []
+    members_of, tied = [], []
     for each in np.unique(group[hired]):
         members = who[group == each]
         places = int(hired[group == each].sum())
-        taken.append(members[:places])
-        known = evidence[members]
-        if places < len(members) and known[places - 1] == known[places]:
-            tied.append(members[known == known[places]])
-    return np.concatenate(taken), np.concatenate([NOBODY, *tied])
+        members_of.append(members[:places])
+        answers = evidence[members]
+        if places < len(members) and answers[places - 1] == answers[places]:
+            tied.append(members[answers == answers[places]])
+    return np.concatenate(members_of), np.concatenate([NOBODY, *tied])
 
 
 def _by_gain(problem: SelectionProblem, chosen: IntArray) -> IntArray:

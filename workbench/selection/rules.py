@@ -99,7 +99,7 @@ Rule: TypeAlias = Callable[[Scores, int, RuleOptions], Selection]
 
 
 def select(
-    known: Scores,
+    pool: Scores,
     budget: int,
     rule: str = "selected",
     *,
@@ -112,7 +112,7 @@ def select(
 
     Parameters
     ----------
-    known
+    pool
         Scores of the m workers.
     budget
         K ≥ 1.
@@ -128,7 +128,7 @@ def select(
     """
     choose = RULES[rule].call
     check_threshold(threshold, rule)
-    return choose(known, budget, RuleOptions(seed, ties, by_evidence, threshold))
+    return choose(pool, budget, RuleOptions(seed, ties, by_evidence, threshold))
 
 
 def algorithm_1(
@@ -208,24 +208,24 @@ def best_size(curve: FloatArray) -> int:
     return 1 + int(np.argmax(curve >= least_best(curve.max())))
 
 
-def selected(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def selected(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Algorithm 1: choose by G."""
-    return _choose(algorithm_1, known, known.gain, budget, options)
+    return _choose(algorithm_1, pool, pool.gain, budget, options)
 
 
-def plug_in(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def plug_in(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose as Algorithm 1 does, without the correction for variance (9)."""
-    return _choose(algorithm_1, known, known.plug_in, budget, options)
+    return _choose(algorithm_1, pool, pool.plug_in, budget, options)
 
 
-def top_skill(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def top_skill(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the K workers of highest ŵ."""
-    return _choose(top, known, known.skill, budget, options)
+    return _choose(top, pool, pool.skill, budget, options)
 
 
-def top_informative(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def top_informative(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the K workers with ŵ farthest from guessing."""
-    return _choose(top, known, known.plug_in, budget, options)
+    return _choose(top, pool, pool.plug_in, budget, options)
 
 
 def check_threshold(threshold: float | None, rule: str) -> None:
@@ -234,35 +234,35 @@ def check_threshold(threshold: float | None, rule: str) -> None:
         raise InputError(f"threshold goes with the rule 'threshold', not {rule!r}: leave it out")
 
 
-def threshold(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def threshold(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the K workers of highest ŵ, of those whose ŵ is above the threshold."""
-    least = 1.0 / known.classes if options.threshold is None else options.threshold
-    above = known.skill > checks.number("threshold", least, 0, 1)
-    only = replace(known, eligible=known.eligible & above)
-    return replace(top_skill(only, budget, options), value=known.skill)
+    least = 1.0 / pool.classes if options.threshold is None else options.threshold
+    above = pool.skill > checks.number("threshold", least, 0, 1)
+    only = replace(pool, eligible=pool.eligible & above)
+    return replace(top_skill(only, budget, options), value=pool.skill)
 
 
-def random(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def random(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose K workers at random."""
-    lots = stream(options.seed, "random workers").random(len(known))
-    return replace(_choose(top, known, lots, budget, options), value=known.gain)
+    lots = stream(options.seed, "random workers").random(len(pool))
+    return replace(_choose(top, pool, lots, budget, options), value=pool.gain)
 
 
 def _choose(
     take: Callable[..., Selection],
-    known: Scores,
+    pool: Scores,
     value: FloatArray,
     budget: int,
     options: RuleOptions,
 ) -> Selection:
     """Rank the eligible workers by a value, and take the first."""
-    x = np.where(known.eligible, value, -np.inf)
-    evidence = known.answered if options.by_evidence else None
+    x = np.where(pool.eligible, value, -np.inf)
+    evidence = pool.answered if options.by_evidence else None
     chosen = take(x, budget, seed=options.seed, ties=options.ties, evidence=evidence)
     return replace(chosen, value=value)
 
 
-def accuracy(known: Scores, budget: int, options: RuleOptions) -> Selection:
+def accuracy(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the first k ≤ K workers by posterior informativeness whose vote errs least.
 
     Workers are ranked by |Lw̄ − 1|, w̄ the posterior mean; of those who are equal, who differ in
@@ -272,22 +272,22 @@ def accuracy(known: Scores, budget: int, options: RuleOptions) -> Selection:
     crowds. The curve is the predicted accuracy, 1 less the predicted error.
     """
     K, lot = checks.count("budget", budget, 1), tie_lot(options.seed, options.ties)
-    value, order = known.posterior_value, np.flatnonzero(known.eligible)
+    value, order = pool.posterior_value, np.flatnonzero(pool.eligible)
     if lot is not None:
         order = lot.permutation(order)
-    evidence = known.answered * options.by_evidence
+    evidence = pool.answered * options.by_evidence
     ranked: IntArray = order[np.lexsort((-evidence[order], -value[order]))][:K]
     if not len(ranked):
         return Selection(NOBODY, np.zeros(0), NOBODY, "no worker can be scored", value)
-    errors = prefix_errors(known, ranked, seed=options.seed)
+    errors = prefix_errors(pool, ranked, seed=options.seed)
     chosen = ranked[: 1 + least_error(errors)]
     last = chosen[-1]
-    tied = np.flatnonzero(known.eligible & (value == value[last]) & (evidence == evidence[last]))
+    tied = np.flatnonzero(pool.eligible & (value == value[last]) & (evidence == evidence[last]))
     if np.isin(tied, chosen).all():
         tied = NOBODY
     selection = Selection(chosen, np.array([1.0 - error.probability for error in errors]), tied)
     note = ""
-    if selection.curve[len(chosen) - 1] <= 1.0 / known.classes + 1e-9:
+    if selection.curve[len(chosen) - 1] <= 1.0 / pool.classes + 1e-9:
         note = (
             "no worker is predicted to be better than guessing; one worker is named because the "
             "rule names at least one"

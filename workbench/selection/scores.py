@@ -121,8 +121,10 @@ class Scores:
 
     def workers(self, chosen: ArrayLike, least: int = 0) -> IntArray:
         """Check indices of workers who can vote, each once, with at least so many answers."""
-        given = np.asarray(chosen)
-        at = checks.indices("chosen", given if given.size else given.astype(np.int64), len(self))
+        indices = np.asarray(chosen)
+        at = checks.indices(
+            "chosen", indices if indices.size else indices.astype(np.int64), len(self)
+        )
         if len(np.unique(at)) < len(at):
             twice = int(np.argmax(np.bincount(at) > 1))
             raise InputError(f"chosen names worker {twice} twice: give each once")
@@ -164,25 +166,25 @@ def scores(
         answers, fewer than two classes, or a prior that is not two numbers above 0.
     """
     L = checks.count("classes", classes, 2)
-    right, asked = answer_counts(correct, answered)
-    tested = asked >= 2
+    right, total = answer_counts(correct, answered)
+    tested = total >= 2
     # As floats: L²n² passes 2⁶³ sooner than anyone's patience. Who is not tested gets a stand-in.
-    c, n = np.where(tested, right, 0.0), np.where(tested, asked, 2.0)
+    c, n = np.where(tested, right, 0.0), np.where(tested, total, 2.0)
     lead = (L * c - n) ** 2
     gain = (lead - L * (L - 2) * c - n) / (n * (n - 1))
     plug_in = lead / n**2
     share = np.where(tested, c / n, np.nan)
     if prior is None:
         gain[~tested] = plug_in[~tested] = -math.inf
-        return Scores(asked, right, share, gain, plug_in, tested, L)
+        return Scores(total, right, share, gain, plug_in, tested, L)
     a, b = proper_prior(prior)
-    c, n = right[~tested] + a, asked[~tested] + (a + b)
+    c, n = right[~tested] + a, total[~tested] + (a + b)
     share[~tested] = c / n
     gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
-    return Scores(asked, right, share, gain, plug_in, np.ones_like(tested), L, (a, b))
+    return Scores(total, right, share, gain, plug_in, np.ones_like(tested), L, (a, b))
 
 
-def below_chance(known: Scores) -> FloatArray:
+def below_chance(pool: Scores) -> FloatArray:
     """Posterior chance that each worker's skill is below guessing, P(w < 1/L), shape (m,).
 
     Under the prior Beta(a, b) a worker with c right of n answers keeps Beta(c + a, n − c + b). With
@@ -191,10 +193,10 @@ def below_chance(known: Scores) -> FloatArray:
     """
     from scipy.special import betainc
 
-    a, b = known.prior
-    wrong = known.answered - known.correct
-    chance: FloatArray = betainc(known.correct + a, wrong + b, 1.0 / known.classes)
-    return chance * (1.0 - known.guessing)
+    a, b = pool.prior
+    wrong = pool.answered - pool.correct
+    chance: FloatArray = betainc(pool.correct + a, wrong + b, 1.0 / pool.classes)
+    return chance * (1.0 - pool.guessing)
 
 
 def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:
