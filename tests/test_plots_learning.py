@@ -81,7 +81,11 @@ def test_simulated():
     above, paid, size, learnt = figure.axes
     assert [axes.get_xlabel() for axes in figure.axes[:3]] == ["tasks so far"] * 3
     assert all(axes.get_ylabel() for axes in figure.axes[:3])
-    assert legends(figure)[1] == ["together", "exploring", "exploiting"]
+    assert legends(figure)[1] == [
+        "together",
+        "while all are asked",
+        "while those trusted are",
+    ]
     assert line(above, "LS_OL (mean ± 95 %)").get_ydata() == pytest.approx(steps["accuracy"])
     assert line(above, "full crowd, majority").get_ydata() == pytest.approx(0.85)
     assert line(paid, "together").get_ydata() == pytest.approx(steps["regret"])

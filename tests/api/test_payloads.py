@@ -141,6 +141,7 @@ ACTIONS = {
     "collect history",
     "collect undo",
     "collect import",
+    "collect pull",
     "collect serve",
     "collect backup",
     "export",
