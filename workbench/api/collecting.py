@@ -21,7 +21,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.collection import POLICIES
-from workbench.collection.answers import Answers, rehearse
+from workbench.collection.answers import Answers, Collected, rehearse
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Belief, Goal, Policy, answer_table, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
@@ -304,36 +304,26 @@ def collect(
         if gold_tasks:
             raise InputError("`gold_tasks` is of a simulated crowd: give `gold` and `control`")
         source = _from_record(labels, gold, control, hidden, hidden_tasks, seed)
-    answers, back = source.answers, source.back
-    pool = replace(
-        source.pool, **_terms(source.pool, source.kinds, back.workers, capacity, costs, groups)
-    )
-    order = stream(seed, "arrivals").permutation(len(pool.workers)) if arrivals else None
-    watch = _Watch(answers.truth, len(pool.tasks), progress)
-    goal = Goal(epsilon, mean)
+    terms = _terms(source.pool, source.kinds, source.back.workers, capacity, costs, groups)
+    source = source._replace(pool=replace(source.pool, **terms))
+    workers = len(source.pool.workers)
+    watch = _Watch(source.answers.truth, len(source.pool.tasks), progress)
     checks.count("least", least)
     if most is not None:
         checks.count("most", most, max(least, 1))
-    done = rehearse(
+    collected = rehearse(
         deciding,
-        pool,
-        answers,
-        goal,
+        source.pool,
+        source.answers,
+        Goal(epsilon, mean),
         total=total,
-        arrivals=order,
+        arrivals=stream(seed, "arrivals").permutation(workers) if arrivals else None,
         seed=seed,
         watch=watch,
         least=least,
         most=most,
-        have=_had(have, pool),
+        have=_had(have, source.pool),
     )
-    belief, ledger = done.belief, done.ledger
-    table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
-    wrong = belief.misses(answers.truth)
-    error, judged = float(wrong.mean()) if len(wrong) else np.nan, len(wrong)
-    limit = None
-    if isinstance(labels, SimulatedCrowd):
-        limit = _limit(labels, pool, error, judged)
     settings = {
         "epsilon": epsilon,
         "total": total,
@@ -347,11 +337,30 @@ def collect(
         "most": most,
         "seed": seed,
     }
+    crowd = labels if isinstance(labels, SimulatedCrowd) else None
+    return _collection(source, collected, watch, policy, settings, crowd)
+
+
+def _collection(
+    source: _Source,
+    collected: Collected,
+    watch: _Watch,
+    policy: str,
+    settings: dict[str, Any],
+    crowd: SimulatedCrowd | None,
+) -> Collection:
+    """What was bought, what is believed, and what was measured, under the user's ids."""
+    pool, answers, back = source.pool, source.answers, source.back
+    belief, ledger, seed = collected.belief, collected.ledger, settings["seed"]
+    table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
+    wrong = belief.misses(answers.truth)
+    error, judged = float(wrong.mean()) if len(wrong) else np.nan, len(wrong)
+    goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
     return Collection(
         title=f"{source.title}: {len(pool.tasks)} tasks, {len(pool.workers)} workers, policy "
-        f"{policy}, {_asked(epsilon, total, mean)}, seed {seed}",
+        f"{policy}, {goal}, seed {seed}",
         answers=back.back(table),
         curve=pd.DataFrame(watch.rows),
         labels=len(ledger.labels) - ledger.recorded[0],
@@ -366,11 +375,11 @@ def collect(
         believed_closed=_mean(belief.error[belief.closed]),
         closed=int(belief.closed.sum()),
         tasks=len(pool.tasks),
-        limit=limit,
+        limit=None if crowd is None else _limit(crowd, pool, error, judged),
         groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,
-        notes=tuple(_notes(ledger, judged, isinstance(labels, SimulatedCrowd), watch.policy)),
+        notes=tuple(_notes(ledger, judged, crowd is not None, watch.policy)),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -394,60 +394,41 @@ def compare(
         "costs": costs,
         "capacity": capacity,
     }
-    drawn: dict[str, Any] = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
-    back: Callable[[str], Any] = str
-    make: Callable[..., Any]
-    several, classes = room, 2
     if isinstance(labels, SimulatedCrowd):
         for name, value in given.items():
             if name != "labels" and value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
         inputs.check_pairs(labels.tasks, (1 + gamma) * labels.workers, labels.types)
         make = partial(_simulated, labels, epsilon, gamma, gold_tasks, gain, skills)
-        title = labels.title
-        drawn = {
-            **picked(labels, "crowd", "skill", "types"),
+        crowd = _Crowd(make, labels.title, 2, str)
+        terms = {
             "n": labels.tasks,
             "m": labels.workers,
+            **picked(labels, "crowd", "skill", "types"),
         }
         given |= {"labels": None, "capacity": labels.capacity}
     else:
-        known, true, title = _recorded(data, labels, gold, duplicates)
+        recorded = _recorded(data, labels, gold, duplicates)
+        workers = recorded[0].workers
         options = room.RecordedOptions(
             control,
             gamma,
             gold_tasks,
             epsilon,
             None if task_types is None else inputs.task_types(task_types)[0],
-            None if capacity is None else inputs.capacities(capacity, known.workers),
-            inputs.by_worker("costs", costs, known.workers, tables.read_costs),
+            None if capacity is None else inputs.capacities(capacity, workers),
+            inputs.by_worker("costs", costs, workers, tables.read_costs),
             gain,
             skills,
         )
-        back = known.tasks.back
-        classes = len({*known.table["label"], *true})
-        several = joint if classes > 2 else room
-        make = partial(several.recorded, known.table, true, options)
-    rows, instances = [], []
-    for trial in range(trials):
-        seeds = [np.random.SeedSequence(seed, spawn_key=(trial, part)) for part in range(2)]
-        instance = make(seed=seeds[0])
-        instances.append(instance)
-        steps = several.compare(
-            instance, seed=seeds[1], time_limit=time_limit, on_infeasible=infeasible
-        )
-        of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
-        for method in room.methods() if classes == 2 else joint.METHODS:
-            if progress is not None:
-                progress(f"{of}{method}")
-            rows.append({"trial": trial, **vars(next(steps))})
-        if not invented:
-            plain = several.everybody(instance, seed=seeds[1].spawn(1)[0])
-            rows.append({"trial": trial, **vars(plain)})
-    records, first = pd.DataFrame(rows), instances[0]
+        crowd = _on_record(*recorded, options)
+        terms = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
+    records, instances = _trials(
+        crowd, trials, infeasible, time_limit, seed, progress, everybody=not invented
+    )
     settings = {
         **{name: _told(name, value) for name, value in given.items()},
-        **drawn,
+        **terms,
         "epsilon": epsilon,
         "gamma": gamma,
         "gold_tasks": gold_tasks,
@@ -459,21 +440,72 @@ def compare(
         "trials": trials,
         "seed": seed,
     }
+    first = instances[0]
+    names_left_out = sorted({name for instance in instances for name in instance.left_out})
     return Comparison(
         room.summarise(records),
         records,
-        title,
-        round(float(np.mean([len(one.tasks) for one in instances]))),
+        crowd.title,
+        round(float(np.mean([len(instance.tasks) for instance in instances]))),
         len(first.main),
         first.preliminary,
-        tuple(map(back, sorted({name for one in instances for name in one.left_out}))),
+        tuple(map(crowd.back, names_left_out)),
         first.notes,
         settings,
         gain,
         versions(),
         first.correlation,
-        classes,
+        crowd.classes,
     )
+
+
+class _Crowd(NamedTuple):
+    """What is compared on: the instance of a trial by its seed, a name, classes, and users' ids."""
+
+    make: Callable[..., Any]
+    title: str
+    classes: int
+    back: Callable[[str], Any]
+
+
+def _on_record(
+    labels: inputs.Given, gold: pd.Series[Any], title: str, options: room.RecordedOptions
+) -> _Crowd:
+    """A recorded crowd: each trial draws other control tasks."""
+    classes = len({*labels.table["label"], *gold})
+    make = partial((joint if classes > 2 else room).recorded, labels.table, gold, options)
+    return _Crowd(make, title, classes, labels.tasks.back)
+
+
+def _trials(
+    crowd: _Crowd,
+    trials: int,
+    infeasible: OnInfeasible,
+    time_limit: float,
+    seed: int,
+    progress: Callable[[str], None] | None,
+    *,
+    everybody: bool,
+) -> tuple[pd.DataFrame, list[Any]]:
+    """Run every method on each trial's instance: a row a trial and method, and the instances."""
+    several = joint if crowd.classes > 2 else room
+    rows, instances = [], []
+    for trial in range(trials):
+        seeds = [np.random.SeedSequence(seed, spawn_key=(trial, part)) for part in range(2)]
+        instance = crowd.make(seed=seeds[0])
+        instances.append(instance)
+        steps = several.compare(
+            instance, seed=seeds[1], time_limit=time_limit, on_infeasible=infeasible
+        )
+        of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
+        for method in room.methods() if crowd.classes == 2 else joint.METHODS:
+            if progress is not None:
+                progress(f"{of}{method}")
+            rows.append({"trial": trial, **vars(next(steps))})
+        if everybody:
+            plain = several.everybody(instance, seed=seeds[1].spawn(1)[0])
+            rows.append({"trial": trial, **vars(plain)})
+    return pd.DataFrame(rows), instances
 
 
 def _simulated(
