@@ -175,6 +175,62 @@ def accepted_and_false(seed, many):
     return accepted, kinds, false
 
 
+def least_by_sets(raw, i, charge):
+    """The least that workers for a task cost at their charges, of all sets; None for none."""
+    m, quality = len(raw["capacity"]), raw["quality"][i]
+    cost, able = raw.get("cost"), raw.get("available")
+    least, most = raw.get("least", [0] * (i + 1))[i], raw.get("most", [m] * (i + 1))[i]
+    prices = []
+    for pick in product((0, 1), repeat=m):
+        those = [j for j in range(m) if pick[j]]
+        hired = all(raw["capacity"][j] and (able is None or able[i][j]) for j in those)
+        covered = sum(Fraction(str(quality[j])) for j in those)
+        enough = covered >= Fraction(str(raw["requirement"][i]))
+        if hired and enough and least <= len(those) <= most:
+            prices.append(sum((1 if cost is None else cost[i][j]) + charge[j] for j in those))
+    return min(prices, default=None)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_task_costs_what_all_sets_say(seed):
+    """Also where a side of a split pays for labels, and where labels have limits."""
+    rng = np.random.default_rng(seed)
+    raw = drawn(rng, limited=seed % 3 > 0, tight=seed % 2 > 0)
+    problem = CHECKER["read"](json.dumps(raw))
+    for i, key in enumerate(problem.of):
+        charge = [Fraction(int(x), 2) for x in rng.integers(-14, 8, len(problem.copies))]
+        bound = CHECKER["task_bound"](problem, problem.kinds[key], charge, True)
+        least = least_by_sets(raw, i, charge)
+        if least is not None and problem.kinds[key].need == 0:  # whom one has for nothing
+            assert bound <= least
+        elif least is not None:
+            assert bound == least
+        if least is None and problem.kinds[key].most == float("inf"):
+            assert bound == float("inf")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_leaf_proves_more_than_a_plan_on_its_sides(seed):
+    """Its prices are those that the checker likes best."""
+    rng = np.random.default_rng(seed)
+    raw = drawn(rng, limited=seed % 2 > 0)
+    problem, best = CHECKER["read"](json.dumps(raw)), cheapest(raw)
+    if best is None:
+        return
+    cost, plan = best
+    sides = ()
+    for _ in range(2):
+        those = np.flatnonzero(rng.random(len(problem.copies)) < 0.7).tolist()
+        labels = sum(j in those for row in plan for j in row)
+        most = max(0, labels - int(rng.integers(0, 2)))
+        pairs = [[list(range(len(problem.of))), those]]
+        split = {"pairs": pairs, "most": most, "below": {}, "above": {}}
+        sides = CHECKER["branches"](problem, split, sides)[int(labels > most)][1]
+    leaf = climbed(problem, rng, True, sides)
+    prices = [[Fraction(x) for x in leaf[name]] for name in ("worker_prices", "side_prices")]
+    assert CHECKER["leaf_bound"](problem, prices[0], sides, prices[1]) <= cost
+
+
 def test_mutants_that_are_accepted_are_true():
     accepted, kinds, false = accepted_and_false(5, 600)
     assert not false
