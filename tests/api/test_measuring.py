@@ -133,3 +133,32 @@ def test_the_same_seed_measures_the_same():
     assert one == two
     assert np.isfinite(one.to_dict()["error_measured"])
     assert isinstance(one.to_frame(), pd.DataFrame)
+
+
+def crowd_of_a_rare_class(share, departing):
+    """Ten labels a task, nine workers who say "no" to nearly all, one who names others."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(200) < share
+    rows = []
+    for task, rare in enumerate(truth.tolist()):
+        for worker in range(5):
+            said = rare if worker < 2 or not departing else rare and rng.random() < 0.3
+            rows.append((task, f"w{worker}", "yes" if said else "no"))
+    return pd.DataFrame(rows, columns=["task", "worker", "label"])
+
+
+def test_a_model_far_from_the_majority_on_unequal_classes_comes_with_a_warning():
+    labels = crowd_of_a_rare_class(0.15, departing=True)
+    answers = wb.aggregate(labels, method="dawid-skene-smoothed")
+    majority = wb.aggregate(labels, method="majority")
+    departing = (answers.labels != majority.labels).mean()
+    assert departing >= 0.05, "the crowd does not show it"
+    assert "of the tasks are of one class" in answers.summary()
+    assert f"{departing:.1%}".split(".")[0] in answers.summary()
+    assert "one class" not in majority.summary()
+
+
+@pytest.mark.parametrize(("share", "departing"), [(0.5, True), (0.15, False)])
+def test_no_warning_of_equal_classes_or_of_answers_that_are_the_majoritys(share, departing):
+    labels = crowd_of_a_rare_class(share, departing)
+    assert "one class" not in wb.aggregate(labels, method="dawid-skene-smoothed").summary()

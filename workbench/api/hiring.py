@@ -189,7 +189,7 @@ class Hires(Result):
         return [
             *sentences[: MOST - 1],
             "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds' labels "
-            "all tasks by their vote.",
+            "all tasks by their vote; --out chosen.csv writes that file.",
         ]
 
     def brief(self) -> str:

@@ -48,6 +48,7 @@ from workbench.api.result import (
     picked,
 )
 from workbench.base import checks
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
@@ -79,6 +80,11 @@ CONFIDENCE = {
     ),
 }
 """What the column `confidence` holds; the linear vote has none."""
+
+
+UNEQUAL, DEPARTING = 0.8, 0.05
+"""Share of the largest class by majority, and of answers other than the majority's, from which on
+a model's answers come with a warning."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +180,7 @@ class Labels(Result):
         if self.error is not None:
             sentences += self.error.verdict("the answers are")
         else:
-            sentences.append(self._believed())
+            sentences += [self._believed(), *self._departing()]
         if empty:
             sentences.append(f"{empty} tasks have no label that counts, and no answer.")
         doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
@@ -208,6 +214,28 @@ class Labels(Result):
         plainer = self.chosen_from[self.found.method] > least
         how = "as good within a standard error as the best" if plainer else "the best"
         return f", {how} of {len(self.chosen_from)} methods on your {tasks} gold tasks"
+
+    def _departing(self) -> list[str]:
+        """Warn of a model that departs far from the majority where one class is most of all."""
+        if self.found.posterior is None:
+            return []
+        votes = _everybodys(self.given.table, self.found)
+        counts: IntArray = np.zeros((len(votes.tasks), len(votes.classes)), dtype=np.int64)
+        np.add.at(counts, (votes.task, votes.label), 1)
+        ordered = np.sort(counts, axis=1)
+        plain = counts[ordered[:, -1] > ordered[:, -2]] if counts.shape[1] > 1 else counts[:0]
+        if not len(plain):
+            return []
+        largest = np.bincount(plain.argmax(axis=1)).max() / len(plain)
+        answers = self.found.posterior[ordered[:, -1] > ordered[:, -2]].argmax(axis=1)
+        departing = float((answers != plain.argmax(axis=1)).mean())
+        if largest < UNEQUAL or departing < DEPARTING:
+            return []
+        return [
+            f"{percent(departing)} of the answers are not the majority's, and by majority "
+            f"{percent(largest)} of the tasks are of one class: models may err there. Gold for "
+            "twenty tasks decides between them; or take the method 'majority'."
+        ]
 
     def _believed(self) -> str:
         """What the answers' own confidences say, where there is no truth."""
