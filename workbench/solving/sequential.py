@@ -242,7 +242,7 @@ def sequential_optimum(
     costs: list[float] = []
     point, master, exact = centre, centre, False
     for turn in range(ROUNDS):
-        quick = pricing.posterior and turn % SELDOM > 0
+        quick = pricing.posterior and turn % SELDOM > 0 and not exact
         rules = [pricing.rule(t, point, quick=quick) for t in pricing.types]
         bound = pricing.bound(point, [rule.bound for rule in rules])
         if bound > best and not quick:
@@ -258,8 +258,8 @@ def sequential_optimum(
         costs.append(cost)
         if time.process_time() > until:
             break
+        bought = bool(counts[: len(pricing.types)].sum() > 1e-9 * problem.tasks.sum())
         if cost - best <= gap * max(abs(cost), 1e-9):
-            bought = counts[: len(pricing.types)].sum() > 1e-9 * problem.tasks.sum()
             if not bought or dearer == DEARER:
                 break
             # Policies may do it all the same, at higher prices.
@@ -269,7 +269,12 @@ def sequential_optimum(
                 for policy in policies[: len(pricing.types)]
             ]
         # Where posteriors are promised the best of the grid is not waited for.
-        late = pricing.posterior and len(costs) > TAIL and costs[-TAIL] - cost <= SLOW * cost
+        late = (
+            pricing.posterior
+            and not bought
+            and len(costs) > TAIL
+            and costs[-TAIL] - cost <= SLOW * cost
+        )
         if late or (exact and previous - cost <= 1e-9 * abs(cost)):
             # The grid has no more to say: a finer one.
             if refined == FINER:
