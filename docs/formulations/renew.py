@@ -233,6 +233,17 @@ def copies(figure: Figure, names: dict[str, Any]) -> None:
     axes.set_title("$v_{ik}$: the copy of one size is on")
 
 
+def mixture(figure: Figure, names: dict[str, Any]) -> None:
+    """Labels and error of leading by so many labels of skill .8, and of the optimum."""
+    axes, lead = figure.subplots(), np.arange(0, 5)
+    wrong = 1.0 / (1.0 + 4.0**lead)
+    axes.plot(wrong, lead / 0.6 * (1.0 - 2.0 * wrong), "o--", color=BLUE, label="lead by 0, 1, 2 …")
+    result = names["result"]
+    axes.plot(result.errors[0], result.cost / 1000, "s", color=ORANGE, label="the optimum, ε = .05")
+    axes.set(xlabel="error", ylabel="labels a task", xlim=(0, 0.25), ylim=(0, 8))
+    axes.legend(frameon=False)
+
+
 PICTURES = {
     "offline_ip": assignment,
     "relaxation": assignment,
@@ -243,6 +254,7 @@ PICTURES = {
     "error_problem": errors,
     "tangent_program": promise,
     "average_limit": needed,
+    "policy_master": mixture,
     "occupation_program": met,
     "fixed_size": score,
     "all_sizes": copies,

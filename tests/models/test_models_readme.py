@@ -24,6 +24,7 @@ from crowd_models.information import information_problem
 from crowd_models.joint import JointProblem
 from crowd_models.online import OnlineProblem, RandomOrder
 from crowd_models.patterns import Pattern
+from crowd_models.sequential_policies import SequentialProblem, TaskPolicy
 from workbench.solving import solve
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,7 @@ CLASSES = TypedProblem.of(PAIRS)
 HIRING = SelectionProblem([0.8, 0.1, 0.6], 2, costs=[1.0, 2.0, 3.0], money=4.0)
 LIMITED = AssignmentProblem([[0.9, 0.5], [0.5, 0.9]], 2, 0.9, least=1, most=2)
 JOINT = JointProblem([[[0.5], [0.4]]], [0.5], 0.3, 2, 2, least=1)
+SEQUENTIAL = SequentialProblem([[0.8]], [10], [99], 0.05)
 GIVEN = {
     "offline_ip": (LIMITED,),
     "relaxation": (LIMITED,),
@@ -60,6 +62,10 @@ GIVEN = {
         information_problem([[0.9], [0.8]], 2, 1, 0.3),
         0.3,
         np.array([[0.1, 0.3], [0.5, 0.5]]),
+    ),
+    "policy_master": (
+        SEQUENTIAL,
+        [TaskPolicy.of(SEQUENTIAL, 0, [3.0], 0.05)],
     ),
     "occupation_program": (
         OnlineProblem((2,), (1,), ((1, 2),), (1, 1), (1.0, 1.0), RandomOrder((1, 1)), 1.0),

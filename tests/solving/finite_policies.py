@@ -1,0 +1,81 @@
+"""The sequential optimum over policies of at most H labels, by listing what may have happened.
+
+A lead is kept as net labels of each worker class, so nothing is rounded, merged by value,
+interpolated or folded: it shares nothing with `workbench.solving.sequential`. Randomised policies
+are occupation measures: how often a history is come to and what is done there (Kuhn 1953), so one
+linear program is the optimum over all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+
+def finite_optimum(problem, labels):
+    """The least cost by policies of at most so many labels; None where there are none."""
+    types, classes = problem.skill.shape
+    budgets = problem.error_rows
+    equal, most = [], []  # rows: (row, column, value)
+    cost, starts = [], []
+    row = 0
+    for t in range(types):
+        at = {}
+        for step in range(labels + 1):
+            for net in itertools.product(range(-step, step + 1), repeat=classes):
+                size = sum(map(abs, net))
+                if size <= step and (step - size) % 2 == 0:
+                    at[step, net] = row + len(at)
+        for (step, net), here in at.items():
+            lead = sum(k * np.log(p / (1 - p)) for k, p in zip(net, problem.skill[t], strict=True))
+            chance = 1 / (1 + np.exp(-lead))  # of the first class
+            stop = len(cost)
+            cost.append(0.0)
+            equal.append((here, stop, 1.0))
+            wrong = min(chance, 1 - chance)
+            for r, (members, _) in enumerate(budgets):
+                if t in members:
+                    most.append((classes + r, stop, wrong))
+            if problem.promise == "posterior" and wrong > problem.epsilon * (1 + 1e-9):
+                cost[stop] = None  # not allowed
+            if step == labels:
+                continue
+            for k in range(classes):
+                ask = len(cost)
+                cost.append(float(problem.prices[t, k]))
+                equal.append((here, ask, 1.0))
+                most.append((k, ask, 1.0))
+                p = problem.skill[t, k]
+                yes = chance * p + (1 - chance) * (1 - p)
+                for sign, share in ((1, yes), (-1, 1 - yes)):
+                    to = list(net)
+                    to[k] += sign
+                    equal.append((at[step + 1, tuple(to)], ask, -share))
+        starts.append((row, float(problem.tasks[t])))
+        row += len(at)
+    right = np.zeros(row)
+    for at_start, tasks in starts:
+        right[at_start] = tasks
+    rows, columns, values = zip(*equal, strict=True)
+    flow = coo_array((values, (rows, columns)), (row, len(cost)))
+    rows, columns, values = zip(*most, strict=True)
+    limits = coo_array((values, (rows, columns)), (classes + len(budgets), len(cost)))
+    program = (
+        [c or 0.0 for c in cost],
+        limits.tocsr(),
+        [*problem.supply, *(allowed for _, allowed in budgets)],
+        flow.tocsr(),
+        right,
+        [(0, 0 if c is None else None) for c in cost],
+    )
+    for method in ("highs-ds", "highs-ipm"):
+        solved = linprog(*program, method=method)
+        if solved.status in (0, 2):
+            break
+    if solved.status == 2:
+        return None
+    assert solved.status == 0, solved.message
+    return float(solved.fun)
