@@ -41,8 +41,8 @@ def test_rungs_stand_in_order(seed, epsilon, capacity, priced):
             assert below.lower_bound <= above.cost + 1e-9
         if above.status == below.status == "proven":
             assert below.cost <= above.cost + 1e-9
-    exact, loop, limit = (rungs[name] for name in RUNGS[2:])
-    for rung in (*planned, loop):
+    exact, sure, loop, limit = (rungs[name] for name in RUNGS[2:])
+    for rung in (*planned, sure, loop):
         if rung.cost is not None:
             assert limit.status == "proven"
             spread = 4 * (rung.se or 0.0)
@@ -50,9 +50,13 @@ def test_rungs_stand_in_order(seed, epsilon, capacity, priced):
     if exact.cost is not None:
         assert loop.cost is not None
         assert loop.cost <= exact.cost + 1e-9
-    if loop.cost is not None:
-        assert loop.error <= epsilon + 4 * math.sqrt(epsilon / (60 * 7))
-        assert loop.lower_bound <= loop.cost + 4 * loop.se + 1e-9
+    if sure.cost is not None:
+        assert loop.lower_bound <= sure.lower_bound * (1 + 1e-9)
+    for rung in (sure, loop):
+        if rung.cost is not None:
+            assert rung.error <= epsilon + 4 * math.sqrt(epsilon / (60 * 7))
+            assert rung.lower_bound <= rung.cost + 4 * rung.se + 1e-9
+            assert limit.lower_bound <= rung.lower_bound * (1 + 1e-6)
 
 
 def test_a_decided_plan_errs_as_the_whole_one():
@@ -75,7 +79,9 @@ def test_front_door():
     assert frame.loc[list(RUNGS[:3]), "cost"].tolist() == [17 * 60, 11 * 60, 7 * 60]
     assert (frame.loc[list(RUNGS[:3]), "status"] == "proven").all()
     assert frame.loc["information limit", "lower_bound"] == pytest.approx(191.157, abs=1e-3)
-    assert frame.loc["sequential", "cost"] < 7 * 60
+    for name in RUNGS[3:5]:
+        assert frame.loc[name, "cost"] < 7 * 60
+    assert frame.loc["sequential, error", "lower_bound"] == pytest.approx(3.328125 * 60, rel=1e-6)
     told = found.to_dict()
     assert [row["name"] for row in told["rungs"]] == list(RUNGS)
     assert "no policy at all pays less" in found.details()
@@ -108,3 +114,21 @@ def test_bad_input(given, said):
         given = given | {"crowd": wb.simulate(tasks=5, workers=3)}
     with pytest.raises(InputError, match=said):
         wb.ladder(**given)
+
+
+def test_what_not_knowing_the_workers_costs():
+    """Half are of skill .8, half guess; 3.328125 labels of good workers a task, and guessers'."""
+    crowd = wb.simulate("spammer-hammer", tasks=60, workers=80, capacity=10, seed=1)
+    frame = wb.ladder(crowd, trials=2, prior={0.8: 0.5, 0.5: 0.5}).to_frame().set_index("name")
+    rung = frame.loc["skills unknown"]
+    assert rung["lower_bound"] == pytest.approx(60 * 3.328125 * 1.4, rel=1e-4)
+    assert rung["status"] == "proven"
+    assert frame.loc["sequential, error", "lower_bound"] < rung["lower_bound"]
+
+
+@pytest.mark.parametrize(
+    "prior", [{0.8: 0.5}, {0.8: 0.5, 0.4: 0.5}, {0.8: 0.5, 0.9: 0.5}, {0.8: 0.7, 0.5: 0.5}]
+)
+def test_bad_priors(prior):
+    with pytest.raises(InputError, match="prior"):
+        wb.ladder(wb.simulate(tasks=5, workers=3), prior=prior)

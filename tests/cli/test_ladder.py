@@ -15,7 +15,7 @@ def test_json_and_files(run, tmp_path):
     rungs = json.loads(ran.stdout)["rungs"]
     assert [row["cost"] for row in rungs[:3]] == [510.0, 330.0, 210.0]
     assert {"name", "lower_bound", "cost", "status"} <= set(rungs[0])
-    assert len(pd.read_csv(tmp_path / "ladder.csv")) == 5
+    assert len(pd.read_csv(tmp_path / "ladder.csv")) == 6
     assert (tmp_path / "ladder.png").stat().st_size > 5000
 
 

@@ -1,7 +1,8 @@
-"""`ladder`: one promise, and what it costs five ways."""
+"""`ladder`: one promise, and what it costs, rung by rung."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
 from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.assignment.ladder import LadderCrowd
+from workbench.assignment.ladder import UNKNOWN, LadderCrowd
 from workbench.assignment.ladder import ladder as climb
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -24,7 +25,7 @@ from workbench.crowd.simulate import task_types
 from workbench.solving import versions
 
 MOST_TRIALS = 1_000_000
-"""Simulations of the sequential rung at most."""
+"""Simulations of a sequential rung at most."""
 COLUMNS: Columns = {
     "name": ("rung", ""),
     "cost": ("cost", ",.10g"),
@@ -38,8 +39,10 @@ NOTES = (
     "cost: labels, or money where they have prices, that keep every task's error at ε; hoeffding, "
     "bhattacharyya, exact error: planned ahead, the worst task's exact error beside them; at "
     "least: proven of every plan of the kind.",
-    "sequential: each label is looked at, skills known; measured, mean of {trials} simulations; at "
-    "least: of every policy of its mean error (two standard errors added).",
+    "sequential: each label is looked at, skills known; posterior: no task is closed before its "
+    "posterior error is at most ε; error: each is wrong at most ε of the time, and a policy may "
+    "stop by lot; measured, mean of {trials} simulations, capacities always held; at least: of "
+    "every policy that keeps the promise.",
     "information limit: no policy at all pays less in expectation, adaptive or not.",
     "proven of the model: two equally likely classes, labels independent, skills as given. Of a "
     "real crowd, measure.",
@@ -48,7 +51,7 @@ NOTES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ladder(Result):
-    """What one promise costs five ways.
+    """What one promise costs, rung by rung.
 
     Attributes
     ----------
@@ -82,7 +85,8 @@ class Ladder(Result):
         """Say what the promise costs ahead of time, label by label, and at least."""
         unit = "money" if self.settings["costs"] is not None else "labels"
         by_name = {row["name"]: row for row in self.rungs.to_dict("records")}
-        ahead, looking = by_name["exact error"], by_name["sequential"]
+        ahead = by_name["exact error"]
+        sure, right = by_name["sequential, posterior"], by_name["sequential, error"]
         least = by_name["information limit"]["lower_bound"]
         sentences = [
             f"Every task's error at most {percent(self.epsilon)}, {self.tasks} tasks, "
@@ -91,11 +95,16 @@ class Ladder(Result):
         if not pd.isna(ahead["cost"]):
             proven = "the least of all plans" if ahead["status"] == "proven" else ahead["status"]
             sentences.append(f"planned ahead it takes {ahead['cost']:,.6g} {unit}, {proven};")
-        if not pd.isna(looking["cost"]):
-            sentences.append(
-                f"looking at each label before asking for the next, {looking['cost']:,.6g} ± "
-                f"{looking['se']:.2g};"
-            )
+        for row, what in ((right, ""), (sure, " where no task is closed less sure")):
+            if not pd.isna(row["cost"]):
+                sentences.append(
+                    f"looking at each label before asking for the next, {row['cost']:,.6g} ± "
+                    f"{row['se']:.2g}{what};"
+                )
+        if UNKNOWN in by_name:
+            unknown = by_name[UNKNOWN]["lower_bound"]
+            least = f"{least:,.6g} ({unknown:,.6g} for who does not know the workers)"
+            return [*sentences, f"no way of asking takes less than {least}, in the mean."]
         return [*sentences, f"no way of asking takes less than {least:,.6g}, in the mean."]
 
     def brief(self) -> str:
@@ -139,9 +148,10 @@ def ladder(
     trials: int = 10,
     gap: float = 0.0,
     time_limit: float = 60.0,
+    prior: Mapping[float, float] | None = None,
     seed: int = 0,
 ) -> Ladder:
-    """Price one promise five ways: an error of at most ε on every task.
+    """Price one promise rung by rung: an error of at most ε on every task.
 
     Parameters
     ----------
@@ -156,11 +166,15 @@ def ladder(
     epsilon
         ε, below ½.
     trials
-        Simulations of the sequential rung, 2 or more.
+        Simulations of a sequential rung, 2 or more.
     gap
         Relative gap at which a plan may stop: 0.005 saves most of the time.
     time_limit
         Seconds for each plan.
+    prior
+        Share of the workers by skill, one above ½ and guessers of ½: adds the rung "skills
+        unknown", what every policy pays that knows this prior, and nobody's skill. With one
+        capacity for all.
     seed
         Same seed, same result, unless time runs out.
 
@@ -211,13 +225,19 @@ def ladder(
     inputs.check_pairs(checks.count("tasks", tasks, 1), known.skill.shape[1])
     kinds = np.bincount(task_types(tasks, len(known.skill)), minlength=len(known.skill))
     at = LadderCrowd(known.skill, kinds, np.asarray(known.capacity), prices)
-    found = climb(at, epsilon, trials=trials, time_limit=time_limit, gap=gap, seed=seed)
+    shares = None if prior is None else {float(skill): float(n) for skill, n in prior.items()}
+    if shares is not None and len(np.unique(at.capacity)) > 1:
+        raise InputError("prior: goes with one capacity for all workers")
+    found = climb(
+        at, epsilon, trials=trials, time_limit=time_limit, gap=gap, prior=shares, seed=seed
+    )
     settings = {
         "capacity": None if crowd is None else crowd.capacity,
         "costs": None if costs is None else "given",
         "trials": trials,
         "gap": gap,
         "time_limit": time_limit,
+        "prior": None if shares is None else {f"{skill:g}": n for skill, n in shares.items()},
         "seed": seed,
     }
     rows = pd.DataFrame([asdict(rung) for rung in found])

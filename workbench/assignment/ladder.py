@@ -1,12 +1,16 @@
-"""The ladder: one promise, an error of at most ε on every task, and what it costs five ways.
+"""The ladder: one promise, an error of at most ε on every task, and what it costs.
 
 From the dearest down: planned by Hoeffding's bound (the paper's integer program), by
-Bhattacharyya's, by the exact error, bought label by label with a look at each (`sequential`), and
-the least that any policy can pay (the information limit). Two equally likely classes, skills
-known, labels independent given the true one.
+Bhattacharyya's, by the exact error; bought label by label with a look at each, where no task is
+closed before its posterior error is at most ε (`sequential, posterior`), or where each is wrong at
+most ε of the time, and a policy may stop by lot (`sequential, error`); and the least that any
+policy can pay (the information limit). Two equally likely classes, skills known, labels independent
+given the true one. Where skills are not known, but the prior that they are drawn from, stands too
+what not knowing them must cost.
 
-The first three and the last are proven of this model. The sequential rung is measured in it, and
-is the cheaper of two loops:
+Plans, bounds and limit are proven of this model. What a sequential rung costs is measured in it,
+capacities always held: the cheapest of the sequential optimum's policies carried out
+(`label_by_label`) and two loops, of those that close every task as promised:
 
 - *until sure*: a task asks one worker after another until its posterior error is ≤ ε. Whom first
   is told by the dual prices of the information limit: D x − c − u, what she tells less what she
@@ -21,22 +25,35 @@ and `.information` for the others.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crowd_models import AssignmentProblem
 from crowd_models.exact_error import error_problem, log_odds
 from crowd_models.gains import GAINS
+from crowd_models.sequential_policies import Promise, SequentialProblem
 from workbench.accuracy.error_rate import vote_errors
+from workbench.assignment.label_by_label import execute
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, generator
 from workbench.solving import Termination, solve
 from workbench.solving.exact_error import ExactErrorPlan, solve_exact_error
+from workbench.solving.ignorance import unknown_skills_bound
 from workbench.solving.information_limit import InformationLimit, information_limit
+from workbench.solving.sequential import SequentialOptimum, sequential_optimum
 
-RUNGS = ("hoeffding", "bhattacharyya", "exact error", "sequential", "information limit")
+RUNGS = (
+    "hoeffding",
+    "bhattacharyya",
+    "exact error",
+    "sequential, posterior",
+    "sequential, error",
+    "information limit",
+)
 """From the dearest down."""
+UNKNOWN = "skills unknown"
+"""Above the information limit, where there is a prior."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +63,20 @@ class Rung:
     Attributes
     ----------
     name
-        One of `RUNGS`.
+        One of `RUNGS`, or `UNKNOWN`.
     lower_bound
-        Proven: no plan of this kind costs less; no policy, for the limit, and for `sequential` no
-        policy of the mean error measured, two standard errors added. None where there is none.
+        Proven: no plan of this kind costs less, no policy that keeps this promise; for the limit,
+        none at all. None where there is none.
     cost
-        Of the plan found; the mean over trials for `sequential`; None for no plan, and for the
-        limit, which is no plan.
+        Of the plan; of sequential rungs the mean over trials; None for no plan, and for bounds,
+        which are no plans.
     status
-        `proven`, `feasible` (the bound is below the cost), `infeasible`, `open` (no plan in time),
-        or `measured`: until sure, until decided.
+        `proven`, `feasible` (the bound is below the cost), `infeasible`, `open` (no plan in time,
+        no policy that closes every task), or `measured` and by which policy.
     error
-        Worst exact error of a task's vote; for `sequential` the share of wrong labels.
+        Worst exact error of a task's vote; of sequential rungs the share of wrong labels.
     se, error_se
-        Standard errors over trials, of `sequential`.
+        Standard errors over trials, of sequential rungs.
     seconds
         Time taken.
     """
@@ -124,27 +141,30 @@ def ladder(
     trials: int = 10,
     time_limit: float = 60.0,
     gap: float = 0.0,
+    prior: dict[float, float] | None = None,
     seed: int = 0,
 ) -> list[Rung]:
-    """Price one promise five ways.
+    """Price one promise on every rung.
 
     Parameters
     ----------
     epsilon
         ε, in (0, ½).
     trials
-        Simulations of the sequential rung, 2 or more.
+        Simulations of a sequential rung, 2 or more.
     time_limit
-        Seconds for each of the three plans.
+        Seconds for each of the three plans, and for each sequential optimum.
     gap
         Relative gap at which a plan may stop.
+    prior
+        Share of the workers by skill, for what not knowing skills costs; with one capacity.
     seed
         Same seed and enough time, same ladder.
 
     Returns
     -------
     list of Rung
-        In the order of `RUNGS`.
+        In the order of `RUNGS`, `UNKNOWN` before the limit where there is a prior.
     """
     rungs, start = [], None
     for name in RUNGS[:2]:
@@ -160,10 +180,14 @@ def ladder(
     status = "open" if plan.status == "bound" else plan.status
     worst = None if plan.errors is None else float(plan.errors.max(initial=0.0))
     rungs.append(Rung(RUNGS[2], plan.lower_bound, plan.cost, status, worst, seconds=plan.seconds))
-    rungs.append(sequential(crowd, epsilon, plan, trials=trials, seed=seed))
+    rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
+    if prior is not None:
+        tasks, most = int(crowd.tasks.sum()), int(crowd.capacity.max(initial=1))
+        least = unknown_skills_bound(prior, most, tasks, epsilon)
+        rungs.append(Rung(UNKNOWN, least, None, "proven"))
     limit = crowd.limit(epsilon)
     bound = limit.value if math.isfinite(limit.value) else None
-    return [*rungs, Rung(RUNGS[4], bound, None, limit.status)]
+    return [*rungs, Rung(RUNGS[-1], bound, None, limit.status)]
 
 
 def _planned(
@@ -213,30 +237,92 @@ class _Loop:
 
 
 def sequential(
-    crowd: LadderCrowd, epsilon: float, plan: ExactErrorPlan, *, trials: int, seed: Seed
-) -> Rung:
-    """Simulate both loops; the rung is the cheaper."""
+    crowd: LadderCrowd,
+    epsilon: float,
+    plan: ExactErrorPlan,
+    *,
+    trials: int,
+    time_limit: float,
+    seed: Seed,
+) -> list[Rung]:
+    """Both sequential rungs: the bound on every policy, and the cheapest of those simulated."""
     rng = generator(seed)
-    loops = [_until_sure(crowd, epsilon, trials, rng)]
+    sure = _until_sure(crowd, epsilon, trials, rng)
+    decided = None
     if plan.assignment is not None:
-        loops.append(_until_decided(crowd, plan.assignment > 0.5, trials, rng))
-    known = [loop for loop in loops if loop is not None]
-    if not known:
-        return Rung("sequential", None, None, "infeasible")
-    best = min(known, key=lambda loop: float(loop.cost.mean()))
-    wrong = float(best.error.mean())
-    # What chance leaves open is given to the policy; of a share of 0, half of a wrong label.
-    least = 0.5 / max(1, trials * int(crowd.tasks.sum()))
-    limit = crowd.limit(min(max(wrong + 2 * _se(best.error), least), 0.5), average=True)
+        decided = _until_decided(crowd, plan.assignment > 0.5, trials, rng)
+    problem, classes = _by_class(crowd, epsilon)
+    promised: list[tuple[str, Promise, list[_Loop | None]]] = [
+        (RUNGS[3], "posterior", [sure]),
+        (RUNGS[4], "error", [sure, decided]),
+    ]
+    rungs = []
+    for name, promise, others in promised:
+        optimum = sequential_optimum(replace(problem, promise=promise), time_limit=time_limit)
+        loops = [_optimal(optimum, classes, crowd.capacity, epsilon, trials, rng), *others]
+        rungs.append(_cheapest(name, optimum.lower_bound, [loop for loop in loops if loop]))
+    return rungs
+
+
+def _cheapest(name: str, bound: float, loops: list[_Loop]) -> Rung:
+    if not loops:
+        return Rung(name, None, None, "open")
+    best = min(loops, key=lambda loop: float(loop.cost.mean()))
     return Rung(
-        "sequential",
-        limit.value if math.isfinite(limit.value) else None,
+        name,
+        bound,
         float(best.cost.mean()),
         f"measured: {best.name}",
-        wrong,
+        float(best.error.mean()),
         _se(best.cost),
         _se(best.error),
     )
+
+
+def _by_class(crowd: LadderCrowd, epsilon: float) -> tuple[SequentialProblem, IntArray]:
+    """Equal workers together; and the class of each, −1 for who only guesses."""
+    ability = np.maximum(crowd.skill, 1.0 - crowd.skill)
+    columns, place = np.unique(np.concatenate([ability, crowd.prices]), axis=1, return_inverse=True)
+    place = place.ravel()
+    types = len(crowd.tasks)
+    useful: BoolArray = np.asarray((columns[:types] > 0.5).any(axis=0))
+    if not useful.any():
+        useful[:1] = True  # then no promise can be kept, and the program says so
+    supply = np.bincount(place, crowd.capacity, minlength=len(useful))[useful]
+    number = np.where(useful, np.cumsum(useful) - 1, -1)
+    problem = SequentialProblem(
+        columns[:types, useful],
+        crowd.tasks.astype(np.float64),
+        supply.astype(np.float64),
+        epsilon,
+        columns[types:, useful],
+    )
+    return problem, number[place]
+
+
+def _optimal(
+    optimum: SequentialOptimum,
+    classes: IntArray,
+    capacity: IntArray,
+    epsilon: float,
+    trials: int,
+    rng: np.random.Generator,
+) -> _Loop | None:
+    """Carry the optimum out; None where there is none, or where it does not keep the promise.
+
+    With few tasks or little room the replaced workers do not do what the policy promises; then
+    tasks stay unsure, or it errs too often, or costs less than is possible.
+    """
+    if not optimum.columns:
+        return None
+    seed = int(rng.integers(2**32))
+    executed = execute(optimum, classes, capacity, trials=trials, seed=seed)
+    cost, error = executed.cost, executed.error
+    erring = error.mean() > epsilon + 2 * _se(error)
+    below = cost.mean() + 2 * _se(cost) < optimum.lower_bound
+    if executed.unsure or erring or below:
+        return None
+    return _Loop("optimal policies", cost, error)
 
 
 def _odds(skill: FloatArray) -> FloatArray:

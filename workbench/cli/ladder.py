@@ -1,4 +1,4 @@
-"""`workbench ladder`: one promise, and what it costs five ways."""
+"""`workbench ladder`: one promise, and what it costs, rung by rung."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.compare import CROWDS, SIMULATED
 from workbench.cli.output import tell, working, write_folder
@@ -34,13 +35,19 @@ from workbench.cli.output import tell, working, write_folder
 @options.whole("--workers", "Simulated.", 300, least=1)
 @options.whole("--types", "Simulated: task types.", 1, least=1)
 @options.number("--epsilon", "Error each task may have, below 0.5.", 0.05)
-@options.whole("--trials", "Simulations of the sequential rung.", 10, least=2)
+@options.whole("--trials", "Simulations of a sequential rung.", 10, least=2)
 @options.number("--gap", "Relative gap at which a plan may stop.", 0.0)
 @options.seconds("For each of the three plans.", 60.0)
+@click.option(
+    "--prior",
+    metavar="SKILL:SHARE,…",
+    callback=lambda _context, _option, text: _prior(text),
+    help="As 0.8:0.5,0.5:0.5: what every policy pays that knows this, and nobody's skill.",
+)
 @options.folder("Folder for table and picture.")
 def command(out: Path | None, as_json: bool, **given: Any) -> int:
-    """Price one promise five ways: planned by two bounds and by the exact error, label by label,
-    and the least that any policy can pay.
+    """Price one promise rung by rung: planned by two bounds and by the exact error, label by label
+    for two promises, and the least that any policy can pay.
 
     Skills are known: those of a simulated crowd, or of --skills. With --out the folder gets
     ladder.csv, ladder.json and ladder.png.
@@ -61,3 +68,14 @@ def command(out: Path | None, as_json: bool, **given: Any) -> int:
         written = [write_folder(out, "ladder", found, {"ladder": found.rungs})]
     tell(found, as_json, *written)
     return 0
+
+
+def _prior(text: str | None) -> dict[float, float] | None:
+    """Shares by skill."""
+    if text is None:
+        return None
+    try:
+        pairs = [part.split(":") for part in text.split(",")]
+        return {float(skill): float(share) for skill, share in pairs}
+    except ValueError:
+        raise InputError(f"--prior {text}: give SKILL:SHARE,…, as 0.8:0.5,0.5:0.5") from None

@@ -1,4 +1,4 @@
-"""The ladder: what one promise costs five ways (of `workbench.assignment.ladder`)."""
+"""The ladder: what one promise costs (of `workbench.assignment.ladder`)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ SAID = {
     "hoeffding": "planned by Hoeffding's bound\n(the paper's program)",
     "bhattacharyya": "planned by Bhattacharyya's bound",
     "exact error": "planned by the exact error",
-    "sequential": "each label looked at\n(skills known)",
+    "sequential, posterior": "each label looked at,\nno task closed less sure",
+    "sequential, error": "each label looked at,\nstopping by lot",
+    "skills unknown": "skills unknown:\nno policy pays less",
     "information limit": "information limit:\nno policy pays less",
 }
+
+
+LEAST = ("skills unknown", "information limit")
+"""Rungs that are bounds on every policy, and no plans."""
 
 
 def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) -> Figure:
@@ -33,14 +39,14 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
     unit = "price of labels" if priced else "labels"
     place = np.arange(len(table))
     paid = table["cost"].fillna(table["lower_bound"]).to_numpy(dtype=float) / max(1, tasks)
-    with panels(title, (8.6, 3.6), lines="x") as (figure, (axes,)):
+    with panels(title, (8.6, 0.6 + 0.6 * len(table)), lines="x") as (figure, (axes,)):
         for at, (row, value) in enumerate(
             zip(table.to_dict("records"), paid.tolist(), strict=True)
         ):
             if np.isnan(value):
                 axes.text(0, at, f"  none: {row['status']}", va="center", color="0.35")
                 continue
-            limit, measured = row["name"] == "information limit", row["status"].startswith("meas")
+            limit, measured = row["name"] in LEAST, row["status"].startswith("meas")
             colour = COLOURS[2] if limit else COLOURS[1] if measured else COLOURS[0]
             axes.barh(
                 at,
