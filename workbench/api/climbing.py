@@ -95,12 +95,15 @@ class Ladder(Result):
         if not pd.isna(ahead["cost"]):
             proven = "the least of all plans" if ahead["status"] == "proven" else ahead["status"]
             sentences.append(f"planned ahead it takes {ahead['cost']:,.6g} {unit}, {proven};")
-        for row, what in ((right, ""), (sure, " where no task is closed less sure")):
-            if not pd.isna(row["cost"]):
-                sentences.append(
-                    f"looking at each label before asking for the next, {row['cost']:,.6g} ± "
-                    f"{row['se']:.2g}{what};"
-                )
+        looking = [
+            f"{row['cost']:,.6g} ± {row['se']:.2g}{where}"
+            for row, where in ((right, ""), (sure, " where no task is closed less sure"))
+            if not pd.isna(row["cost"])
+        ]
+        if looking:
+            sentences.append(
+                f"looking at each label before asking for the next, {', or '.join(looking)};"
+            )
         if UNKNOWN in by_name:
             unknown = by_name[UNKNOWN]["lower_bound"]
             least = f"{least:,.6g} ({unknown:,.6g} for who does not know the workers)"

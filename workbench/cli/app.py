@@ -27,7 +27,7 @@ from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
 COMMANDS = {
     "compare": "Compare exact, adaptive and random assignment on one crowd.",
-    "ladder": "Price one promise five ways, down to the information limit.",
+    "ladder": "Price one promise rung by rung, down to the information limit.",
     "plan": "Make a plan: who labels which task, and what is proven of it.",
     "hire": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
