@@ -33,18 +33,18 @@ def message_passing(
 ) -> Aggregate:
     """Aggregate the labels of two classes by message passing.
 
-    Messages are rescaled in every iteration, in each connected part of the graph on its own,
-    by a power of two: that changes no decision, adds no rounding, and neither overflows nor
-    lets a part whose messages grow slowly vanish beside another.
+    In every iteration messages are rescaled by a power of two, for each connected part of the
+    graph on its own. This changes no decision and adds no rounding. Messages do not overflow,
+    and a part where they grow slowly does not vanish beside another.
 
     Parameters
     ----------
     votes
         k labels of at most two classes; the first counts as −1, the second as +1.
     iterations
-        How often both kinds of messages are renewed, 1 or more.
+        How often the messages of both directions are computed anew, 1 or more.
     seed
-        Of the initial messages and of the fair draw where the decision value is 0.
+        For the initial messages, and for the fair draw where the decision value is 0.
     initial
         Shape (k,), the messages y_{j→i} to begin with, vote by vote; None draws them from
         N(1, 1).
@@ -52,10 +52,10 @@ def message_passing(
     Returns
     -------
     Aggregate
-        `score` is the decision value, positive for the second class, comparable within a
-        connected part of the graph only. `info` holds
+        `score` is the decision value, positive for the second class. Values of two connected
+        parts of the graph cannot be compared. `info` holds
 
-        - `parts`: connected parts of the graph, tasks without labels aside;
+        - `parts`: number of connected parts of the graph, not counting tasks without labels;
         - `reliability`: shape (m,), Σ_i A_ij x_{i→j} / Σ_i |x_{i→j}|, from −1 (contradicts the
           others throughout) to 1 (agrees); 0 where messages vanish, NaN without labels.
 
@@ -82,11 +82,11 @@ def message_passing(
         x = _others(sign * y, votes.task, n)
         y = _rescaled(_others(sign * x, votes.worker, m), part)
 
-    # Without votes `bincount` counts in integers.
+    # Without votes `bincount` returns integers.
     value = np.bincount(votes.task, sign * y, minlength=n).astype(np.float64)
-    slack = TIE * np.bincount(votes.task, np.abs(y), minlength=n)
-    candidates = np.column_stack([value <= slack, value >= -slack])[:, : max(L, 1)]
-    if L == 1:  # Unanimous: whatever the messages, there is one class to choose.
+    rounding = TIE * np.bincount(votes.task, np.abs(y), minlength=n)
+    candidates = np.column_stack([value <= rounding, value >= -rounding])[:, : max(L, 1)]
+    if L == 1:  # There is one class to choose, whatever the messages say.
         candidates[:] = True
     unlabelled = np.bincount(votes.task, minlength=n) == 0
     return Aggregate(
@@ -125,6 +125,7 @@ def _parts(task: IntArray, worker: IntArray, n: int, m: int) -> IntArray:
 
 
 def _reliability(agreement: FloatArray, worker: IntArray, m: int) -> FloatArray:
+    """Give Σ_i A_ij x_{i→j} / Σ_i |x_{i→j}| of each worker; `agreement` is A_ij x_{i→j}, (k,)."""
     total = np.bincount(worker, agreement, minlength=m)
     size = np.bincount(worker, np.abs(agreement), minlength=m)
     share = np.divide(total, size, out=np.zeros(m), where=size > 0)

@@ -1,9 +1,9 @@
-"""What the models of this room share: labels as a sparse matrix, known classes, an earlier fit.
+"""What the models of this package share: labels as a sparse matrix, known classes, earlier fits.
 
-A model gives each task a posterior over classes and each worker parameters, by turns. The sums over
-labels that both need are products of one sparse matrix, tasks × (worker, class named), with a dense
-one. Tasks of known class (gold) keep it in every turn, so that they teach what workers are like;
-the parameters of an earlier fit may stand in for the first guess.
+A model estimates by turns: the posterior over classes of each task, then the parameters of each
+worker. Both turns need sums over labels. Each sum is the product of a sparse matrix, tasks ×
+(worker, class named), and a dense one. Tasks of known class (gold) keep their class in every turn,
+so that they show what workers are like. An earlier fit may take the place of the first guess.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 TINY = 1e-300
-"""Probabilities below it count as it, so that no logarithm is infinite."""
+"""Smaller probabilities are raised to it, so that no logarithm is infinite."""
 LARGEST = 2**27
-"""Numbers in one table: 1 GB, and some tables are made of it."""
+"""Most numbers in one table: 1 GB, and a model holds several tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Fit:
     tasks, workers, classes
         Names, shapes (n,), (m,) and (L,).
     by_task, by_worker, shared
-        Parameters by name: arrays of n and of m rows, and of any shape.
+        Parameters by name: arrays of n rows, of m rows, and of any shape.
     """
 
     method: str
@@ -63,15 +63,15 @@ class Fit:
         by_worker: Mapping[str, FloatArray],
         shared: Mapping[str, FloatArray],
     ) -> Fit:
-        """Give the fit of a model to some votes."""
+        """Make the fit of a model to some votes, with the names of these votes."""
         return cls(method, votes.tasks, votes.workers, votes.classes, by_task, by_worker, shared)
 
     def of_tasks(self, name: str, tasks: Names, new: ArrayLike) -> FloatArray:
-        """Rows of a parameter for these tasks; `new` for those it does not know."""
+        """Rows of a parameter for these tasks; `new` for tasks that the fit has not seen."""
         return _rows(self.by_task[name], self.tasks, tasks, new)
 
     def of_workers(self, name: str, workers: Names, new: ArrayLike) -> FloatArray:
-        """Rows of a parameter for these workers; `new` for those it does not know."""
+        """Rows of a parameter for these workers; `new` for workers that the fit has not seen."""
         return _rows(self.by_worker[name], self.workers, workers, new)
 
 
@@ -85,27 +85,27 @@ def _rows(values: FloatArray, names: Names, wanted: Names, new: ArrayLike) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """What there was before these labels.
+    """What is known before these labels are read.
 
     Attributes
     ----------
     known
         Shape (n,): class index of the tasks whose class is known (gold), −1 for the others.
     fit
-        `info["fit"]` of the same model on fewer labels: the first guess, in place of the model's
-        own.
+        `info["fit"]` of the same model on fewer labels. The model starts from it, and not from
+        its own first guess.
     """
 
     known: ArrayLike | None = None
     fit: Fit | None = None
 
     def fit_of(self, method: str, classes: Names) -> Fit | None:
-        """Give the fit to start from, if there is one, and it is of this model and these classes.
+        """Give the fit to start from, or None; check that it is of this model and these classes.
 
         Raises
         ------
         InputError
-            It is of another model, or of other classes.
+            The fit is of another model, or of other classes.
         """
         if self.fit is None:
             return None
@@ -143,7 +143,10 @@ class LabelMatrix:
     known: IntArray
 
     def shares(self) -> FloatArray:
-        """Share of a task's labels that each class has, shape (n, L); even where there are none."""
+        """Share of each class in a task's labels, shape (n, L); 1/L each where it has none.
+
+        A known task has share 1 of its own class.
+        """
         n, _, L = self.shape
         counts = np.bincount(self.votes.task * L + self.votes.label, minlength=n * L).reshape(n, L)
         total = counts.sum(axis=1, keepdims=True)
@@ -151,15 +154,15 @@ class LabelMatrix:
         return self.clamped(np.divide(counts, total, out=even, where=total > 0))
 
     def excluded(self) -> BoolArray:
-        """Mark, for each known task, the classes that it is not; shape (n, L)."""
+        """Mark, for each task of known class, all other classes; shape (n, L)."""
         gold = self.known[:, None]
         excluded: BoolArray = (gold >= 0) & (gold != np.arange(self.shape[2]))
         return excluded
 
     def clamped(self, posterior: FloatArray) -> FloatArray:
-        """Give known tasks their class, in place; posterior (n, L)."""
-        there = self.known >= 0
-        posterior[there] = np.eye(self.shape[2])[self.known[there]]
+        """Set the posterior (n, L) of each known task to its class, in place."""
+        has_gold = self.known >= 0
+        posterior[has_gold] = np.eye(self.shape[2])[self.known[has_gold]]
         return posterior
 
 
@@ -173,12 +176,12 @@ def label_matrix(votes: Votes, earlier: Earlier | None = None, columns: int = 1)
     earlier
         Which classes are known.
     columns
-        How many parameters a model has for each class: it sizes the tables.
+        How many parameters a model has for each class; the check of memory counts with it.
 
     Raises
     ------
     InputError
-        Tasks without classes, known classes that are none, or tables beyond memory.
+        Tasks without classes, known classes that are not among them, or tables beyond memory.
     """
     from scipy.sparse import csr_array
 
@@ -207,21 +210,21 @@ def _known(earlier: Earlier | None, n: int, L: int) -> IntArray:
     if earlier is None or earlier.known is None:
         return np.full(n, -1, dtype=np.int64)
     classes = np.asarray(earlier.known)
-    whole = classes.shape == (n,) and classes.dtype.kind in "iu"
-    if not whole or not ((classes >= -1) & (classes < L)).all():
+    well_formed = classes.shape == (n,) and classes.dtype.kind in "iu"
+    if not well_formed or not ((classes >= -1) & (classes < L)).all():
         raise InputError(f"known: give {n} indices of classes from 0 to {L - 1}, −1 where unknown")
     return classes.astype(np.int64)
 
 
 def log(chance: FloatArray) -> FloatArray:
-    """Logarithm of probabilities, of those below `TINY` that of `TINY`."""
+    """Logarithm of probabilities, those below `TINY` raised to it."""
     return np.log(np.maximum(chance, TINY))
 
 
 def normalised(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Posterior from unnormalised logarithms, and the logarithm of their sums; shapes (n, c), (n,).
+    """Turn unnormalised logarithms (n, c) into posteriors (n, c) and the logarithms of sums (n,).
 
-    The first array is used up.
+    The posteriors overwrite `joint`.
     """
     peak = joint.max(axis=1, keepdims=True)
     np.exp(np.subtract(joint, peak, out=joint), out=joint)
@@ -242,7 +245,7 @@ def concluded(
     posterior
         Shape (n, L).
     method, info
-        Name of the model, and what it found; posterior and confidence are added.
+        Name of the model, and what it estimated; posterior and confidence are added to `info`.
     seed
         Of the draw between classes of equal posterior.
     """
@@ -265,7 +268,10 @@ def concluded(
 
 
 def by_name(names: Names) -> IntArray:
-    """Rank of each name: what is drawn at random for it does not hang on the order of the rows."""
+    """Rank of each name as text.
+
+    Random numbers drawn in this order stay with their names when rows are reordered.
+    """
     order = np.argsort(np.asarray([str(name) for name in names]), kind="stable")
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))

@@ -1,11 +1,16 @@
 """A plan as a rule that is fitted on gold, so that the error of its vote can be measured.
 
-A plan names workers for tasks that nobody has labelled yet; on control tasks it can hardly be
-replayed, since those it names seldom answered them. What can be is the rule behind it. Skills come
-from control answers; the relaxed program prices each worker's time (the dual of her capacity); and
-a task takes labels from whoever is there, cheapest gain first, price and time together, until its
-requirement is met. Fitted anew without a part of the control tasks, skills and prices are found
-anew: with the prices kept, workers who erred on a task would look dear or cheap by that very task.
+A plan names workers for tasks that nobody has labelled yet. It can hardly be replayed on control
+tasks, since the workers it names seldom answered them. The rule behind it can be replayed:
+
+- skills come from control answers;
+- the relaxed program prices each worker's time (the dual of her capacity);
+- a task takes labels from the workers who answered it, until its requirement is met. Those come
+  first whose price, label and time together, is lowest per unit of gain.
+
+To measure the error, the rule is fitted anew without a part of the control tasks, and then both
+skills and prices are estimated anew. Were the prices kept, the answers to a task would already have
+made its workers dear or cheap.
 
 Source of program and dual: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4.3.
 """
@@ -37,14 +42,14 @@ from workbench.crowd.votes import Votes
 from workbench.solving import solve
 
 SHORT = 100.0
-"""Price of what is missing of a requirement, in that of the dearest label of gain 1."""
+"""Price of a missing unit of requirement, as a multiple of the dearest label (at least 1)."""
 MET = 1e-9
-"""Share of the requirement by which rounding may fall short of it."""
+"""Share of a requirement that may be missing, by rounding, while it still counts as met."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlanTerms:
-    """The program that a plan solves, but for the skills.
+    """All of the program that a plan solves, except the skills.
 
     Attributes
     ----------
@@ -57,9 +62,9 @@ class PlanTerms:
     task_type
         Type of each recorded task, shape (n,); None where there is one type.
     price
-        Of a label by type and worker, shape (T, m); None for 1.
+        What a label costs, by type and worker, shape (T, m); None where each costs 1.
     gain
-        Name of the reading of the requirement, as in `crowd_models.gains`.
+        How labels add up to the requirement: a name of `crowd_models.gains`.
     least, most
         Labels that each task may have; None for no limit.
     """
@@ -75,8 +80,8 @@ class PlanTerms:
 
     def kinds(self, recorded: int) -> IntArray:
         """Type of each recorded task, shape (n,)."""
-        one = np.zeros(recorded, dtype=np.int64)
-        kinds = one if self.task_type is None else self.task_type
+        single = np.zeros(recorded, dtype=np.int64)
+        kinds = single if self.task_type is None else self.task_type
         checks.indices("task_type", kinds, len(self.tasks))
         return kinds
 
@@ -124,9 +129,9 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
 def _by_type(
     by_task: VotesByTask, gold: IntArray, kinds: IntArray, types: int
 ) -> tuple[IntArray, IntArray]:
-    """Right and all control answers, shape (T, m) each."""
-    found = [by_task.answers(np.where(kinds == kind, gold, -1)) for kind in range(types)]
-    correct, answered = zip(*found, strict=True)
+    """Count each worker's right control answers, and all of them; shape (T, m) each."""
+    counts = [by_task.answers(np.where(kinds == kind, gold, -1)) for kind in range(types)]
+    correct, answered = zip(*counts, strict=True)
     return np.stack(correct), np.stack(answered)
 
 
@@ -135,14 +140,14 @@ def _fitted(
     terms: PlanTerms,
     kinds: IntArray,
     skill: FloatArray,
-    known: BoolArray,
+    answered: BoolArray,
     lot: FloatArray,
 ) -> _PlanVote:
     gain = gain_of(terms.gain)
     need = np.asarray(gain.requirement(terms.level), dtype=np.float64)
-    worth = np.where(known, gain.quality(np.where(known, skill, 0.5), need), 0.0)
+    worth = np.where(answered, gain.quality(np.where(answered, skill, 0.5), need), 0.0)
     price = np.ones(skill.shape) if terms.price is None else terms.price
-    time = worker_prices(worth, price, need, terms, known)
+    time = worker_prices(worth, price, need, terms, answered)
     with np.errstate(divide="ignore", invalid="ignore"):
         dear = np.where(worth > 0, (price + time) / worth, np.inf)
     limits = terms.least or 0, worth.shape[1] if terms.most is None else terms.most
@@ -154,7 +159,8 @@ def worker_prices(
 ) -> FloatArray:
     """Price of each worker's time: the dual of her capacity in the relaxed program, shape (m,).
 
-    Where the crowd cannot meet the requirement, tasks may fall short at a high price.
+    `worth` is the gain of a label; `known` marks where a worker has control answers of a type; both
+    (T, m). Where the crowd cannot meet a requirement, the rest of it is bought at a high price.
     """
     crowd = TypedProblem(
         worth,
@@ -168,17 +174,18 @@ def worker_prices(
     )
     solution = solve(crowd.with_shortfall(SHORT * max(float(price.max()), 1.0)), "typed")
     m = worth.shape[1]
-    if solution.worker_prices is None:  # nothing to buy, or nothing found: time is free
+    if solution.worker_prices is None:  # Nothing to buy, or no solution: time is free.
         return np.zeros(m)
-    return solution.worker_prices[:m]
+    return solution.worker_prices[:m]  # Behind them stand the prices of the shortfall.
 
 
 @dataclass(frozen=True, eq=False)
 class _PlanVote(FittedRule):
-    """Labels bought cheapest gain first, and their vote.
+    """Buy each task's labels, the lowest price per unit of gain first, and let them vote.
 
-    `need` (T,); `worth`, `dear` (what a gain of 1 costs) and `skill` (T, m); `lot` by vote;
-    `limits`, the least and most labels of a task.
+    `need`, the requirement, is of shape (T,). `worth` (the gain of a label), `dear` (what a
+    gain of 1 costs) and `skill` are of shape (T, m). `lot` orders equally cheap votes. `limits` are
+    the least and the most labels of a task.
     """
 
     by_task: VotesByTask
@@ -207,11 +214,12 @@ class _PlanVote(FittedRule):
         return wrong_chance(label, self.skill[self._at(rows)], place, chance)
 
     def _at(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Type and worker of some votes: where these are in arrays of shape (T, m)."""
         votes = self.by_task.votes
         return self.kinds[votes.task[rows]], votes.worker[rows]
 
     def _bought(self, tasks: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Rows bought, the place in `tasks` of each, and the gain of each task (k,)."""
+        """Rows of votes bought, the place in `tasks` of each, and the gain of each task (k,)."""
         rows, place = self.by_task.rows(tasks)
         at = self._at(rows)
         order = np.lexsort((self.lot[rows], self.dear[at], place))
@@ -223,8 +231,8 @@ class _PlanVote(FittedRule):
         before = total - worth - start[place]
         need = self.need[self.kinds[tasks]][place]
         rank, (few, many) = np.arange(len(place)) - first[place], self.limits
-        short = (before < need * (1.0 - MET)) | (rank < few)
-        kept = short & (rank < many) & (worth > 0)
+        wanted = (before < need * (1.0 - MET)) | (rank < few)
+        kept = wanted & (rank < many) & (worth > 0)
         rows, place, worth = rows[kept], place[kept], worth[kept]
         reached = np.bincount(place, worth, minlength=len(tasks))
         return rows, place, reached.astype(np.float64)

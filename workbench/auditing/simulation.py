@@ -1,7 +1,7 @@
-"""Many audits at once, of answers whose errors are made up or known: how many checks they take.
+"""Run many audits at once and count the checks they take; the errors are made up or known.
 
-Within a bin tasks are drawn alike, so that numbers of tasks and errors left in each bin are all
-that an audit meets.
+All tasks of a bin have the same chance to be drawn. So an audit is simulated from two numbers per
+bin: the tasks left and the errors left.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class Rehearsal:
     Attributes
     ----------
     checks
-        Until the certificate, shape (runs,); until the claim had become true, where an audit of a
-        false claim was followed no further.
+        Checks until the run ended, shape (runs,): with its certificate, or with `until_true` once
+        no more errors were left than it claims.
     certified
-        Shape (runs,).
+        Whether the run ended with its certificate, shape (runs,).
     false
-        Certified while more errors were left than it says, shape (runs,).
+        Whether it did so while more errors were left than the certificate says, shape (runs,).
     errors
-        Errors that were found and corrected, shape (runs,).
+        Errors that checks found and corrected, shape (runs,).
     """
 
     checks: IntArray
@@ -41,7 +41,16 @@ class Rehearsal:
 
 
 class _Runs:
-    """Audits that go on, a row each; rows that ended are taken out."""
+    """The audits that have not ended, one row each.
+
+    `row` is the number of each run. `left`, `errors_left`, `checked` and `wrong` count by row and
+    bin: tasks and errors left, checks and errors found. `advantage` is the log-likelihood of the
+    checks by the recalibrated forecast less that by the flat one.
+
+    `estimate`, `bet` and `fraction` are A, λ and f of `bets`, one line per check and one column per
+    run; `_step` doubles the lines when they are full. `products` has the logarithms of the products
+    of all bets.
+    """
 
     def __init__(self, size: FloatArray, wrong: FloatArray) -> None:
         runs = len(wrong)
@@ -57,7 +66,7 @@ class _Runs:
         self.planned: Outlook | None = None
 
     def keep(self, rows: BoolArray) -> None:
-        """Take the other rows out."""
+        """Keep these rows and take out the others."""
         for name in ("row", "left", "errors_left", "checked", "wrong", "advantage"):
             setattr(self, name, getattr(self, name)[rows])
         for name in ("products", "estimate", "bet", "fraction"):
@@ -94,31 +103,32 @@ def rehearse(
     Parameters
     ----------
     log_odds, sure, size
-        Of each bin: belief, whether it has no answers, tasks, shape (bins,).
+        Of each bin, shape (bins,): the log-odds of an error as believed, whether its tasks have
+        no answer (and so are wrong for certain), and how many tasks it has.
     wrong
         Wrong answers of each bin, shape (runs, bins).
     error, risk
-        ε and α.
+        ε, the share of errors that the certificate allows, and α, the risk of a false certificate.
     most
         k, errors that may be left.
     rng
-        Draws.
+        Draws the tasks.
     until_true
-        End a run too where no more than k errors are left: no certificate is false from there on.
+        Also end a run as soon as no more than k errors are left: no later certificate is false.
     """
     runs, total = len(wrong), int(size.sum())
     checks, finds = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
     certified, false = np.zeros(runs, dtype=bool), np.zeros(runs, dtype=bool)
     state, last, need = _Runs(size, wrong), 0, math.log(1.0 / risk)
     for t in range(total + 1):
-        done = (bets.mixed(state.products) >= need) | (total - t <= most)
-        many = state.errors_left.sum(axis=1) > most
-        over = done | ~many if until_true else done
-        if over.any():
-            rows = state.row[over]
-            checks[rows], finds[rows] = t, state.finds[over]
-            certified[rows], false[rows] = done[over], (done & many)[over]
-            state.keep(~over)
+        certifies = (bets.mixed(state.products) >= need) | (total - t <= most)
+        too_many = state.errors_left.sum(axis=1) > most
+        ended = certifies | ~too_many if until_true else certifies
+        if ended.any():
+            rows = state.row[ended]
+            checks[rows], finds[rows] = t, state.finds[ended]
+            certified[rows], false[rows] = certifies[ended], (certifies & too_many)[ended]
+            state.keep(~ended)
         if not len(state.row):
             break
         if state.planned is None or due(t, last):
@@ -145,14 +155,15 @@ def _step(
     most: int,
     rng: np.random.Generator,
 ) -> None:
-    """One check of every audit."""
+    """Check one task in every audit: tested, or taken only to be corrected (λ = 0)."""
     assert state.planned is not None
-    seen = (state.left, state.checked, state.wrong)
     now = look(
         state.planned,
         log_odds,
         sure,
-        *seen,
+        state.left,
+        state.checked,
+        state.wrong,
         error=error,
         spare=most + 1.0,
         advantage=state.advantage,
@@ -168,8 +179,8 @@ def _step(
     estimate, bet = _estimates(now, rows, bin_, wrong, state.finds)
     if t >= len(state.estimate):
         for name in ("estimate", "bet", "fraction"):
-            grown = getattr(state, name)
-            setattr(state, name, np.concatenate([grown, np.zeros_like(grown)]))
+            full = getattr(state, name)
+            setattr(state, name, np.concatenate([full, np.zeros_like(full)]))
     state.bet[t], state.fraction[t] = np.where(correct, 0.0, bet), now.fraction
     state.estimate[t] = np.where(correct, 0.0, estimate)
     state.advantage = state.advantage + np.where(sure[bin_], 0.0, foretold(now, bin_, wrong))
@@ -177,22 +188,24 @@ def _step(
     state.errors_left[rows, bin_] -= wrong
     state.checked[rows, bin_] += 1
     state.wrong[rows, bin_] += wrong
-    tested = most + 1 + state.finds
-    step = state.bet[t] * (tested - state.estimate[t])
+    # The audit refutes T = S + k + 1: then no more than k errors are left.
+    refuted = most + 1 + state.finds
+    step = state.bet[t] * (refuted - state.estimate[t])
     state.products[:-1] += np.log1p(bets.FRACTIONS[:, None] * step)
     state.products[-1] += np.log1p(state.fraction[t] * step)
-    anew = np.flatnonzero(wrong)
-    if len(anew):
+    # Where an error was found T has grown by one: compute these products anew, from all checks.
+    grew = np.flatnonzero(wrong)
+    if len(grew):
         estimates, stakes, own = (
-            series[: t + 1, anew] for series in (state.estimate, state.bet, state.fraction)
+            series[: t + 1, grew] for series in (state.estimate, state.bet, state.fraction)
         )
-        state.products[:, anew] = bets.log_products(estimates, stakes, own, tested[anew])
+        state.products[:, grew] = bets.log_products(estimates, stakes, own, refuted[grew])
 
 
 def _estimates(
     now: Look, rows: IntArray, bin_: IntArray, wrong: BoolArray, finds: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """A and λ of a check in each row."""
+    """Give A and λ of `bets` for one check of each row, in the bins `bin_`."""
     rate, q = now.rate[rows, bin_], now.q[rows, bin_]
     with np.errstate(divide="ignore", invalid="ignore"):
         return finds + now.expected + (wrong - rate) / q, now.bet

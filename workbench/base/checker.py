@@ -1,4 +1,4 @@
-"""The bare Python program that recomputes proofs of plans, wherever it is installed."""
+"""Load the bare Python program that recomputes proofs of plans, from wherever it is installed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 PACKAGED = "check_plan.py"
-"""Its name in an installed package; in a checkout it stands with the public problems."""
+"""The program's name in an installed package. A checkout has it in `models/problems`."""
 
 
 def plan_checker() -> dict[str, Any]:
-    """Give its functions by name; it imports nothing of the workbench."""
+    """Run the program, which imports nothing of the workbench, and return its functions by name."""
     path = Path(__file__).with_name(PACKAGED)
     if not path.is_file():
         path = Path(__file__).parents[2] / "models" / "problems" / "check.py"

@@ -1,8 +1,8 @@
-"""The one exception for input a user can mend."""
+"""The one exception for bad input that a user can mend."""
 
 
 class InputError(ValueError):
-    """Bad input, told in one line: the field, the row or index, and the mend.
+    """Bad input. One line names the field, the row or index, and how to mend it.
 
     Commands print the message and leave with exit code 2.
 

@@ -1,4 +1,6 @@
-"""Learners on simulated workers, many runs merged: curves with standard errors, workers, bounds.
+"""Run a learner many times on simulated workers, and summarise the runs.
+
+The summary has curves with standard errors, a table of the workers, and the bounds of the theory.
 
 Source: Liu, Liu (2015), Section 6.1: regret over time, mean of many runs, beside Theorems 3 and 5.
 """
@@ -31,7 +33,7 @@ from workbench.learning.policies import POLICIES, Terms
 from workbench.learning.schedule import Schedule
 
 MOST_SHOWN = 2000
-"""Simulated tasks whose labels are looked at for agreement."""
+"""At most so many simulated tasks are used to measure how far workers agree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +45,29 @@ class Simulated:
     runs
         Each run by itself.
     steps
-        One row a checkpoint: `tasks`, then means over the runs with their standard errors
-        (`_se`, missing of one run): `accuracy, regret, exploration_regret, exploitation_regret,
-        cost_regret, size` (of the set in force), `labels`; and `crowd_accuracy, best_accuracy,
-        explored`, and `asked`, labels bought a task since the checkpoint before.
+        One row per checkpoint; `tasks` says how many tasks there were by then. Means over the
+        runs, each with a standard error in the column of the same name and `_se` (NaN with a
+        single run): `accuracy, regret, exploration_regret, exploitation_regret, cost_regret,
+        size` (of the set in force), `labels`. Without standard errors: `crowd_accuracy,
+        best_accuracy, explored`, and `asked`, labels bought per task since the last checkpoint.
     workers
-        One row a worker: `worker, skill, estimate` (mean), `estimate_low, estimate_high` (of 90 %
-        of the runs), `in_best_set` (share of runs), `in_best_set_hindsight, removed` (share).
+        One row per worker: `worker, skill, estimate` (mean over the runs), `estimate_low,
+        estimate_high` (90 % of the runs lie between them), `in_best_set` (share of the runs that
+        end with her in the set), `in_best_set_hindsight` (whether she is in `best`), `removed`
+        (share of the runs).
     best
         The best set by the true skills.
     learnt, learnt_share
-        The set in force at the end of most runs, and their share.
+        The set that is in force at the end of the most runs, and the share of these runs.
     learnt_accuracy
         Mean accuracy, by the true skills, of the sets in force at the end.
     structure
-        What agreement says, from the labels of one run.
+        What the workers' agreement says of the crowd, from the labels of the first run.
     bounds
-        Of LS_OL, Theorem 3 (or 5): `source`, `holds`, `why` not, and where it can be computed
-        `regret`, `cost_regret`, `says_something`, `failing`; None below two tasks, and of others.
+        Theorem 3, or Theorem 5 for weighted votes: `source`, `holds`, and `why` it does not.
+        Where the bound can be computed also `regret`, `cost_regret`, `says_something` and
+        `failing`, the conditions that do not hold. None for other learners than LS_OL, and for
+        fewer than two tasks.
     """
 
     runs: Runs
@@ -95,9 +102,11 @@ def simulated(
     schedule, horizon, options, costs
         As for `engine.simulate`.
     runs
-        How many.
-    policy, price
-        Who learns, one of `POLICIES`; and what a label costs, for those who weigh it.
+        How many runs.
+    policy
+        The learner, one of `POLICIES`.
+    price
+        What a label costs, for the policies that weigh this.
 
     Raises
     ------
@@ -110,7 +119,7 @@ def simulated(
     sample = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
     if policy == "ls-ol":
         played = simulate(draws, schedule, horizon, options, costs=costs)
-        learnt = [
+        end_accuracy = [
             options.vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
             for chosen, estimate in zip(played.chosen, played.estimates, strict=True)
         ]
@@ -118,7 +127,7 @@ def simulated(
         if costs is not None:
             raise InputError("`costs` are counted for the policy 'ls-ol': leave them out")
         terms = Terms(len(p), 2, checks.count("horizon", horizon, 1), schedule, options, price)
-        played, learnt = _played(draws, terms, policy)
+        played, end_accuracy = _played(draws, terms, policy)
     best = best_set(p, weighted=options.weighted).workers
     sets, times = np.unique(played.chosen, axis=0, return_counts=True)
     return Simulated(
@@ -128,47 +137,46 @@ def simulated(
         best,
         np.flatnonzero(sets[times.argmax()]),
         float(times.max() / runs),
-        float(np.mean(learnt)),
+        float(np.mean(end_accuracy)),
         structure(sample, seed=seed),
         _bounds(p, horizon, costs, options.weighted) if policy == "ls-ol" else None,
     )
 
 
 def _played(draws: Draws, terms: Terms, policy: str) -> tuple[Runs, list[float]]:
-    """Play a policy in every run; what it came to, and U of the sets at the end."""
+    """Play a policy in every run; return the runs, and the accuracy of each final set."""
     M = draws.workers
-    played, learners = [], []
+    games, learners = [], []
     for run in range(draws.runs):
         learners.append(POLICIES[policy].call(terms, draws.coins(run)))
-        played.append(play(learners[-1], draws, run, terms.horizon, against="majority"))
-    tasks = played[0].tasks
+        games.append(play(learners[-1], draws, run, terms.horizon, against="majority"))
+    tasks = games[0].tasks
     best = [best_set(skill) for skill in draws.skill]
     cost = np.array([len(optimum.workers) for optimum in best], dtype=np.float64)
-    labels, explored = (
-        np.stack([getattr(game, k) for game in played]) for k in ("labels", "explored")
-    )
+    labels = np.stack([game.labels for game in games])
+    explored = np.stack([game.explored for game in games])
     spent = labels.astype(np.float64)
     runs = Runs(
         tasks=tasks,
         best_accuracy=np.array([optimum.accuracy for optimum in best]),
         best_cost=cost,
-        exploration_regret=np.stack([game.exploration_regret for game in played]),
-        exploitation_regret=np.stack([game.exploitation_regret for game in played]),
+        exploration_regret=np.stack([game.exploration_regret for game in games]),
+        exploitation_regret=np.stack([game.exploitation_regret for game in games]),
         spent=spent,
         cost_regret=spent - cost[:, None] * tasks,
         labels=labels,
         new_testers=explored,
         retests=np.zeros_like(explored),
-        size=np.stack([game.size for game in played]),
+        size=np.stack([game.size for game in games]),
         estimates=np.stack([learner.estimates for learner in learners]),
         chosen=np.stack([np.isin(np.arange(M), learner.best) for learner in learners]),
         removed=((),) * draws.runs,
     )
-    learnt = [
+    end_accuracy = [
         set_accuracy(learner, skill, learner.best)
         for learner, skill in zip(learners, draws.skill, strict=True)
     ]
-    return runs, learnt
+    return runs, end_accuracy
 
 
 def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
@@ -216,7 +224,7 @@ def _workers(runs: Runs, skill: FloatArray, best: IntArray) -> pd.DataFrame:
 def _bounds(
     skill: FloatArray, T: int, costs: Sequence[float] | None, weighted: bool
 ) -> dict[str, Any] | None:
-    """Theorem 3 (or 5), or why nothing can be said."""
+    """Compute the bound of Theorem 3, or 5 for weighted votes, or say why it cannot be."""
     if T < 2:
         return None
     bound: dict[str, Any] = {"source": "Theorem 5" if weighted else "(6) and (7)", "holds": False}
@@ -226,14 +234,14 @@ def _bounds(
             if weighted
             else regret_bounds.theorem_3(skill, T, costs=costs)
         )
-    except InputError as wrong:
-        return bound | {"why": str(wrong)}
+    except InputError as error:
+        return bound | {"why": str(error)}
     except ArithmeticError:
         why = f"for {len(skill)} workers its constants are too large for a computer"
         return bound | {"why": why}
     failing = [condition.statement for condition in promise.conditions if not condition.holds]
     if len(failing) > 1 and failing[-1].startswith("ε"):
-        failing.pop()  # no ε would do
+        failing.pop()  # Where another condition fails no ε would do: this adds nothing.
     return {
         "source": bound["source"],
         "regret": promise.regret,

@@ -2,11 +2,13 @@
 
 A rule ranks workers by a value and takes the first k of them. Algorithm 1 ranks by G and takes
 the smallest k that maximises F̂ (Theorem 4: no set of at most K workers has a higher F̂); top-K
-rules take K. Of workers of equal value those with more evidence come first, where the caller says
-how much each has (the paper does not ask). Whoever is equal in that too, around the cut, is drawn
-fairly, with the caller's seed, and the result says so. Where F̂ > 0 only the budget can cut among
-equals: along a run of them F̂ rises, or falls and then rises, so that its maxima are at the ends of
-runs.
+rules take K.
+
+Where the caller says how much evidence each worker has, more evidence goes first among workers of
+equal value (the paper has no such step). Where workers equal in both straddle the cut, the caller's
+seed draws among them fairly, and the result says so. Where F̂ > 0 it is only the budget that can cut
+through a run of equal workers: along a run F̂ rises, or falls and then rises, so that its maxima are
+at the ends of runs.
 
 Source: Li, Liu (2015), Section 3, Algorithm 1; Section 4 for the plug-in and top-K rules.
 """
@@ -31,7 +33,7 @@ from workbench.selection.scores import Scores, prefix_scores
 Ties: TypeAlias = Literal["fair", "first"]
 
 EQUAL = 1e-12
-"""Scores F̂ closer than this share are equal, so that rounding hires nobody."""
+"""Scores F̂ that differ by a smaller share count as equal: rounding must not hire a worker."""
 LARGEST = 1e300
 """No value may be larger, so that sums of values stay finite."""
 NOBODY: IntArray = np.zeros(0, dtype=np.int64)
@@ -50,13 +52,13 @@ class Selection:
         F̂ (or F̂_plug, or predicted accuracy) of the first 1, 2, … workers of the ranking, as far
         as the rule looked; empty for rules that take K.
     tied
-        Workers whose value (and evidence, where it counts) equals that of the last one chosen and
-        of some worker left out: they were drawn among. Empty when the cut was clear.
+        The workers that the cut runs through: all who equal the last one chosen in value (and in
+        evidence, where it counts), chosen or not. Empty when none of them is left out.
     note
-        What has to be said about the choice; empty when nothing.
+        What a user has to know of the choice; empty when there is nothing to say.
     value
-        What all m workers are ranked by, for the order of who is not chosen; None where it was
-        not a rule of `RULES` that chose.
+        What all m workers are ranked by, so that those not chosen can be put in order too. None
+        unless a rule of `RULES` chose.
     """
 
     chosen: IntArray
@@ -73,17 +75,17 @@ class Selection:
 
 @dataclass(frozen=True)
 class RuleOptions:
-    """What every rule is given besides scores and budget.
+    """What every rule takes besides scores and budget.
 
     Attributes
     ----------
     seed
-        Of the draw where workers of equal value straddle the cut, of the rule "random", and of
-        votes that "accuracy" simulates.
+        For the draw where workers of equal value straddle the cut, for the rule "random", and for
+        the votes that "accuracy" simulates.
     ties
         "fair" draws among equals, "first" takes the lowest indices.
     by_evidence
-        Whether of equal workers those with more control answers come first.
+        Whether more control answers go first among workers of equal value.
     threshold
         For the rule "threshold": workers with ŵ above it; None stands for 1/L, guessing.
     """
@@ -141,8 +143,8 @@ def algorithm_1(
 ) -> Selection:
     """Choose the set of at most K workers with the highest Σ gain / √|S| (Algorithm 1).
 
-    Of several maximisers the smallest, scores within a share of 1e-12 being equal. O(m + K log K)
-    time.
+    Of several such sets it is the smallest; scores within a share of 1e-12 count as equal. Takes
+    O(m + K log K) time.
 
     Parameters
     ----------
@@ -155,14 +157,14 @@ def algorithm_1(
     ties
         "fair" draws among them, "first" takes the lowest indices.
     evidence
-        Control answers of each worker, shape (m,): of equal gain who has more comes first, and
-        only equals in both are tied. None takes no account of it, as the paper.
+        Control answers of each worker, shape (m,). Among workers of equal gain more answers go
+        first, and only workers equal in both are tied. None: gain alone counts, as in the paper.
 
     Raises
     ------
     InputError
-        A gain that is NaN or beyond ±1e300 (but −∞), a budget below 1, unknown ties, no seed, or
-        evidence that is not a whole number a worker.
+        A gain that is NaN or beyond ±1e300 (−∞ is allowed), a budget below 1, unknown ties, no
+        seed, or evidence that is not one whole number per worker.
     """
     x, lot = ranking_values("gain", gain), tie_lot(seed, ties)
     best = _best(x, checks.count("budget", budget, 1))
@@ -238,8 +240,8 @@ def threshold(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the K workers of highest ŵ, of those whose ŵ is above the threshold."""
     least = 1.0 / pool.classes if options.threshold is None else options.threshold
     above = pool.skill > checks.number("threshold", least, 0, 1)
-    only = replace(pool, eligible=pool.eligible & above)
-    return replace(top_skill(only, budget, options), value=pool.skill)
+    qualified = replace(pool, eligible=pool.eligible & above)
+    return replace(top_skill(qualified, budget, options), value=pool.skill)
 
 
 def random(pool: Scores, budget: int, options: RuleOptions) -> Selection:
@@ -265,11 +267,11 @@ def _choose(
 def accuracy(pool: Scores, budget: int, options: RuleOptions) -> Selection:
     """Choose the first k ≤ K workers by posterior informativeness whose vote errs least.
 
-    Workers are ranked by |Lw̄ − 1|, w̄ the posterior mean; of those who are equal, who differ in
-    weight perhaps, in the order that is drawn. Of the K prefixes the smallest is chosen that is not
-    proven to err more than another; where votes are simulated, the smallest that errs least on
-    them. Other sets than prefixes are not looked at: `exhaustive_by_accuracy` does, for small
-    crowds. The curve is the predicted accuracy, 1 less the predicted error.
+    Workers are ranked by |Lw̄ − 1|, where w̄ is the posterior mean. The order among equals is drawn
+    at random, since they may still differ in weight. The rule chooses the smallest of the K
+    prefixes that is not proven to err more than another; where votes are simulated, the smallest
+    that errs least on them. Only prefixes are compared: `exhaustive_by_accuracy` compares all sets
+    of a small crowd. The curve is the predicted accuracy, 1 less the predicted error.
     """
     K, lot = checks.count("budget", budget, 1), tie_lot(options.seed, options.ties)
     value, order = pool.posterior_value, np.flatnonzero(pool.eligible)
@@ -296,12 +298,12 @@ def accuracy(pool: Scores, budget: int, options: RuleOptions) -> Selection:
 
 
 def ranking_values(name: str, value: ArrayLike) -> FloatArray:
-    """Check what workers are ranked by, one finite number each, or −∞ to leave one out.
+    """Check what workers are ranked by: one finite number each, or −∞ to leave a worker out.
 
     Raises
     ------
     InputError
-        A value that is NaN or beyond ±1e300 (but −∞), or no vector.
+        A value that is NaN or beyond ±1e300 (−∞ is allowed), or not a vector.
     """
     x = checks.floats(name, value)
     if x.ndim != 1:
@@ -317,7 +319,7 @@ def ranking_values(name: str, value: ArrayLike) -> FloatArray:
 
 
 def tie_lot(seed: Seed, ties: Ties) -> np.random.Generator | None:
-    """Return what to draw among equals with; None when the lowest indices go first.
+    """Return the generator that draws among equals; None when the lowest indices go first.
 
     Raises
     ------
@@ -330,16 +332,17 @@ def tie_lot(seed: Seed, ties: Ties) -> np.random.Generator | None:
 
 
 def least_best(best: FloatArray) -> FloatArray:
-    """Least F̂ that counts as the highest, any shape.
+    """Least F̂ that still counts as equal to the highest, `best`; any shape.
 
-    Of gains in falling order F̂ is only summed without cancellation up to its maximum, and only
-    where that is above 0; elsewhere one worker alone is best, and exactly.
+    The tolerance is for rounding, and holds only where the highest F̂ is above 0: then the falling
+    gains are summed without cancellation up to the maximum. Elsewhere a single worker is best, her
+    F̂ is exact, and no tolerance is needed.
     """
     return best - EQUAL * np.maximum(best, 0.0)
 
 
 def _best(x: FloatArray, budget: int) -> FloatArray:
-    """The K highest values above −∞, highest first. Values sort faster than workers."""
+    """The K highest values above −∞, highest first. Values sort faster than indices."""
     if budget < len(x):
         x = np.partition(x, len(x) - budget)[len(x) - budget :]
     ordered = np.sort(x)[::-1]
@@ -352,9 +355,10 @@ def _cut(
     lot: np.random.Generator | None,
     evidence: ArrayLike | None,
 ) -> tuple[IntArray, IntArray]:
-    """Take the workers whose values are `best`, equal ones in the order of their indices.
+    """Take the workers whose values are `best`; return them and those tied at the cut.
 
-    Where equals straddle the cut, as many of them as there is room for.
+    Workers of equal value come in the order of their indices. Where equals straddle the cut, as
+    many are drawn as there is room for.
     """
     if evidence is not None:
         x = _places(x, checks.wholes("evidence", evidence))
@@ -363,17 +367,17 @@ def _cut(
     above = np.flatnonzero(x > last)
     # Without equals every sort gives the same order, and the default one is the fastest.
     distinct = np.diff(best[: len(above)]).all()
-    surely = above[np.argsort(-x[above], kind=None if distinct else "stable")]
+    certain = above[np.argsort(-x[above], kind=None if distinct else "stable")]
     equal = np.flatnonzero(x == last)
-    room = k - len(surely)
+    room = k - len(certain)
     if room == len(equal):
-        return np.concatenate([surely, equal]), NOBODY
+        return np.concatenate([certain, equal]), NOBODY
     drawn = equal[:room] if lot is None else np.sort(lot.choice(equal, size=room, replace=False))
-    return np.concatenate([surely, drawn]), equal
+    return np.concatenate([certain, drawn]), equal
 
 
 def _places(x: FloatArray, evidence: IntArray) -> FloatArray:
-    """Number the workers by value, those of equal value by evidence, equals alike."""
+    """Rank workers upwards by value, then by evidence; who is equal in both has the same rank."""
     if evidence.shape != x.shape:
         raise InputError(f"evidence has shape {evidence.shape}: give one number a worker")
     order = np.lexsort((evidence, x))

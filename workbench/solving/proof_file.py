@@ -1,11 +1,11 @@
 """A proof as a file: a plan, and a tree of prices that shows how cheap any plan can be.
 
-One form for whatever `certify` proves of whole plans. Weights of tasks, of numbers of labels and of
-cover cuts need not be in it: the least price of a task at the same prices of workers is at least
-what they prove. Split numbers of labels are the tree, with prices at its leaves. That there is no
-plan is shown by the same without the labels' prices. What is claimed is what
-`models/problems/check.py` recomputes in exact fractions, bare Python that shares no code with the
-solver.
+All that `certify` proves of whole plans has this one form: a tree that splits on numbers of labels,
+with worker prices at its leaves. The weights of tasks, label limits and cover cuts are not in it:
+at the same worker prices, the least price of each task proves at least as much as they do. A tree
+of the same form, where labels themselves cost nothing, shows that there is no plan. The claim is
+what `models/problems/check.py` recomputes in exact fractions. That is bare Python and shares no
+code with the solver.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from workbench.solving.solution import BranchProof, Leaf, PatternProof, Solution
 
 FORMAT = 2
 DIGITS = 10**9
-"""Of a price after the point: any prices prove something."""
+"""Prices are rounded to multiples of 1/DIGITS. That is safe: a bound holds at any prices."""
 SECONDS = 20.0
-"""For a proof that there is no plan."""
+"""Time limit of the search for a proof that there is no plan."""
 FEW = 600
-"""Pairs up to which that is searched for by branches."""
+"""Most pairs (task, worker) for which that search is made."""
 
 Tree = dict[str, Any]
 
@@ -46,17 +46,17 @@ def proof_file(content: bytes, problem: AssignmentProblem, solution: Solution) -
     content
         The problem's file, whose digest the proof names.
     problem, solution
-        What it states, and what was found.
+        The problem that this file states, and its solution.
 
     Returns
     -------
     bytes or None
-        None where there is no plan and it is not proven that there is none.
+        None where the solver says that there is no plan and no tree proves it.
 
     Raises
     ------
     InputError
-        The checker refuses what would be written.
+        The solution is not of the integer program, or the checker refuses the proof.
     """
     if solution.formulation != "ip":
         raise InputError("proof: is of the integer program; leave it out")
@@ -77,7 +77,7 @@ def proof_file(content: bytes, problem: AssignmentProblem, solution: Solution) -
 
 
 def written(proof: dict[str, Any]) -> bytes:
-    """Give the one form of a proof: keys in order, no blanks."""
+    """Write a proof in its canonical form: keys in order, no blanks."""
     return (json.dumps(proof, sort_keys=True, separators=(",", ":")) + "\n").encode()
 
 
@@ -85,9 +85,13 @@ def _plan(
     checker: dict[str, Any], stated: Any, problem: AssignmentProblem, solution: Solution
 ) -> dict[str, Any]:
     """The plan, if there is one, and the tree that proves the highest bound."""
-    # Prices over patterns know no limits of labels: there the checker says which prove most.
-    prices = tried_prices(problem, solution) if problem.limited else []
-    trees = [leaf(each) for each in prices or [best_prices(problem, solution)]]
+    # `best_prices` compares bounds over patterns, which ignore label limits. Where there are such
+    # limits, try all prices: the checker says which prove most.
+    if problem.limited:
+        candidates = tried_prices(problem, solution)
+    else:
+        candidates = [best_prices(problem, solution)]
+    trees = [leaf(prices) for prices in candidates]
     trees += [tree_of(problem, proof) for proof in solution.proofs if type(proof) is BranchProof]
     bounds = [checker["tree_bound"](stated, tree) for tree in trees]
     at = int(np.argmax([float(bound) for bound in bounds]))
@@ -110,11 +114,11 @@ def _no_plan(
 
 
 def _denials(problem: AssignmentProblem, solution: Solution) -> Iterator[Tree]:
-    """Trees that may prove that there is no plan, the short ones first."""
+    """Yield trees that may prove that there is no plan, the short ones first."""
     yield leaf(np.zeros(problem.shape[1]))
-    why = solution.infeasibility
-    if why is not None and why.pattern_prices is not None:
-        yield leaf(np.array(why.pattern_prices)[problem.typed.worker_class])
+    reason = solution.infeasibility
+    if reason is not None and reason.pattern_prices is not None:
+        yield leaf(np.array(reason.pattern_prices)[problem.typed.worker_class])
     if problem.limited or problem.shape[0] * problem.shape[1] > FEW:
         return
     proof = proof_of_none(problem, SECONDS)
@@ -123,19 +127,20 @@ def _denials(problem: AssignmentProblem, solution: Solution) -> Iterator[Tree]:
 
 
 def best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
-    """Worker prices that prove most over patterns, of those that any proof has."""
+    """Choose, of the worker prices of all proofs, those that prove most over patterns."""
     first, tried = _first(problem), tried_prices(problem, solution)
     patterns = [proof for proof in solution.proofs if isinstance(proof, PatternProof)]
     if len(patterns) == 1 and solution.certificate.bound_from == "patterns":
+        # The bound came from this proof: take its prices, which come last.
         tried = tried_prices(problem, replace(solution, proofs=(patterns[0],), worker_prices=None))
         return tried[-1]
     return max(tried, key=lambda prices: pattern_bound(problem.typed, prices[first]))
 
 
 def tried_prices(problem: AssignmentProblem, solution: Solution) -> list[FloatArray]:
-    """Worker prices of every proof, equal for equal workers; and none at all."""
-    first, alike = _first(problem), problem.typed.worker_class
-    assert alike is not None
+    """Worker prices to try: all 0, then those of each proof; workers of a class share one price."""
+    first, worker_class = _first(problem), problem.typed.worker_class
+    assert worker_class is not None
     tried = [np.zeros(len(first))]
     for proof in solution.proofs:
         if isinstance(proof, BranchProof):
@@ -144,7 +149,7 @@ def tried_prices(problem: AssignmentProblem, solution: Solution) -> list[FloatAr
         tried.append(prices if isinstance(proof, PatternProof) else prices[first])
     if solution.worker_prices is not None:
         tried.append(solution.worker_prices[first])
-    return [np.maximum(prices, 0.0)[alike] for prices in tried if np.isfinite(prices).all()]
+    return [np.maximum(prices, 0.0)[worker_class] for prices in tried if np.isfinite(prices).all()]
 
 
 def _first(problem: AssignmentProblem) -> IntArray:
@@ -155,7 +160,7 @@ def _first(problem: AssignmentProblem) -> IntArray:
 
 
 def tree_of(problem: AssignmentProblem, proof: BranchProof) -> Tree:
-    """Write a proof of branches by task and worker."""
+    """Write a proof of branches, which is by classes, as a tree by task and worker."""
     return _node(proof.root, problem.alone if proof.alone else problem.typed)
 
 
@@ -173,7 +178,7 @@ def _node(node: Split | Leaf, classes: TypedProblem) -> Tree:
 
 
 def blocks(pairs: BoolArray) -> list[list[list[int]]]:
-    """Pairs as blocks [tasks, workers]: the tasks that have the same workers together."""
+    """Write pairs as blocks [tasks, workers]; tasks with the same workers share a block."""
     rows: dict[bytes, list[int]] = {}
     for i in np.flatnonzero(pairs.any(axis=1)).tolist():
         rows.setdefault(pairs[i].tobytes(), []).append(i)
@@ -181,14 +186,14 @@ def blocks(pairs: BoolArray) -> list[list[list[int]]]:
 
 
 def leaf(prices: FloatArray, side_prices: FloatArray | None = None) -> Tree:
-    """Prices of workers, and of the sides above, as short fractions."""
+    """Write a leaf: prices of workers, and of the sides from the root to it, as fractions."""
     mu = np.zeros(0) if side_prices is None else side_prices
     return {"worker_prices": _short(prices), "side_prices": _short(mu)}
 
 
 def _short(prices: FloatArray) -> list[int | str]:
-    cut = np.maximum(prices, 0.0).tolist()
-    return [rational(Fraction(round(price * DIGITS), DIGITS)) for price in cut]
+    raised = np.maximum(prices, 0.0).tolist()
+    return [rational(Fraction(round(price * DIGITS), DIGITS)) for price in raised]
 
 
 def rational(value: Fraction | int) -> int | str:

@@ -26,11 +26,11 @@ from workbench.crowd.reading import as_text, is_missing, show
 FLAT = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 """Columns of the flat forms that are neither data nor answers."""
 VALUES = ("choices", "rating", "number", "text", "taxonomy")
-"""Kinds of answers that are classes; regions and relations are none."""
+"""Kinds of answers that are read as classes; regions and relations are not."""
 
 
 def detect(content: Content) -> str | None:
-    """Look for tasks with annotations, or the flat forms' columns."""
+    """Say by which sign the content is Label Studio's; None where there is no sign."""
     names = set(content.header)
     if content.is_json and names & {"annotations", "completions"} and "data" in names:
         return "tasks with data and annotations"
@@ -46,23 +46,24 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
 
 
 def _nested(content: Content, options: ReadOptions) -> Iterator[Answer]:
-    given = [
+    annotations = [
         (row, task, annotation, model)
         for row, task in enumerate(content.records)
         for key, model in (("annotations", False), ("completions", False), ("predictions", True))
         for annotation in task.get(key) or []
-        if isinstance(annotation, dict)  # some exports have predictions by their ids alone
+        if isinstance(annotation, dict)  # Some exports name predictions by id only.
     ]
-    question = choose(content, (name for *_, one, _ in given for name in _values(one)), options)
-    for row, task, annotation, model in given:
+    controls = (name for _, _, annotation, _ in annotations for name in _values(annotation))
+    question = choose(content, controls, options)
+    for row, task, annotation, model in annotations:
         label = _values(annotation).get(question)
-        true = bool(annotation.get("ground_truth")) and not model
+        is_gold = bool(annotation.get("ground_truth")) and not model
         yield Answer(
             content.mark(row),
             _task(task, options),
             annotation.get("model_version") if model else _worker(annotation),
-            None if true else label,
-            gold=label if true else None,
+            None if is_gold else label,
+            gold=label if is_gold else None,
             time=annotation.get("created_at"),
             model=model,
             left_out="cancelled" if annotation.get("was_cancelled") else None,
@@ -70,26 +71,28 @@ def _nested(content: Content, options: ReadOptions) -> Iterator[Answer]:
 
 
 def _values(annotation: dict[str, Any]) -> dict[str, Any]:
-    """Give the answers of an annotation by the name of the control."""
+    """Map the name of each control (a question) to its answer in an annotation."""
     return {
-        one["from_name"]: one["value"][kind]
-        for one in annotation.get("result") or []
+        result["from_name"]: result["value"][kind]
+        for result in annotation.get("result") or []
         for kind in VALUES
-        if kind in (one.get("value") or {}) and "from_name" in one
+        if kind in (result.get("value") or {}) and "from_name" in result
     }
 
 
 def _task(task: dict[str, Any], options: ReadOptions) -> Any:
-    named = options.columns.get("task")
-    if named is None:
+    column = options.columns.get("task")
+    if column is None:
         return task.get("id")
-    return first_of({**task, **task["data"]}, named.removeprefix("data."))
+    return first_of({**task, **task["data"]}, column.removeprefix("data."))
 
 
 def _worker(annotation: dict[str, Any]) -> Any:
-    """Who annotated: a number, or somebody with a number and an address."""
-    by = annotation.get("completed_by", annotation.get("created_username"))
-    return first_of(by, "email", "id") if isinstance(by, dict) else by
+    """Name who annotated: exports give a number, or an object with an address and a number."""
+    annotator = annotation.get("completed_by", annotation.get("created_username"))
+    if isinstance(annotator, dict):
+        return first_of(annotator, "email", "id")
+    return annotator
 
 
 def _flat(content: Content, options: ReadOptions) -> Iterator[Answer]:
@@ -107,10 +110,12 @@ def _flat(content: Content, options: ReadOptions) -> Iterator[Answer]:
 
 
 def _controls(content: Content, task: str, options: ReadOptions) -> list[str]:
-    """Tell answers from data.
+    """Find the columns of a flat form that hold answers; the others hold data of the task.
 
-    Answers stand between `id` and `annotator`. Where nothing does, they are what differs within a
-    task, else what has fewer kinds than there are tasks, else the last column before `id`.
+    Answers are the columns between `id` and `annotator`. Where no column is there, they are the
+    columns that differ within a task. Where none does, they are those with fewer distinct values
+    than there are tasks, and failing that the last of the columns outside `FLAT`. A question that
+    the user names may be any column outside `FLAT`.
     """
     header = content.header
     names = [name for name in header if name not in FLAT and name != task]
@@ -134,29 +139,32 @@ def _write(export: Export) -> str:
         value = {"choices": [label]}
         return [{"from_name": "label", "to_name": "task", "type": "choices", "value": value}]
 
-    def of(task: str) -> dict[str, Any]:
+    def task_entry(task: str) -> dict[str, Any]:
         return tasks.setdefault(
             task, {"id": task, "data": {"task": task}, "annotations": [], "predictions": []}
         )
 
     for row in rows(export):
-        made: dict[str, Any] = {"result": result(row["label"])}
+        annotation: dict[str, Any] = {"result": result(row["label"])}
         if "time" in row:
-            made["created_at"] = row["time"]
+            annotation["created_at"] = row["time"]
         if row.get("model"):
-            of(row["task"])["predictions"].append({"model_version": row["worker"], **made})
+            task_entry(row["task"])["predictions"].append(
+                {"model_version": row["worker"], **annotation}
+            )
         else:
-            by = row["worker"]
-            plain = by.isascii() and by.isdigit() and str(int(by)) == by
-            made |= {"completed_by": int(by) if plain else {"email": by}, "was_cancelled": False}
-            of(row["task"])["annotations"].append({"ground_truth": False, **made})
+            worker = row["worker"]
+            is_number = worker.isascii() and worker.isdigit() and str(int(worker)) == worker
+            annotation["completed_by"] = int(worker) if is_number else {"email": worker}
+            annotation["was_cancelled"] = False
+            task_entry(row["task"])["annotations"].append({"ground_truth": False, **annotation})
     for task, label in ({} if export.gold is None else export.gold).items():
-        of(str(task))["annotations"].append({"ground_truth": True, "result": result(label)})
+        task_entry(str(task))["annotations"].append({"ground_truth": True, "result": result(label)})
     return as_json(list(tasks.values()))
 
 
 def _assign(plan: pd.DataFrame) -> str:
-    """Write the bodies of Label Studio Enterprise's bulk assignment, one a worker."""
+    """Write the bodies of Label Studio Enterprise's bulk assignment, one per worker."""
 
     def number(name: Any) -> int:
         text = as_text(name)
