@@ -132,3 +132,10 @@ def test_what_not_knowing_the_workers_costs():
 def test_bad_priors(prior):
     with pytest.raises(InputError, match="prior"):
         wb.ladder(wb.simulate(tasks=5, workers=3), prior=prior)
+
+
+def test_a_prior_is_of_labels_not_of_money():
+    crowd = wb.simulate(tasks=5, workers=3)
+    terms = {"skills": crowd.skills, "tasks": 5, "costs": dict.fromkeys(crowd.skills.index, 0.25)}
+    with pytest.raises(InputError, match="labels, not money"):
+        wb.ladder(**terms, prior={0.8: 0.5, 0.5: 0.5})

@@ -176,8 +176,8 @@ def ladder(
         Seconds for each plan.
     prior
         Share of the workers by skill, one above ½ and guessers of ½: adds the rung "skills
-        unknown", what every policy pays that knows this prior, and nobody's skill. With one
-        capacity for all.
+        unknown", how many labels every policy takes that knows this prior, and nobody's skill.
+        With one capacity for all, and without `costs`.
     seed
         Same seed, same result, unless time runs out.
 
@@ -231,6 +231,8 @@ def ladder(
     shares = None if prior is None else {float(skill): float(n) for skill, n in prior.items()}
     if shares is not None and len(np.unique(at.capacity)) > 1:
         raise InputError("prior: goes with one capacity for all workers")
+    if shares is not None and costs is not None:
+        raise InputError("prior: its bound counts labels, not money; leave `costs` or it out")
     found = climb(
         at, epsilon, trials=trials, time_limit=time_limit, gap=gap, prior=shares, seed=seed
     )
