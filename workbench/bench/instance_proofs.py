@@ -63,17 +63,7 @@ class CheckedInstance:
 def write_proofs(
     instances: InstanceSet, names: Sequence[str], folder: Path
 ) -> Iterator[CheckedInstance]:
-    """Write NAME.json, .proof.json, .sol and .vipr of instances in the index, and check them.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}); give another") from None
+    """Write NAME.json, .proof.json, .sol and .vipr of instances in the index, and check them."""
     for name in names:
         if name in instances.rows:
             yield _checked(instances, name, folder)

@@ -11,7 +11,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import strict_json, table
 from workbench.cli import options
-from workbench.cli.output import emit, working, write_files
+from workbench.cli.output import emit, folder, working, write_files
 from workbench.cli.streams import show
 
 
@@ -143,13 +143,14 @@ def _instances(
 
 
 def _proofs(
-    folder: str, names: tuple[str, ...], proofs: Path, out: Path | None
+    instances: str, names: tuple[str, ...], proofs: Path, out: Path | None
 ) -> tuple[dict[str, Any], str]:
     """Write proofs of the instances, and what each checker said of them."""
     from workbench.bench import instances as bench
     from workbench.bench.instance_proofs import HEAD, write_proofs
 
-    there = bench.InstanceSet(folder)
+    there = bench.InstanceSet(instances)
+    folder(proofs, "--proofs")
     checked = []
     with working("proofs of instances") as tell:
         for instance in write_proofs(there, there.chosen(names), proofs):

@@ -100,8 +100,8 @@ def deliver(
     tell(result, as_json, *(f"written: {path}" for path in files))
 
 
-def folder(path: Path) -> None:
-    """Make an output folder, where there is none.
+def folder(path: Path, option: str = "--out") -> None:
+    """Make the output folder that an option names, where there is none.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {path}: cannot be made ({error.strerror})") from None
+        raise InputError(f"{option} {path}: cannot be made ({error.strerror})") from None
 
 
 def as_csv(frame: pd.DataFrame, path: Path) -> str:
