@@ -101,8 +101,9 @@ class InStep:
             }
             self.classes = {str(name): name for name in self.collector.classes}
             self.project = self._project(store.stem) if project is None else project
-            self.control = control_of(studio.project(self.project), self.classes)
-            studio.take_over(self.project)
+            terms = studio.project(self.project)
+            self.control = control_of(terms, self.classes)
+            studio.take_over(terms)
         except BaseException:
             self.close()
             raise

@@ -121,12 +121,11 @@ class LabelStudio:
         body = {"title": title[:50].ljust(3, "."), "label_config": config}
         return int(self._ask("POST", "/api/projects/", body)["id"])
 
-    def take_over(self, number: int) -> None:
-        """Let a project offer only what is opened by `offer`, in the order of its tasks."""
+    def take_over(self, project: Mapping[str, Any]) -> None:
+        """Let a project, as read, offer only what is opened by `offer`, in its tasks' order."""
         terms = {"maximum_annotations": 0, "sampling": IN_TURN, "show_overlap_first": False}
-        project = self.project(number)
         if any(project.get(name) != value for name, value in terms.items()):
-            self._ask("PATCH", f"/api/projects/{number}/", terms)
+            self._ask("PATCH", f"/api/projects/{project['id']}/", terms)
 
     # ---- tasks ----
 
