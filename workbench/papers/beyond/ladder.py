@@ -55,7 +55,6 @@ def trial(params: Params, streams: Streams) -> Record:
     for name, rung in zip(NAMES, rungs, strict=True):
         paid = rung.lower_bound if rung.cost is None and "limit" in name else rung.cost
         record |= {name: paid, f"{name}_bound": rung.lower_bound, f"{name}_status": rung.status}
-    for name, rung in zip(NAMES, rungs, strict=True):
         if name in LOOKING:
             record |= {f"{name}_se": rung.se, f"{name}_made": rung.error}
     return record
