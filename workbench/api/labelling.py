@@ -32,6 +32,7 @@ from workbench.aggregation.label_tasks import (
 )
 from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rule import fixed_rule
+from workbench.aggregation.voting import majority
 from workbench.api import inputs
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
@@ -48,7 +49,6 @@ from workbench.api.result import (
     picked,
 )
 from workbench.base import checks
-from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
@@ -219,16 +219,13 @@ class Labels(Result):
         """Warn of a model that departs far from the majority where one class is most of all."""
         if self.found.posterior is None:
             return []
-        votes = _everybodys(self.given.table, self.found)
-        counts: IntArray = np.zeros((len(votes.tasks), len(votes.classes)), dtype=np.int64)
-        np.add.at(counts, (votes.task, votes.label), 1)
-        ordered = np.sort(counts, axis=1)
-        plain = counts[ordered[:, -1] > ordered[:, -2]] if counts.shape[1] > 1 else counts[:0]
-        if not len(plain):
+        plain = majority(_everybodys(self.given.table, self.found), seed=self.seed)
+        clear = ~(plain.tied | plain.unlabelled)
+        if not clear.any():
             return []
-        largest = np.bincount(plain.argmax(axis=1)).max() / len(plain)
-        answers = self.found.posterior[ordered[:, -1] > ordered[:, -2]].argmax(axis=1)
-        departing = float((answers != plain.argmax(axis=1)).mean())
+        usual = plain.label[clear]
+        largest = np.bincount(usual).max() / len(usual)
+        departing = float((self.found.posterior.argmax(axis=1)[clear] != usual).mean())
         if largest < UNEQUAL or departing < DEPARTING:
             return []
         return [
