@@ -8,10 +8,11 @@ policy can pay (the information limit). Two equally likely classes, skills known
 given the true one. Where skills are not known, but the prior that they are drawn from, stands too
 what not knowing them must cost.
 
-Plans, bounds and limit are proven of this model. What a sequential rung costs is measured in it,
-capacities always held: the cheapest of the sequential optimum's policies carried out
-(`label_by_label`) and two loops, of those that close every task as promised:
+Plans, bounds and the limit are proven of this model. What a sequential rung costs is simulated,
+capacities always held. Three policies are tried, those that do not keep the promise are dropped,
+and the cheapest of the others counts:
 
+- *optimal policies*: those of the sequential optimum, carried out (`label_by_label`).
 - *until sure*: a task asks one worker after another until its posterior error is ≤ ε. Whom first
   is told by the dual prices of the information limit: D x − c − u, what she tells less what she
   costs and what her capacity is worth. Only where every task of every trial gets that sure.
