@@ -1,21 +1,21 @@
 """The ladder: one promise, an error of at most ε on every task, and what it costs.
 
 From the dearest down: planned by Hoeffding's bound (the paper's integer program), by
-Bhattacharyya's, by the exact error; bought label by label with a look at each, where no task is
-closed before its posterior error is at most ε (`sequential, posterior`), or where each is wrong at
-most ε of the time, and a policy may stop by lot (`sequential, error`); and the least that any
-policy can pay (the information limit). Two equally likely classes, skills known, labels independent
-given the true one. Where skills are not known, but the prior that they are drawn from, stands too
-what not knowing them must cost.
+Bhattacharyya's, and by the exact error; bought label by label with a look at each, under either of
+two promises: no task is closed before its posterior error is at most ε (`sequential, posterior`),
+or each is wrong at most ε of the time, and a policy may stop by lot (`sequential, error`); and the
+least that any policy can pay (the information limit). With a prior of skills, one more rung bounds
+what every policy pays that does not know them. Two equally likely classes, labels independent given
+the true one, and skills known on all other rungs.
 
 Plans, bounds and the limit are proven of this model. What a sequential rung costs is simulated,
 capacities always held. Three policies are tried, those that do not keep the promise are dropped,
 and the cheapest of the others counts:
 
 - *optimal policies*: those of the sequential optimum, carried out (`label_by_label`).
-- *until sure*: a task asks one worker after another until its posterior error is ≤ ε. Whom first
-  is told by the dual prices of the information limit: D x − c − u, what she tells less what she
-  costs and what her capacity is worth. Only where every task of every trial gets that sure.
+- *until sure*: a task asks one worker after another until its posterior error is ≤ ε. Workers
+  are ordered by D x − c − u: the value of what a label tells, less its price, less what capacity
+  is worth, by the dual prices of the information limit. Dropped where a task stays less sure.
 - *until decided*: the exact-error plan, each task's strongest worker first, until those left
   cannot turn the vote: it names the same class as the whole plan, and never costs more.
 
@@ -44,15 +44,14 @@ from workbench.solving.ignorance import unknown_skills_bound
 from workbench.solving.information_limit import InformationLimit, information_limit
 from workbench.solving.sequential import SequentialOptimum, sequential_optimum
 
-RUNGS = (
-    "hoeffding",
-    "bhattacharyya",
-    "exact error",
-    "sequential, posterior",
-    "sequential, error",
-    "information limit",
-)
+PLANNED = ("hoeffding", "bhattacharyya")
+"""By a bound on the error."""
+EXACT, POSTERIOR, ERROR = "exact error", "sequential, posterior", "sequential, error"
+LIMIT = "information limit"
+RUNGS = (*PLANNED, EXACT, POSTERIOR, ERROR, LIMIT)
 """From the dearest down."""
+CHANCE = 2.0
+"""Standard errors that a simulated policy is allowed, before it is said to miss its promise."""
 UNKNOWN = "skills unknown"
 """Above the information limit, where there is a prior."""
 
@@ -66,8 +65,8 @@ class Rung:
     name
         One of `RUNGS`, or `UNKNOWN`.
     lower_bound
-        Proven: no plan of this kind costs less, no policy that keeps this promise; for the limit,
-        none at all. None where there is none.
+        Proven: no plan of this kind, or policy that keeps this promise, costs less; for the limit,
+        no policy at all. None where no bound is known.
     cost
         Of the plan; of sequential rungs the mean over trials; None for no plan, and for bounds,
         which are no plans.
@@ -168,7 +167,7 @@ def ladder(
         In the order of `RUNGS`, `UNKNOWN` before the limit where there is a prior.
     """
     rungs, start = [], None
-    for name in RUNGS[:2]:
+    for name in PLANNED:
         rung, start = _planned(crowd, name, epsilon, time_limit, gap, seed, start)
         rungs.append(rung)
     problem = error_problem(
@@ -180,7 +179,7 @@ def ladder(
     plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
     status = "open" if plan.status == "bound" else plan.status
     worst = None if plan.errors is None else float(plan.errors.max(initial=0.0))
-    rungs.append(Rung(RUNGS[2], plan.lower_bound, plan.cost, status, worst, seconds=plan.seconds))
+    rungs.append(Rung(EXACT, plan.lower_bound, plan.cost, status, worst, seconds=plan.seconds))
     rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
     if prior is not None:
         tasks, most = int(crowd.tasks.sum()), int(crowd.capacity.max(initial=1))
@@ -188,7 +187,7 @@ def ladder(
         rungs.append(Rung(UNKNOWN, least, None, "proven"))
     limit = crowd.limit(epsilon)
     bound = limit.value if math.isfinite(limit.value) else None
-    return [*rungs, Rung(RUNGS[-1], bound, None, limit.status)]
+    return [*rungs, Rung(LIMIT, bound, None, limit.status)]
 
 
 def _planned(
@@ -230,7 +229,7 @@ def _planned(
 
 @dataclass(frozen=True)
 class _Loop:
-    """Cost and share of wrong labels by trial; None where a task stayed unsure."""
+    """What a simulated policy came to: cost and share of wrong labels, by trial."""
 
     name: str
     cost: FloatArray
@@ -254,8 +253,8 @@ def sequential(
         decided = _until_decided(crowd, plan.assignment > 0.5, trials, rng)
     problem, classes = _by_class(crowd, epsilon)
     promised: list[tuple[str, Promise, list[_Loop | None]]] = [
-        (RUNGS[3], "posterior", [sure]),
-        (RUNGS[4], "error", [sure, decided]),
+        (POSTERIOR, "posterior", [sure]),
+        (ERROR, "error", [sure, decided]),
     ]
     rungs = []
     for name, promise, others in promised:
@@ -266,7 +265,7 @@ def sequential(
 
 
 def _cheapest(name: str, bound: float, loops: list[_Loop]) -> Rung:
-    if not loops:
+    if not loops:  # perhaps nobody can keep the promise, and then any bound is true
         return Rung(name, None, None, "open")
     best = min(loops, key=lambda loop: float(loop.cost.mean()))
     return Rung(
@@ -281,7 +280,7 @@ def _cheapest(name: str, bound: float, loops: list[_Loop]) -> Rung:
 
 
 def _by_class(crowd: LadderCrowd, epsilon: float) -> tuple[SequentialProblem, IntArray]:
-    """Equal workers together; and the class of each, −1 for who only guesses."""
+    """Merge equal workers; and give the class of each worker, −1 for who only guesses."""
     ability = np.maximum(crowd.skill, 1.0 - crowd.skill)
     columns, place = np.unique(np.concatenate([ability, crowd.prices]), axis=1, return_inverse=True)
     place = place.ravel()
@@ -311,7 +310,7 @@ def _optimal(
 ) -> _Loop | None:
     """Carry the optimum out; None where there is none, or where it does not keep the promise.
 
-    With few tasks or little room the replaced workers do not do what the policy promises; then
+    With few tasks or little room the workers who stand in do not do what the policy promises; then
     tasks stay unsure, or it errs too often, or costs less than is possible.
     """
     if not optimum.columns:
@@ -319,8 +318,8 @@ def _optimal(
     seed = int(rng.integers(2**32))
     executed = execute(optimum, classes, capacity, trials=trials, seed=seed)
     cost, error = executed.cost, executed.error
-    erring = error.mean() > epsilon + 2 * _se(error)
-    below = cost.mean() + 2 * _se(cost) < optimum.lower_bound
+    erring = error.mean() > epsilon + CHANCE * _se(error)
+    below = cost.mean() + CHANCE * _se(cost) < optimum.lower_bound
     if executed.unsure or erring or below:
         return None
     return _Loop("optimal policies", cost, error)
