@@ -231,7 +231,7 @@ class Auditor:
         )
 
     def _summary_of_share(self, work: str) -> str:
-        state, asked = self._record.state, self._record.opening.share or 0.0
+        state, share = self._record.state, self._record.opening.share or 0.0
         sure, rest = percent(1.0 - state.risk, 6), state.tasks - state.certified_tasks
         if state.certified_tasks:
             wrong = percent(state.most_in_share() / state.certified_tasks, 3)
@@ -247,7 +247,7 @@ class Auditor:
             head += "\nThis is audited: it holds whatever the crowd, if the expert is right."
             last = f"Next: {rest:,} answers are the rest, for an expert to label."
         else:
-            last = f"Next: go on checking; {percent(asked, 3)} is asked."
+            last = f"Next: go on checking; {percent(share, 3)} is asked."
             if state.ended:
                 last = f"Next: no more can be certified; {rest:,} answers are the rest."
         return f"{head}\n{work}\n{last}"

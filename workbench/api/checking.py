@@ -221,10 +221,10 @@ class LabelCheck(Result):
         if not self.counts["gold_tasks"]:
             frame = frame.sort_values("labels", ascending=False, kind="stable")
             columns = {key: COLUMNS[key] for key in ("worker", "labels", "agrees")}
-        told = [f"warning: {one}" for one in self.warnings] or ["no warnings"]
+        warnings = [f"warning: {warning}" for warning in self.warnings] or ["no warnings"]
         return page(
             self._title(),
-            "\n".join(told),
+            "\n".join(warnings),
             facts(rows),
             listed(frame, columns, SHOWN, " workers"),
             notes=[
@@ -248,14 +248,14 @@ class LabelCheck(Result):
         (wrong, now), tasks = self.majority, self.counts["tasks"]
         if not now:
             return "none with a label" if self.counts["gold_tasks"] else "none"
-        told = f"{now}: a majority vote errs on {wrong / now:.3g} of them"
+        sentence = f"{now}: a majority vote errs on {wrong / now:.3g} of them"
         if now == tasks:
-            return f"{told}, which are all tasks"
-        told += f", known to ± {self.gold_needed(now)[0]:.2g} for the other tasks (90 %)"
+            return f"{sentence}, which are all tasks"
+        sentence += f", known to ± {self.gold_needed(now)[0]:.2g} for the other tasks (90 %)"
         more = next((times * now for times in (4, 2) if times * now <= MOST_GOLD * tasks), None)
         if more is None:
-            return told
-        return f"{told}; {more} would make it ± {self.gold_needed(more)[0]:.2g}"
+            return sentence
+        return f"{sentence}; {more} would make it ± {self.gold_needed(more)[0]:.2g}"
 
     def _title(self) -> str:
         return (
@@ -308,9 +308,9 @@ class LabelCheck(Result):
         ]
 
     def _of_dependence(self) -> list[str]:
-        overall, told = self.found.overall, []
+        overall, lines = self.found.overall, []
         if overall.shown:
-            told.append(
+            lines.append(
                 f"errors go together (mean correlation {overall.correlation:.2f}): "
                 f"{overall.answers:.1f} answers to a task are worth {self.effective_workers:.1f} "
                 "independent ones, and predictions and bounds that rest on independence are too "
@@ -318,7 +318,7 @@ class LabelCheck(Result):
                 f"{percent(NEARLY_ALL)} of the answers are wrong, where independence expects "
                 f"{percent(overall.hard_expected, 3)}"
             )
-        told += [
+        lines += [
             f"workers {names(group, NAMED)} name the same wrong classes far beyond chance: they "
             "copy, or are one model; count them as one"
             if copying
@@ -333,11 +333,11 @@ class LabelCheck(Result):
         ]
         if loose:
             first = names(self._names((loose[0].first, loose[0].second)), 2)
-            told.append(
+            lines.append(
                 f"{len(loose)} pairs of workers err together more than most, the clearest {first} "
                 f"(correlation {loose[0].correlation:.2f})"
             )
-        return told
+        return lines
 
     def _of_workers(self) -> list[str]:
         below = self.table.loc[self.table["below_chance"], "worker"].tolist()
@@ -351,29 +351,29 @@ class LabelCheck(Result):
         )
 
     def _of_table(self) -> list[str]:
-        told = []
+        lines = []
         if self.repeated.pairs:
-            told.append(
+            lines.append(
                 f"{self.repeated.pairs} pairs of task and worker are labelled more than once, "
                 f"{self.repeated.in_conflict} of them in conflict; the first label counts here"
             )
-        told += [
+        lines += [
             f"classes {names(group, NAMED)} are most likely one: write them alike"
             for group in self.alike
         ]
-        return told
+        return lines
 
     def _further(self) -> list[str]:
         untested = int((self.table["answered"] == 0).sum())
-        told = []
+        lines = []
         if untested:
-            told.append(f"workers without a gold answer, of whom nothing is known: {untested}")
+            lines.append(f"workers without a gold answer, of whom nothing is known: {untested}")
         if self.found.looked_at < len(self.workers) - untested:
-            told.append(
+            lines.append(
                 f"pairs were looked at among the {self.found.looked_at} workers with the most gold "
                 "answers"
             )
-        return told
+        return lines
 
 
 def check(
@@ -417,22 +417,22 @@ def check(
     1    bob       10         False
     2    eve        0          True
     """
-    given = inputs.given(labels, duplicates="all")
+    source = inputs.given(labels, duplicates="all")
     true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)
-    if gold is not None or given.gold is not None:
-        true, given = inputs.truth(gold, given)
-    whole = given.table[["task", "worker", "label"]]
+    if gold is not None or source.gold is not None:
+        true, source = inputs.truth(gold, source)
+    whole = source.table[["task", "worker", "label"]]
     first = whole.drop_duplicates(["task", "worker"])
     classes = sorted({*first["label"], *true})
     votes = Votes.of(first, classes=classes)
     codes = gold_codes(votes, true)
-    found = dependence(votes, codes, seed=seed)
+    outcome = dependence(votes, codes, seed=seed)
     missed = majority_loss(votes, codes)
     return LabelCheck(
-        given.name,
+        source.name,
         seed,
-        _workers(votes, codes, found),
-        found,
+        _workers(votes, codes, outcome),
+        outcome,
         votes.workers.tolist(),
         classes,
         classes_alike({str(k): int(v) for k, v in whole["label"].value_counts().items()}),
@@ -441,35 +441,39 @@ def check(
         agreement(votes),
         repeats(whole),
         {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
-        given,
+        source,
     )
 
 
-def _agreement(found: Agreement) -> str:
+def _agreement(agreement: Agreement) -> str:
     """Say how far labels agree."""
-    if found.pairwise is None:
+    if agreement.pairwise is None:
         return "no task with two labels"
-    alpha = "undefined, as all are of one class" if found.alpha is None else f"{found.alpha:.3f}"
-    return f"{percent(found.pairwise, 3)} of pairs of labels; Krippendorff's α {alpha}"
+    alpha = (
+        "undefined, as all are of one class"
+        if agreement.alpha is None
+        else f"{agreement.alpha:.3f}"
+    )
+    return f"{percent(agreement.pairwise, 3)} of pairs of labels; Krippendorff's α {alpha}"
 
 
-def _workers(votes: Votes, codes: Any, found: Dependence) -> pd.DataFrame:
-    correct, answered = VotesByTask(votes).answers(codes)
-    low, high = skill_interval(correct, answered, CONFIDENCE)
+def _workers(votes: Votes, codes: Any, outcome: Dependence) -> pd.DataFrame:
+    correct, gold_labels = VotesByTask(votes).answers(codes)
+    low, high = skill_interval(correct, gold_labels, CONFIDENCE)
     group = np.full(len(votes.workers), None, dtype=object)
-    for number, members in enumerate(found.groups, 1):
+    for number, members in enumerate(outcome.groups, 1):
         group[list(members)] = number
     table = pd.DataFrame(
         {
             "worker": votes.workers,
             "labels": np.bincount(votes.worker, minlength=len(votes.workers)),
             "agrees": _agrees(votes),
-            "answered": answered,
+            "answered": gold_labels,
             "correct": correct,
-            "skill": np.where(answered > 0, correct / np.maximum(answered, 1), np.nan),
+            "skill": np.where(gold_labels > 0, correct / np.maximum(gold_labels, 1), np.nan),
             "low": low,
             "high": high,
-            "below_chance": below_chance(correct, answered, len(votes.classes)),
+            "below_chance": below_chance(correct, gold_labels, len(votes.classes)),
             "group": group,
         }
     )
@@ -481,17 +485,17 @@ def _agrees(votes: Votes) -> FloatArray:
     cell = votes.task * len(votes.classes) + votes.label
     others = np.bincount(votes.task)[votes.task] - 1
     alike = np.bincount(cell)[cell] - 1
-    shared, m = others > 0, len(votes.workers)
-    share = np.bincount(votes.worker[shared], (alike[shared] / others[shared]), minlength=m)
-    tasks = np.bincount(votes.worker[shared], minlength=m)
+    common, m = others > 0, len(votes.workers)
+    share = np.bincount(votes.worker[common], (alike[common] / others[common]), minlength=m)
+    tasks = np.bincount(votes.worker[common], minlength=m)
     mean: FloatArray = np.where(tasks > 0, share / np.maximum(tasks, 1), np.nan)
     return mean
 
 
 def _wrong(votes: Votes, codes: Any) -> FloatArray:
-    asked = codes[votes.task] >= 0
-    task = votes.task[asked]
-    given = np.bincount(task, minlength=len(votes.tasks))
-    erred = np.bincount(task[votes.label[asked] != codes[task]], minlength=len(votes.tasks))
-    share: FloatArray = (erred / np.maximum(given, 1))[given > 0]
+    judged = codes[votes.task] >= 0
+    task = votes.task[judged]
+    labels = np.bincount(task, minlength=len(votes.tasks))
+    erred = np.bincount(task[votes.label[judged] != codes[task]], minlength=len(votes.tasks))
+    share: FloatArray = (erred / np.maximum(labels, 1))[labels > 0]
     return share

@@ -124,8 +124,8 @@ class Ladder(Result):
         """The rungs, with the cost of a task."""
         rows = self.rungs.to_dict("records")
         for row in rows:
-            paid = row["lower_bound"] if pd.isna(row["cost"]) else row["cost"]
-            row["each"] = None if paid is None or pd.isna(paid) else paid / max(1, self.tasks)
+            cost = row["lower_bound"] if pd.isna(row["cost"]) else row["cost"]
+            row["each"] = None if cost is None or pd.isna(cost) else cost / max(1, self.tasks)
         return rows
 
     def plot(self) -> Figure:
@@ -211,29 +211,29 @@ def ladder(
         raise InputError("give a crowd of `simulate`, or `skills` by worker and type: one of them")
     prices = None
     if crowd is not None:
-        given = {"capacity": capacity, "costs": costs}
-        for name, value in given.items():
+        own = {"capacity": capacity, "costs": costs}
+        for name, value in own.items():
             if value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
         inputs.check_pairs(crowd.tasks, crowd.workers, crowd.types)
         tasks, title = crowd.tasks, crowd.title
-        known = from_table(crowd.skills, crowd.capacity)
+        workers = from_table(crowd.skills, crowd.capacity)
     else:
         table = tables.read_skills(to_pandas(skills))
         ids = inputs.Ids("worker")
-        known = from_table(table, 200 if capacity is None else inputs.capacities(capacity, ids))
+        workers = from_table(table, 200 if capacity is None else inputs.capacities(capacity, ids))
         title = "crowd of known skills"
         if costs is not None:
             prices = _prices(costs, table, ids)
-    inputs.check_pairs(checks.count("tasks", tasks, 1), known.skill.shape[1])
-    kinds = np.bincount(task_types(tasks, len(known.skill)), minlength=len(known.skill))
-    at = LadderCrowd(known.skill, kinds, np.asarray(known.capacity), prices)
+    inputs.check_pairs(checks.count("tasks", tasks, 1), workers.skill.shape[1])
+    kinds = np.bincount(task_types(tasks, len(workers.skill)), minlength=len(workers.skill))
+    at = LadderCrowd(workers.skill, kinds, np.asarray(workers.capacity), prices)
     shares = None if prior is None else {float(skill): float(n) for skill, n in prior.items()}
     if shares is not None and len(np.unique(at.capacity)) > 1:
         raise InputError("prior: goes with one capacity for all workers")
     if shares is not None and costs is not None:
         raise InputError("prior: its bound counts labels, not money; leave `costs` or it out")
-    found = climb(
+    rungs = climb(
         at, epsilon, trials=trials, time_limit=time_limit, gap=gap, prior=shares, seed=seed
     )
     settings = {
@@ -245,12 +245,12 @@ def ladder(
         "prior": None if shares is None else {f"{skill:g}": n for skill, n in shares.items()},
         "seed": seed,
     }
-    rows = pd.DataFrame([asdict(rung) for rung in found])
+    rows = pd.DataFrame([asdict(rung) for rung in rungs])
     return Ladder(
         rows.astype({"cost": float, "lower_bound": float}),
         title,
         tasks,
-        known.skill.shape[1],
+        workers.skill.shape[1],
         epsilon,
         settings,
         versions(),
@@ -259,11 +259,11 @@ def ladder(
 
 def _prices(costs: PerWorker, table: pd.DataFrame, ids: inputs.Ids) -> Any:
     """Prices by type and worker, in the order of the skills."""
-    priced = inputs.by_worker("costs", costs, ids, tables.read_costs)
-    frame = priced if isinstance(priced, pd.DataFrame) else priced.to_frame()
+    prices = inputs.by_worker("costs", costs, ids, tables.read_costs)
+    frame = prices if isinstance(prices, pd.DataFrame) else prices.to_frame()
     if frame.shape[1] == 1:
         frame = pd.concat([frame.iloc[:, 0]] * table.shape[1], axis=1, keys=table.columns)
-    missing = [w for w in table.index if w not in frame.index]
-    if missing or set(table.columns) - set(frame.columns):
+    unpriced = [w for w in table.index if w not in frame.index]
+    if unpriced or set(table.columns) - set(frame.columns):
         raise InputError("costs: give a price for every worker of the skills, and every task type")
     return frame.loc[table.index, table.columns].to_numpy(dtype=np.float64).T

@@ -119,11 +119,11 @@ class Collection(Result):
 
     def verdict(self) -> list[str]:
         """Say what was bought, how wrong the answers are, and a majority for the same money."""
-        bought = self.labels + self.gold_labels
+        labels = self.labels + self.gold_labels
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
-        paid = "" if self.cost == bought else f" for {shown(self.cost, '.6g')}"
+        cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         sentences = [
-            f"{bought} labels bought{paid}{gold} ({self.labels / self.tasks:.3g} a task); "
+            f"{labels} labels bought{cost}{gold} ({self.labels / self.tasks:.3g} a task); "
             f"{self.closed} of {self.tasks} tasks are closed."
         ]
         if self.error is None or self.error_interval is None:
@@ -151,19 +151,19 @@ class Collection(Result):
 
     def details(self) -> str:
         """Give all that is known: money, groups, limit, notes."""
-        paid = shown(self.cost, ".6g")
+        cost = shown(self.cost, ".6g")
         rows = [
             ("labels", f"{self.labels} ({self.labels / self.tasks:.3g} a task)"),
             ("gold labels", str(self.gold_labels)),
             *([("on record", f"{self.on_record} more, counted at no cost")] * bool(self.on_record)),
-            ("cost", paid),
+            ("cost", cost),
             ("closed", f"{self.closed} of {self.tasks} tasks"),
             ("believed error", f"{self.believed_error:.4f}"),
         ]
         if self.error is not None and self.error_interval is not None:
             low, high = self.error_interval
-            told = f"{self.error:.4f} (90 % interval {low:.4f} to {high:.4f})"
-            rows.insert(-1, ("error, measured", told))
+            text = f"{self.error:.4f} (90 % interval {low:.4f} to {high:.4f})"
+            rows.insert(-1, ("error, measured", text))
         if self.limit is not None:
             rows.append(
                 ("limit", f"{self.limit:.6g}, the least that any policy of this error pays")
@@ -171,10 +171,10 @@ class Collection(Result):
         rows += [
             (
                 "group",
-                f"{names(one['workers'], 6)}: worth {one['effective']:.2f} independent workers "
-                f"(correlation of errors {one['correlation']:.2f})",
+                f"{names(group['workers'], 6)}: worth {group['effective']:.2f} independent workers "
+                f"(correlation of errors {group['correlation']:.2f})",
             )
-            for one in self.groups
+            for group in self.groups
         ]
         return page(
             self.title, facts(rows, 16), listed(self.answers, COLUMNS, SHOWN), notes=self.notes
@@ -193,9 +193,9 @@ class Collection(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        known = super()._payload()
+        payload = super()._payload()
         return {
-            **known,
+            **payload,
             "answers": self.answers.to_dict("records"),
             "curve": self.curve.to_dict("records"),
             "error_measured": self.error,
@@ -386,9 +386,9 @@ def _collection(
 def _plain_majority(pool: Pool, answers: Answers, money: float, seed: int) -> float | None:
     """Error of a majority of labels drawn evenly over the tasks, for the same money."""
     plain = rehearse(POLICIES["fixed"].call, pool, answers, Goal(), total=money, seed=seed)
-    known = np.flatnonzero(answers.truth >= 0)
-    found = majority_error(plain.ledger.votes(), answers.truth, known)
-    return None if found is None else found.error
+    judged = np.flatnonzero(answers.truth >= 0)
+    error = majority_error(plain.ledger.votes(), answers.truth, judged)
+    return None if error is None else error.error
 
 
 def _mean(values: FloatArray) -> float | None:
@@ -462,8 +462,8 @@ def _had(have: inputs.LabelTable | None, pool: Pool) -> list[tuple[Questions, In
     if len(here) < len(table) and not len(here):
         raise InputError("have: none of its labels is of a task here; mend the ids")
     places = []
-    for column, known in (("task", pool.tasks), ("worker", pool.workers), ("label", pool.classes)):
-        place = pd.Index(known.astype(str)).get_indexer(here[column])
+    for column, ids in (("task", pool.tasks), ("worker", pool.workers), ("label", pool.classes)):
+        place = pd.Index(ids.astype(str)).get_indexer(here[column])
         if (place < 0).any():
             name = checks.show(here[column].iloc[int((place < 0).argmax())])
             raise InputError(f"have: {column} {name} is not among those to collect from")
@@ -547,7 +547,7 @@ def _simulated(crowd: SimulatedCrowd, gold: int) -> tuple[Pool, Answers]:
 
 
 def _recorded(
-    given: inputs.Given, gold: pd.Series[Any] | None, control: float, seed: int
+    labels: inputs.Given, gold: pd.Series[Any] | None, control: float, seed: int
 ) -> tuple[Pool, Answers]:
     """Labels on record, and the control tasks among those with gold."""
     if control and gold is None:
@@ -555,20 +555,20 @@ def _recorded(
     tasks: pd.Index[Any] = pd.Index([])
     if control and gold is not None:
         tasks, _ = split_gold(gold, control=checks.share("control", control), seed=seed)
-    return recorded(given.table, gold, tasks)
+    return recorded(labels.table, gold, tasks)
 
 
 def _hidden(pool: Pool, answers: Answers, many: int, seed: int) -> tuple[Pool, Answers]:
     """Let some tasks of known class calibrate beliefs in place of measuring the error."""
-    known = stream(seed, "hidden").permutation(np.flatnonzero(answers.truth >= 0))
-    drawn = known[:many]
-    if len(drawn) < max(2, many):
+    order = stream(seed, "hidden").permutation(np.flatnonzero(answers.truth >= 0))
+    hidden = order[:many]
+    if len(hidden) < max(2, many):
         raise InputError(
-            f"hidden: {len(drawn)} tasks of known class to calibrate by, where {max(2, many)} are "
+            f"hidden: {len(hidden)} tasks of known class to calibrate by, where {max(2, many)} are "
             "needed: give more gold, or ask for another number"
         )
     classes: IntArray = np.full(len(answers.truth), -1, dtype=np.int64)
-    classes[drawn] = answers.truth[drawn]
+    classes[hidden] = answers.truth[hidden]
     rest = np.where(classes >= 0, -1, answers.truth)
     return replace(pool, hidden=classes), replace(answers, truth=rest)
 
@@ -577,17 +577,17 @@ def _terms(
     pool: Pool, kinds: list[str], workers: Ids, capacity: Any, costs: Any, groups: Any
 ) -> dict[str, Any]:
     """Capacities, prices and groups of a pool's workers, where given."""
-    found: dict[str, Any] = {}
+    terms: dict[str, Any] = {}
     if capacity is not None:
         most = inputs.capacities(capacity, workers)
-        found["capacity"] = align.capacities(pool.workers, most)
+        terms["capacity"] = align.capacities(pool.workers, most)
     if costs is not None:
         table = inputs.by_worker("costs", costs, workers, tables.read_costs)
-        found["price"] = align.prices(pool.workers, kinds, table)
+        terms["price"] = align.prices(pool.workers, kinds, table)
     if groups is not None:
-        named = inputs.by_worker("groups", groups, workers, tables.read_groups)
-        found["group"] = align.groups(pool.workers, named)
-    return found
+        group = inputs.by_worker("groups", groups, workers, tables.read_groups)
+        terms["group"] = align.groups(pool.workers, group)
+    return terms
 
 
 def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, Any], ...]:
@@ -595,18 +595,20 @@ def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, 
     votes = getattr(getattr(policy, "beliefs", None), "groups", None)
     if pool.group is None or votes is None:
         return ()
-    found = []
-    for one, phi in enumerate(votes.correlation.tolist()):
-        members = workers.all_back(pool.workers[pool.group == one])
+    groups = []
+    for number, phi in enumerate(votes.correlation.tolist()):
+        members = workers.all_back(pool.workers[pool.group == number])
         worth = effective_workers(len(members), phi)
-        found.append({"group": one + 1, "workers": members, "correlation": phi, "effective": worth})
-    return tuple(found)
+        groups.append(
+            {"group": number + 1, "workers": members, "correlation": phi, "effective": worth}
+        )
+    return tuple(groups)
 
 
 def _limit(crowd: SimulatedCrowd, pool: Pool, error: float, judged: int) -> float:
     """The information limit at the measured error."""
     e = max(error, 0.5 / (judged + 1))
-    found = information_limit(
+    limit = information_limit(
         crowd.skills.to_numpy().T,
         capacity=pool.capacity,
         tasks=np.bincount(pool.kind, minlength=len(pool.price)),
@@ -614,7 +616,7 @@ def _limit(crowd: SimulatedCrowd, pool: Pool, error: float, judged: int) -> floa
         cost=pool.price,
         average=True,
     )
-    return float(found.value)
+    return float(limit.value)
 
 
 def _asked(epsilon: float | None, total: float | None, mean: bool) -> str:
@@ -659,19 +661,19 @@ def collector(
     """
     ids = Ids("worker")
     price = inputs.by_worker("costs", costs, ids, tables.read_costs)
-    known = None if skills is None else tables.read_skills(skills)
-    if known is not None and known.shape[1] > 1:
+    ability = None if skills is None else tables.read_skills(skills)
+    if ability is not None and ability.shape[1] > 1:
         raise InputError("skills: one for each worker, whatever the task's type")
     return Collector(
         inputs.task_types(tasks, default="all")[0],
         workers if isinstance(workers, int) else tables.read_workers(workers).index.tolist(),
         gold=None if gold is None else tables.read_gold(gold),
         hidden=None if hidden is None else tables.read_gold(hidden),
-        classes=None if classes is None else [one.strip() for one in classes.split(",")],
+        classes=None if classes is None else [text.strip() for text in classes.split(",")],
         capacity=None if capacity is None else inputs.capacities(capacity, ids),
         costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,
         groups=inputs.by_worker("groups", groups, ids, tables.read_groups),
-        skills=None if known is None else known.iloc[:, 0],
+        skills=None if ability is None else ability.iloc[:, 0],
         have=None if have is None else inputs.given(have).table,
         **{name: value for name, value in more.items() if name != "policy" or value is not None},
     )

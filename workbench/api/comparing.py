@@ -164,8 +164,8 @@ class Comparison(Result):
         def cost(row: Any) -> str:
             return f"for {row['cost']:.6g}" if self.priced else f"with {row['cost']:.6g} labels"
 
-        kept = judged[judged["error_measured"] <= epsilon]
-        if kept.empty:
+        within = judged[judged["error_measured"] <= epsilon]
+        if within.empty:
             best = judged.sort_values("error_measured", kind="stable").iloc[0]
             return [
                 head,
@@ -173,16 +173,16 @@ class Comparison(Result):
                 f"{percent(best['error_measured'])} by {best['method']}, {cost(best)}.",
                 *self._majority(),
             ]
-        ordered = kept.sort_values("cost", kind="stable")
-        first = ordered.iloc[0]
+        by_cost = within.sort_values("cost", kind="stable")
+        first = by_cost.iloc[0]
         sentences = [
             head,
             f"The cheapest that keeps the error asked for, {percent(epsilon)}, is "
             f"{first['method']}: {percent(first['error_measured'])} of its answers are wrong, "
             f"measured, {cost(first)}.",
         ]
-        if len(ordered) > 1:
-            second = ordered.iloc[1]
+        if len(by_cost) > 1:
+            second = by_cost.iloc[1]
             sentences.append(
                 f"Next is {second['method']}, with {percent(second['error_measured'])} wrong, "
                 f"{cost(second)}."
@@ -205,26 +205,27 @@ class Comparison(Result):
     def brief(self) -> str:
         """Lay out what each method costs and how often it is wrong."""
         columns = {key: COLUMNS[key] for key in ("method", "cost", "error_measured")}
-        ordered = self.table.sort_values("cost", kind="stable")
-        return tabled(ordered.to_dict("records"), columns)
+        by_cost = self.table.sort_values("cost", kind="stable")
+        return tabled(by_cost.to_dict("records"), columns)
 
     def details(self) -> str:
         """Lay the table out, and say what must be known to read it."""
-        asked = self.settings
+        settings = self.settings
         head = (
             f"{self.crowd}: {self.tasks} tasks, {self.workers} workers after {self.preliminary} "
-            f"sampled, ε = {asked['epsilon']:g}, gain {self.gain}, seed {asked['seed']}{self._mean}"
+            f"sampled, ε = {settings['epsilon']:g}, gain {self.gain}, seed {settings['seed']}"
+            f"{self._mean}"
         )
         columns = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
         gathered, bound = ASKED[self.gain if self.classes == 2 else "joint"]
-        told = {"gain": self.gain, "source": gain_of(self.gain).source}
+        program = {"gain": self.gain, "source": gain_of(self.gain).source}
         notes = [
-            LEGEND.format(**told, asked=gathered, bound=bound),
+            LEGEND.format(**program, asked=gathered, bound=bound),
             DAWID_SKENE,
             *((CLOSED_LOOP, ROBUST) if self.classes == 2 else ()),
             *self.notes,
         ]
-        if self.gain != "hoeffding" and asked["skills"] == "plug-in":
+        if self.gain != "hoeffding" and settings["skills"] == "plug-in":
             notes.append(
                 "plug-in skills take a worker without a wrong answer for infallible: with log-odds "
                 "tasks are left short that were believed covered; --skills fitted mends it."
@@ -275,14 +276,14 @@ class Comparison(Result):
 
     def _payload(self) -> dict[str, Any]:
         hidden = ("table", "trials", "correlation")
-        known = {k: v for k, v in super()._payload().items() if k not in hidden}
+        payload = {k: v for k, v in super()._payload().items() if k not in hidden}
         rows: list[dict[str, Any]] = []
         for row in self.table.to_dict("records"):
             ends = row.pop("error_low"), row.pop("error_high")
             row["error_interval"] = None if pd.isna(ends[0]) else ends
             row["error_independent"] = row["error_exact"]
             rows.append({str(name): value for name, value in row.items()})
-        return {"rows": rows, **known}
+        return {"rows": rows, **payload}
 
 
 def compare(
@@ -386,7 +387,7 @@ def compare(
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
     skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")
     known_estimate(skills)
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "data": data,
         "labels": labels,
         "gold": gold,
@@ -395,7 +396,7 @@ def compare(
         "capacity": capacity,
     }
     if isinstance(labels, SimulatedCrowd):
-        for name, value in given.items():
+        for name, value in arguments.items():
             if name != "labels" and value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
         inputs.check_pairs(labels.tasks, (1 + gamma) * labels.workers, labels.types)
@@ -406,10 +407,10 @@ def compare(
             "m": labels.workers,
             **picked(labels, "crowd", "skill", "types"),
         }
-        given |= {"labels": None, "capacity": labels.capacity}
+        arguments |= {"labels": None, "capacity": labels.capacity}
     else:
-        recorded = _recorded(data, labels, gold, duplicates)
-        workers = recorded[0].workers
+        record = _recorded(data, labels, gold, duplicates)
+        workers = record[0].workers
         options = room.RecordedOptions(
             control,
             gamma,
@@ -421,13 +422,13 @@ def compare(
             gain,
             skills,
         )
-        crowd = _on_record(*recorded, options)
+        crowd = _on_record(*record, options)
         terms = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     records, instances = _trials(
         crowd, trials, infeasible, time_limit, seed, progress, everybody=not invented
     )
     settings = {
-        **{name: _told(name, value) for name, value in given.items()},
+        **{name: _told(name, value) for name, value in arguments.items()},
         **terms,
         "epsilon": epsilon,
         "gamma": gamma,
@@ -539,8 +540,8 @@ def _recorded(
     if data is not None:
         if labels is not None or gold is not None:
             raise InputError("`data` and `labels` exclude each other: give one crowd")
-        known, note = datasets.as_studied(datasets.load(data), duplicates or "first")
-        labels, gold, title = known.labels, known.gold, f"recorded crowd {data}"
+        crowd, note = datasets.as_studied(datasets.load(data), duplicates or "first")
+        labels, gold, title = crowd.labels, crowd.gold, f"recorded crowd {data}"
         if note:
             title += f", the {duplicates or 'first'} of repeated labels"
     elif labels is None:
@@ -549,9 +550,9 @@ def _recorded(
         in_file = isinstance(labels, (str, Path, inputs.LabelFile))
         name = f" {Path(str(labels)).name}" if in_file else ""
         title = f"recorded crowd{name}"
-    given = inputs.given(labels, duplicates=duplicates)
-    true, given = inputs.truth(gold, given)
-    return given, true, title
+    source = inputs.given(labels, duplicates=duplicates)
+    true, source = inputs.truth(gold, source)
+    return source, true, title
 
 
 def _told(name: str, value: object) -> str | None:

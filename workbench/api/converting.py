@@ -49,9 +49,9 @@ class Converted(Result):
     def _payload(self) -> Mapping[str, Any]:
         labels, gold = self.export.labels, self.export.gold
         counts = {f"{name}s": labels[name].nunique() for name in ("task", "worker")}
-        known = 0 if gold is None else len(gold)
+        truths = 0 if gold is None else len(gold)
         lost = ", ".join(self.dropped)
-        return {"to": self.to, **counts, "labels": len(labels), "gold": known, "dropped": lost}
+        return {"to": self.to, **counts, "labels": len(labels), "gold": truths, "dropped": lost}
 
 
 def convert(
@@ -95,23 +95,23 @@ def convert(
     b,,y,
     <BLANKLINE>
     """
-    given = inputs.given(labels)
-    true = given.gold
+    source = inputs.given(labels)
+    true = source.gold
     if gold is not None:
-        true, given = inputs.truth(gold, given)
-    table = given.table
+        true, source = inputs.truth(gold, source)
+    table = source.table
     if pseudonyms:
         workers = table["worker"].unique()
         order = np.random.default_rng(seed).permutation(len(workers)) + 1
         names = dict(zip(workers, [f"w{k}" for k in order.tolist()], strict=True))
         table = table.assign(worker=table["worker"].map(names))
-    export = Export(given.name, table, true)
+    export = Export(source.name, table, true)
     if to not in formats.FORMATS:
         raise InputError(f"to is {to!r}: there are {', '.join(formats.written())}")
-    kept = formats.FORMATS[to].call.carries
+    carries = formats.FORMATS[to].call.carries
     has = [name for name in ("time", "cost", "status", "model") if name in table]
     has += ["gold"] * (true is not None)
-    dropped = tuple(name for name in has if name not in kept)
+    dropped = tuple(name for name in has if name not in carries)
     carried = table.drop(columns=[name for name in dropped if name in table])
     export = replace(export, labels=carried, gold=None if "gold" in dropped else true)
     return Converted(to, formats.write(export, to), export, dropped)

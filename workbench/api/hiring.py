@@ -91,7 +91,7 @@ class Hires(Result):
         most K workers can do better. Empty where neither money nor the curve was asked for.
         """
         names = self._names_by_index()
-        found = self.found.frontier
+        frontier = self.found.frontier
         rows = [
             (
                 each.cost,
@@ -102,7 +102,7 @@ class Hires(Result):
                 len(each.chosen),
                 self.given.workers.all_back(names[each.chosen]),
             )
-            for each in (found.sets if found else ())
+            for each in (frontier.sets if frontier else ())
         ]
         columns = ["cost", "error", "radius", "method", "bound", "size", "workers"]
         return pd.DataFrame(rows, columns=columns)
@@ -255,17 +255,17 @@ class Hires(Result):
 
     def _by_accuracy(self) -> dict[str, Any]:
         """What prices decided by expected error; scores are accuracies here."""
-        found = self.found.frontier
-        assert found is not None
-        best, paid = found.best, {"certificate": "proven" if found.complete else "bounded"}
-        paid["termination"] = "optimal" if found.complete else "heuristic"
+        frontier = self.found.frontier
+        assert frontier is not None
+        best, cost = frontier.best, {"certificate": "proven" if frontier.complete else "bounded"}
+        cost["termination"] = "optimal" if frontier.complete else "heuristic"
         if best is None:
-            return paid
+            return cost
         right = 1.0 - best.error.probability
-        bound = right if found.complete else 1.0 - best.bound
+        bound = right if frontier.complete else 1.0 - best.bound
         gap = (bound - right) / right
         return {
-            **paid,
+            **cost,
             "spent": best.cost,
             "score": right,
             "bound": bound,
@@ -409,11 +409,11 @@ def hire(
     """
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
-    given = inputs.given(labels, duplicates=duplicates)
-    control, given = inputs.truth(gold, given)
+    source = inputs.given(labels, duplicates=duplicates)
+    control, source = inputs.truth(gold, source)
     prices: Any = costs
     if not checks.is_number(costs):
-        prices = inputs.by_worker("costs", costs, given.workers, _prices)
+        prices = inputs.by_worker("costs", costs, source.workers, _prices)
     options = HireOptions(
         rule=rule,
         classes=classes,
@@ -429,14 +429,12 @@ def hire(
         as_answered=as_answered,
         undecided=undecided,
     )
-    found = room.hire(given.table, control, budget, options)
+    hires = room.hire(source.table, control, budget, options)
     error = None
-    if found.size:
-        measured, correlation, beside = measure_hiring(given.table, control, found, options)
-        error = GoldError(
-            measured, correlation, found.size, "chosen anew without each part", beside
-        )
-    return Hires(given.name, seed, money, found, given, control, options, error)
+    if hires.size:
+        outcome, correlation, beside = measure_hiring(source.table, control, hires, options)
+        error = GoldError(outcome, correlation, hires.size, "chosen anew without each part", beside)
+    return Hires(source.name, seed, money, hires, source, control, options, error)
 
 
 def _prices(source: Any) -> pd.Series[Any]:
@@ -520,15 +518,15 @@ def _numbers(hired: Hiring) -> str:
             ("money", f"{money.spent:.10g} a task; {beyond}{money.termination})"),
             ("heuristic", f"{money.heuristic_score:.4g}, {rough}"),
         ]
-    found = hired.frontier
-    if found is not None and found.best is not None and not hired.unpriced:
+    frontier = hired.frontier
+    if frontier is not None and frontier.best is not None and not hired.unpriced:
         how = (
             "all sets looked at"
-            if found.complete
+            if frontier.complete
             else (
-                f"the best of {found.looked_at} sets looked at; "
-                f"none is below {found.best.bound:.3g}"
+                f"the best of {frontier.looked_at} sets looked at; "
+                f"none is below {frontier.best.bound:.3g}"
             )
         )
-        rows.append(("money", f"{found.best.cost:.10g} a task; {how}"))
+        rows.append(("money", f"{frontier.best.cost:.10g} a task; {how}"))
     return facts(rows, 18)

@@ -270,8 +270,8 @@ def given(
         path = labels.path if isinstance(labels, LabelFile) else labels
         export, name = formats.read_export(path, options), Path(path).name
     warned = [note for note in export.notes if note.startswith("warning: ")]
-    said = [note for note in export.notes if note not in warned]
-    for note in filter(None, ["; ".join(said), *warned]):
+    notes = [note for note in export.notes if note not in warned]
+    for note in filter(None, ["; ".join(notes), *warned]):
         file.tell(f"{name}: {note}")
     return Given(
         name,
@@ -365,11 +365,11 @@ def truth(
         table = replace(table, header=_gold_header(table.name, table.header, labels.columns))
         if unlabelled:
             return tables.read_gold(table), labels
-        known = tables.read_gold(table, owned, ignore_unlabelled=ignore)
+        truths = tables.read_gold(table, owned, ignore_unlabelled=ignore)
         if ignore:
-            left = len(tables.read_gold(table)) - len(known)
+            left = len(tables.read_gold(table)) - len(truths)
             labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
-        return known, labels
+        return truths, labels
     if isinstance(gold, pd.DataFrame):
         gold = gold_of_frame(gold, what, labels.columns)
     series = series_of(what, gold, "task", "the true label")
@@ -382,8 +382,8 @@ def truth(
                 f"{what}: a Series that is not indexed by task; frame.set_index('task')['gold'] "
                 "makes one of a frame"
             )
-    known = tables.read_gold(series, None if unlabelled else owned, ignore_unlabelled=ignore)
-    return known, replace(labels, tasks=tasks, classes=classes)
+    truths = tables.read_gold(series, None if unlabelled else owned, ignore_unlabelled=ignore)
+    return truths, replace(labels, tasks=tasks, classes=classes)
 
 
 def _gold_header(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
@@ -547,17 +547,17 @@ def _distinct(values: Iterable[Any], what: str, owner: str) -> Iterable[Any]:
     if column.dtype != object:
         return [value for value in column.drop_duplicates().tolist() if not pd.isna(value)]
     try:
-        found = dict.fromkeys((type(value), value) for value in column.tolist())
+        distinct = dict.fromkeys((type(value), value) for value in column.tolist())
     except TypeError:
         raise InputError(
             f"{owner}: a {what} that is a list or the like; name it by text or a whole number"
         ) from None
-    return [value for _, value in found if isinstance(value, (str, tuple)) or not pd.isna(value)]
+    return [value for _, value in distinct if isinstance(value, (str, tuple)) or not pd.isna(value)]
 
 
-def _differ(one: object, other: object) -> bool:
+def _differ(this: object, other: object) -> bool:
     """Whether two names that read alike are not the same: 1 and "1", 1 and True."""
-    return one != other or isinstance(one, bool) != isinstance(other, bool)
+    return this != other or isinstance(this, bool) != isinstance(other, bool)
 
 
 def _kind(value: object) -> str:

@@ -164,18 +164,18 @@ class Labels(Result):
         """Draw how sure labels are, how workers agree, and with a truth the reliability."""
         from workbench.plots import labelling
 
-        found = self.found
+        result = self.found
         return labelling(
-            found.answers, found.workers, reliability=found.reliability, title=self._title()
+            result.answers, result.workers, reliability=result.reliability, title=self._title()
         )
 
     def verdict(self) -> list[str]:
         """Say how many tasks are answered, how wrong the answers are, and which are doubtful."""
-        found, answers = self.found, self.found.answers
+        result, answers = self.found, self.found.answers
         empty = int(answers["unlabelled"].sum())
         sentences = [
-            f"{len(answers) - empty} tasks are answered from {found.votes} labels by "
-            f"{len(found.workers)} workers, by {found.method}{self._choice()}."
+            f"{len(answers) - empty} tasks are answered from {result.votes} labels by "
+            f"{len(result.workers)} workers, by {result.method}{self._choice()}."
         ]
         if self.error is not None:
             sentences += self.error.verdict("the answers are")
@@ -256,25 +256,29 @@ class Labels(Result):
 
     def details(self) -> str:
         """Give all that is known: scores, the model's steps, reliability, correlation."""
-        found, answers = self.found, self.found.answers
+        result, answers = self.found, self.found.answers
         rows = [
             ("ties", str(answers["tied"].sum())),
             ("unlabelled", str(answers["unlabelled"].sum())),
         ]
-        if found.variant:
-            steps = "" if found.converged else ", not converged"
-            rows = [("variant", found.variant), ("iterations", f"{found.iterations}{steps}"), *rows]
-        if found.accuracy_tasks is not None:
-            measured = f"{found.accuracy or 0:.4f} on {found.accuracy_tasks} tasks"
+        if result.variant:
+            steps = "" if result.converged else ", not converged"
+            rows = [
+                ("variant", result.variant),
+                ("iterations", f"{result.iterations}{steps}"),
+                *rows,
+            ]
+        if result.accuracy_tasks is not None:
+            measured = f"{result.accuracy or 0:.4f} on {result.accuracy_tasks} tasks"
             none = "none: every task of the truth is a control task"
-            rows.append(("accuracy", measured if found.accuracy_tasks else none))
-        if found.calibration is not None:
-            rows.append(("calibration", self._calibration(found.calibration)))
-        if found.reliability is not None:
-            rows.append(("reliability", _reliability(found.reliability)))
-        said = "score: how far the label is ahead of the next class"
-        if found.method in CONFIDENCE:
-            said += f"; confidence: {CONFIDENCE[found.method]}"
+            rows.append(("accuracy", measured if result.accuracy_tasks else none))
+        if result.calibration is not None:
+            rows.append(("calibration", self._calibration(result.calibration)))
+        if result.reliability is not None:
+            rows.append(("reliability", _reliability(result.reliability)))
+        legend = "score: how far the label is ahead of the next class"
+        if result.method in CONFIDENCE:
+            legend += f"; confidence: {CONFIDENCE[result.method]}"
         columns = {**COLUMNS, "confidence": (self._sureness(), COLUMNS["confidence"][1])}
         answered = listed(answers, columns, SHOWN)
         error = self.error
@@ -283,7 +287,7 @@ class Labels(Result):
             error.lines() if error else "",
             answered,
             facts(rows, 11),
-            notes=[*(error.cautions() if error else ()), said, *found.notes],
+            notes=[*(error.cautions() if error else ()), legend, *result.notes],
         )
 
     def _calibration(self, calibration: Calibration) -> str:
@@ -298,28 +302,28 @@ class Labels(Result):
         )
 
     def _title(self) -> str:
-        found = self.found
+        result = self.found
         return (
-            f"{self.name}: {len(found.answers)} tasks, {found.votes} labels by "
-            f"{len(found.workers)} workers, classes {names(found.classes, 8)}; {found.method}, "
+            f"{self.name}: {len(result.answers)} tasks, {result.votes} labels by "
+            f"{len(result.workers)} workers, classes {names(result.classes, 8)}; {result.method}, "
             f"seed {self.seed}"
         )
 
     def _payload(self) -> dict[str, Any]:
-        found, workers, answers = self.found, self.workers.set_index("worker"), self.to_frame()
+        result, workers, answers = self.found, self.workers.set_index("worker"), self.to_frame()
         return {
-            **picked(found, "method", "variant", "votes", "accuracy", "accuracy_tasks"),
-            **picked(found, "iterations", "converged", "class_prior", "notes"),
+            **picked(result, "method", "variant", "votes", "accuracy", "accuracy_tasks"),
+            **picked(result, "iterations", "converged", "class_prior", "notes"),
             "tasks": len(answers),
             "workers": len(workers),
-            "classes": self.given.classes.all_back(found.classes),
+            "classes": self.given.classes.all_back(result.classes),
             **payload_of(self.error),
             "chosen_from": self.chosen_from,
-            "temperature": found.calibration and found.calibration.temperature,
-            "calibration_floor": found.calibration and found.calibration.floor,
+            "temperature": result.calibration and result.calibration.temperature,
+            "calibration_floor": result.calibration and result.calibration.floor,
             "reliability": None
-            if found.reliability is None
-            else found.reliability.to_dict("records"),
+            if result.reliability is None
+            else result.reliability.to_dict("records"),
             "ties": answers["tied"].sum(),
             "unlabelled": answers["unlabelled"].sum(),
             "weights": workers["weight"].to_dict() if "weight" in workers else None,
@@ -448,18 +452,18 @@ def aggregate(
             seed=seed,
             progress=progress,
         )
-    given = inputs.given(labels, duplicates=duplicates)
-    within = gold is truth is None and given.gold is not None
+    source = inputs.given(labels, duplicates=duplicates)
+    within = gold is truth is None and source.gold is not None
     asked = within and workers is None and (method or DEFAULT).startswith("weighted")
     gold_labels = true = None
     if gold is not None or asked:
-        gold_labels, given = inputs.truth(gold, given)
+        gold_labels, source = inputs.truth(gold, source)
     if truth is not None or (within and not asked):
-        true, given = inputs.truth(truth, given, what="truth")
-    known = KnownBeforehand(
+        true, source = inputs.truth(truth, source, what="truth")
+    beforehand = KnownBeforehand(
         gold_labels,
         true,
-        None if workers is None else _chosen(workers, given),
+        None if workers is None else _chosen(workers, source),
         None if start is None else _fit(start),
         None if plan is None else _planned(plan, method),
     )
@@ -467,51 +471,51 @@ def aggregate(
     if calibrate is None and plan is None:
         options = replace(options, calibrate="auto")
     if free and gold_labels is not None:
-        labelled = set(given.table["task"])
+        labelled = set(source.table["task"])
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
-            return _by_choice(given, known, seed)
-    found = label_tasks(given.table, method or DEFAULT, known, options, seed=seed)
-    error = None if true is None else _measured(found, given.table, seed)
-    return Labels(given.name, seed, found, given, error)
+            return _by_choice(source, beforehand, seed)
+    result = label_tasks(source.table, method or DEFAULT, beforehand, options, seed=seed)
+    error = None if true is None else _measured(result, source.table, seed)
+    return Labels(source.name, seed, result, source, error)
 
 
-def _by_choice(given: inputs.Given, known: KnownBeforehand, seed: int) -> Labels:
+def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> Labels:
     """Label by the method that gold prefers; the error is measured by choosing anew."""
-    assert known.gold is not None
-    truth = known.gold if known.truth is None else known.truth
-    blind = replace(known, gold=None, truth=truth)
-    labelled = {name: label_tasks(given.table, name, blind, seed=seed) for name in PLAINEST_FIRST}
-    candidates = {name: found.aggregate for name, found in labelled.items()}
+    assert beforehand.gold is not None
+    truth = beforehand.gold if beforehand.truth is None else beforehand.truth
+    blind = replace(beforehand, gold=None, truth=truth)
+    labelled = {name: label_tasks(source.table, name, blind, seed=seed) for name in PLAINEST_FIRST}
+    candidates = {name: result.aggregate for name, result in labelled.items()}
     votes = labelled["majority"].counted
-    codes = gold_codes(votes, known.gold)
+    codes = gold_codes(votes, beforehand.gold)
     wrong = wrong_by(candidates, codes)
-    found = calibrated_by(labelled[PLAINEST_FIRST[chosen_by(wrong)]], codes, blind, seed=seed)
+    result = calibrated_by(labelled[PLAINEST_FIRST[chosen_by(wrong)]], codes, blind, seed=seed)
     errors = dict(zip(PLAINEST_FIRST, wrong.mean(axis=0).tolist(), strict=True))
-    if known.truth is not None:
-        error = _measured(found, given.table, seed)
-        return Labels(given.name, seed, found, given, error, errors)
+    if beforehand.truth is not None:
+        error = _measured(result, source.table, seed)
+        return Labels(source.name, seed, result, source, error, errors)
     measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
     correlation = error_correlation(votes, codes, seed=seed)
-    beside = majority_error(_everybodys(given.table, found), codes, measured.counted)
+    beside = majority_error(_everybodys(source.table, result), codes, measured.counted)
     how = "the method chosen anew without each part"
     error = GoldError(measured, correlation, correlation.answers, how, beside)
-    return Labels(given.name, seed, found, given, error, errors)
+    return Labels(source.name, seed, result, source, error, errors)
 
 
-def _measured(found: Labelled, labels: pd.DataFrame, seed: int) -> GoldError:
+def _measured(result: Labelled, labels: pd.DataFrame, seed: int) -> GoldError:
     """Hold the labels, and everybody's majority, against the truth, which they do not rest on."""
-    known = np.maximum(found.control, found.judged)
-    rule = fixed_rule(found.aggregate, found.counted, found.control)
-    measured = measure_error(rule, found.judged, left=np.flatnonzero(known < 0), seed=seed)
-    correlation = error_correlation(found.counted, known, seed=seed)
-    beside = majority_error(_everybodys(labels, found), found.judged, measured.counted)
+    codes = np.maximum(result.control, result.judged)
+    rule = fixed_rule(result.aggregate, result.counted, result.control)
+    measured = measure_error(rule, result.judged, left=np.flatnonzero(codes < 0), seed=seed)
+    correlation = error_correlation(result.counted, codes, seed=seed)
+    beside = majority_error(_everybodys(labels, result), result.judged, measured.counted)
     how = "none of which it rests on"
     return GoldError(measured, correlation, correlation.answers, how, beside)
 
 
-def _everybodys(labels: pd.DataFrame, found: Labelled) -> Votes:
+def _everybodys(labels: pd.DataFrame, result: Labelled) -> Votes:
     """All labels of the tasks that were labelled, those that did not count too."""
-    return Votes.of(labels, tasks=found.counted.tasks, classes=found.classes)
+    return Votes.of(labels, tasks=result.counted.tasks, classes=result.classes)
 
 
 def _planned(plan: Any, method: str | None) -> pd.DataFrame:
@@ -543,18 +547,18 @@ def _reliability(table: pd.DataFrame) -> str:
     )
 
 
-def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:
+def _chosen(workers: Any, source: inputs.Given) -> pd.DataFrame:
     """Read who counts, and perhaps the skill of each."""
     workers = to_pandas(workers.to_frame() if isinstance(workers, Result) else workers)
     if isinstance(workers, pd.DataFrame):
-        given.workers.with_more("workers", tables.column(workers, "worker", "workers"))
+        source.workers.with_more("workers", tables.column(workers, "worker", "workers"))
     elif not isinstance(workers, (str, Path)):
         if not isinstance(workers, Iterable):
             raise InputError(
                 f"workers is {checks.show(workers)}: give a list of workers, or a data frame with "
                 "a column worker"
             )
-        listed = list(workers)
-        given.workers.with_more("workers", listed)
-        workers = pd.DataFrame({"worker": pd.Series(listed, dtype=object)})
+        ids = list(workers)
+        source.workers.with_more("workers", ids)
+        workers = pd.DataFrame({"worker": pd.Series(ids, dtype=object)})
     return tables.read_workers(workers)

@@ -62,26 +62,30 @@ class LabelsOnDisk(Result):
 
     def details(self) -> str:
         """Give the text that `workbench aggregate --save` prints."""
-        found = self.found
+        result = self.found
         title = (
-            f"{self.name}: {found.tasks} tasks, {found.votes} labels by {len(found.workers)} "
-            f"workers, classes {names(found.classes, 8)}; {found.method}, seed {self.seed}"
+            f"{self.name}: {result.tasks} tasks, {result.votes} labels by {len(result.workers)} "
+            f"workers, classes {names(result.classes, 8)}; {result.method}, seed {self.seed}"
         )
-        rows = [("ties", str(found.ties)), ("saved", path_name(self.saved))]
-        if found.variant:
-            steps = "" if found.converged else ", not converged"
-            rows = [("variant", found.variant), ("iterations", f"{found.iterations}{steps}"), *rows]
-        columns = {name: said for name, said in WORKERS.items() if name in found.workers}
-        most = found.workers.sort_values("labels", ascending=False, kind="stable")
+        rows = [("ties", str(result.ties)), ("saved", path_name(self.saved))]
+        if result.variant:
+            steps = "" if result.converged else ", not converged"
+            rows = [
+                ("variant", result.variant),
+                ("iterations", f"{result.iterations}{steps}"),
+                *rows,
+            ]
+        columns = {name: head for name, head in WORKERS.items() if name in result.workers}
+        most = result.workers.sort_values("labels", ascending=False, kind="stable")
         workers = listed(most, columns, SHOWN, " workers, in `workers`")
-        return page(title, workers, facts(rows, 11), notes=found.notes)
+        return page(title, workers, facts(rows, 11), notes=result.notes)
 
     def _payload(self) -> dict[str, Any]:
-        found = self.found
+        result = self.found
         return {
-            **picked(found, "method", "variant", "votes", "tasks", "ties", "classes"),
-            **picked(found, "iterations", "converged", "class_prior", "notes"),
-            "workers": len(found.workers),
+            **picked(result, "method", "variant", "votes", "tasks", "ties", "classes"),
+            **picked(result, "iterations", "converged", "class_prior", "notes"),
+            "workers": len(result.workers),
             "saved": str(self.saved),
             "seed": self.seed,
         }
@@ -122,5 +126,5 @@ def aggregate_on_disk(
     reading = replace(file.options, duplicates=duplicates) if duplicates else file.options
     tell = progress or str
     with stored_labels(path, reading, tell) as stored:
-        found = label_stored(stored, saved, method, options, seed=seed, tell=tell)
-    return LabelsOnDisk(Path(path).name, seed, found, saved)
+        result = label_stored(stored, saved, method, options, seed=seed, tell=tell)
+    return LabelsOnDisk(Path(path).name, seed, result, saved)

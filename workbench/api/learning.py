@@ -78,8 +78,8 @@ class Learning(Result):
     @property
     def accuracy(self) -> float | None:
         """Share of right labels over all tasks; None without gold."""
-        known: float | None = self.numbers["accuracy"]
-        return known
+        share: float | None = self.numbers["accuracy"]
+        return share
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -143,8 +143,8 @@ class Learning(Result):
         ordered = self.workers.sort_values("estimate", ascending=False, kind="stable")
         there = (ordered.notna() & (ordered != 0)).any()
         columns = {k: how for k, how in COLUMNS.items() if k not in IF_ANY or there.get(k, False)}
-        told = facts(_lines(self.numbers), WIDTH)
-        return page(self.title, told, listed(ordered, columns, SHOWN), notes=self.numbers["notes"])
+        text = facts(_lines(self.numbers), WIDTH)
+        return page(self.title, text, listed(ordered, columns, SHOWN), notes=self.numbers["notes"])
 
     def _payload(self) -> Mapping[str, Any]:
         if self.accuracy is None or "counts" not in self.numbers:
@@ -275,7 +275,7 @@ def learn(
         why = "is for simulated workers: give it with `simulate`"
         _refuse(why, low=low, high=high, runs=runs, costs=costs)
         assert labels is not None
-        given, data = _stream(labels, gold, order or "file", duplicates or "error")
+        source, data = _stream(labels, gold, order or "file", duplicates or "error")
         if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
             tasks = len(data.tasks)
             raise InputError(f"`horizon` is {horizon}: there are {tasks} tasks, give no more")
@@ -284,22 +284,22 @@ def learn(
         limits: dict[str, Any] = {"pool": pool or "recorded", "patience": patience}
         limits |= {"policy": who, "price": cost}
         run = replay(data, when, how, horizon=horizon, **limits, seed=seed)
-        steps, workers = _steps(given.back(run.steps)), given.back(run.workers)
+        steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
         crowd = run.structure
-        classes = given.classes.all_back(data.classes)
+        classes = source.classes.all_back(data.classes)
         others = baselines(data, run, seed=seed)
         numbers |= {
             "horizon": len(steps),
             "runs": 1,
             "classes": classes,
             **_recorded(run, workers),
-            "baselines": [vars(one) for one in others],
+            "baselines": [vars(baseline) for baseline in others],
         }
         title = (
-            f"{given.name}: {len(steps)} tasks, {len(workers)} workers, classes "
+            f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
             f"{checks.listing(data.classes)}"
         )
-    told = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
+    rhythm = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
     implied = when.exploration_steps(numbers["horizon"])
     by_name, ends = workers.set_index("worker"), [crowd.low, crowd.high]
     seen = picked(crowd, "distance", "camps", "groups", "sign", "trusted", "sentence")
@@ -307,13 +307,13 @@ def learn(
         "estimates": by_name["estimate"].to_dict(),
         "skills": by_name["skill"].to_dict(),
         "structure": {**seen, "interval": ends},
-        "schedule": {"text": told, **vars(when), "exploration_steps": implied},
+        "schedule": {"text": rhythm, **vars(when), "exploration_steps": implied},
     }
     notes = _simulated_notes if simulate is not None else _recorded_notes
     numbers["notes"] = notes(numbers, when, dropping)
     if who != "ls-ol":
         numbers["schedule"] = None
-    means = f"LS_OL, schedule {told}" if who == "ls-ol" else f"policy {who}, price {cost:g}"
+    means = f"LS_OL, schedule {rhythm}" if who == "ls-ol" else f"policy {who}, price {cost:g}"
     return Learning(f"{title}, {means}", numbers, steps, workers)
 
 
@@ -338,11 +338,11 @@ def _stream(
     labels: inputs.LabelTable, gold: inputs.Truth | None, order: Order, duplicates: Duplicates
 ) -> tuple[inputs.Given, Recorded]:
     """Labels as they are named, and as a stream of tasks."""
-    kept: Any = "all" if duplicates in ("first", "last") else "error"
-    given, true = inputs.given(labels, duplicates=kept), None
-    if gold is not None or given.gold is not None:
-        true, given = inputs.truth(gold, given, unlabelled=True)
-    return given, recorded(given.table, true, order=order, duplicates=duplicates)
+    counting: Any = "all" if duplicates in ("first", "last") else "error"
+    source, true = inputs.given(labels, duplicates=counting), None
+    if gold is not None or source.gold is not None:
+        true, source = inputs.truth(gold, source, unlabelled=True)
+    return source, recorded(source.table, true, order=order, duplicates=duplicates)
 
 
 def _policy(
@@ -373,11 +373,11 @@ def _vetting(wanted: bool, error: float | None, variant: Any) -> Vetting | None:
 
 
 def _skills(
-    given: int | str | Sequence[float], low: float | None, high: float | None, seed: int
+    skills: int | str | Sequence[float], low: float | None, high: float | None, seed: int
 ) -> FloatArray:
     """Skills as given, or drawn evenly."""
-    text = given.strip() if isinstance(given, str) else ""
-    count: Any = int(text) if text.isascii() and text.isdigit() else given
+    text = skills.strip() if isinstance(skills, str) else ""
+    count: Any = int(text) if text.isascii() and text.isdigit() else skills
     if not checks.is_number(count):
         for name, value in (("low", low), ("high", high)):
             if value is not None:
@@ -385,7 +385,7 @@ def _skills(
         skill = np.array(checks.listed("simulate", count))
         if not ((skill >= 0) & (skill <= 1)).all() or not len(skill):
             raise InputError(
-                f"`simulate` is {checks.show(given)}: give skills from 0 to 1, or a whole number"
+                f"`simulate` is {checks.show(skills)}: give skills from 0 to 1, or a whole number"
             )
         return skill
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= 10_000:
@@ -397,16 +397,16 @@ def _skills(
     return stream(seed, "skills").uniform(least, most, int(count))
 
 
-def _prices(given: float | str | Sequence[float] | None, workers: int) -> list[float] | None:
-    if given is None:
+def _prices(costs: float | str | Sequence[float] | None, workers: int) -> list[float] | None:
+    if costs is None:
         return None
-    one: Any = [given] if checks.is_number(given) else given
-    values = checks.listed("costs", one)
+    series: Any = [costs] if checks.is_number(costs) else costs
+    values = checks.listed("costs", series)
     if len(values) == 1:
         values *= workers
     if len(values) != workers or min(values) < 0:
         raise InputError(
-            f"`costs` is {checks.show(given)}: give one price of 0 or more, or one for each of "
+            f"`costs` is {checks.show(costs)}: give one price of 0 or more, or one for each of "
             f"{workers}"
         )
     return values
@@ -429,9 +429,9 @@ def _simulated(result: Simulated, tasks: int) -> dict[str, Any]:
         "best_set_share": result.learnt_share,
         "best_set_hindsight": [names_[i] for i in result.best],
         "removed": [
-            {"run": run, "worker": names_[one.worker], **picked(one, "step", "error")}
+            {"run": run, "worker": names_[removal.worker], **picked(removal, "step", "error")}
             for run, removed in enumerate(runs.removed)
-            for one in removed
+            for removal in removed
         ],
         "mean_skill": result.workers["skill"].mean(),
     }
@@ -491,8 +491,8 @@ def _recorded(run: Replayed, workers: pd.DataFrame) -> dict[str, Any]:
         "gold_tasks": steps["right"].notna().sum(),
         "regret": None,
         "removed": [
-            {"worker": names_[one.worker], **picked(one, "step", "error")}
-            for one in run.learner.removed
+            {"worker": names_[removal.worker], **picked(removal, "step", "error")}
+            for removal in run.learner.removed
         ],
         "pool": run.pool,
     }
@@ -518,8 +518,10 @@ def _recorded_notes(
             "been chosen."
         )
     if vetting is not None:
-        gone = [f"{one['worker']} after step {one['step']}" for one in numbers["removed"]]
-        notes.append(f"{_vetted(vetting)} {names(gone, SHOWN) or 'nobody'}.")
+        dropped = [
+            f"{removal['worker']} after step {removal['step']}" for removal in numbers["removed"]
+        ]
+        notes.append(f"{_vetted(vetting)} {names(dropped, SHOWN) or 'nobody'}.")
     missing = numbers["counts"]["missing"] / max(numbers["counts"]["asked"], 1)
     if numbers["pool"] == "all" and missing > 0.2:
         notes.append(
@@ -566,25 +568,25 @@ RECORDED_LINES = {
 
 
 def _lines(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
-    known = {**numbers, **numbers.get("counts", {}), "best": _named(numbers["best_set"])}
-    known["percent"] = 100 * numbers["labels_bought"] / max(numbers["labels_crowd"], 1)
+    values = {**numbers, **numbers.get("counts", {}), "best": _named(numbers["best_set"])}
+    values["percent"] = 100 * numbers["labels_bought"] / max(numbers["labels_crowd"], 1)
     for name, form in FORMS.items():
         if numbers.get(name) is not None:
             error = numbers.get(f"{name}_se", math.nan)
-            known[name] = shown(numbers[name], form)
-            known[name] += "" if math.isnan(error) else f" ± {error:{form}}"
-    said = LINES
+            values[name] = shown(numbers[name], form)
+            values[name] += "" if math.isnan(error) else f" ± {error:{form}}"
+    templates = LINES
     if "counts" in numbers:
         idle = {"accuracy", "baselines"} if numbers["accuracy"] is None else {"agreement"}
-        said = {name: line for name, line in RECORDED_LINES.items() if name not in idle}
-        known["baselines"] = "; ".join(
-            f"{one['method']} {shown(one['accuracy'], '.4f')} ({one['labels']} labels)"
-            for one in numbers["baselines"]
+        templates = {name: line for name, line in RECORDED_LINES.items() if name not in idle}
+        values["baselines"] = "; ".join(
+            f"{row['method']} {shown(row['accuracy'], '.4f')} ({row['labels']} labels)"
+            for row in numbers["baselines"]
         )
     else:
-        known["best_percent"] = 100 * numbers["best_set_share"]
-        known["hindsight"] = _named(numbers["best_set_hindsight"])
-    rows = [(name, line.format(**known)) for name, line in said.items()]
+        values["best_percent"] = 100 * numbers["best_set_share"]
+        values["hindsight"] = _named(numbers["best_set_hindsight"])
+    rows = [(name, line.format(**values)) for name, line in templates.items()]
     if numbers.get("bounds") is not None:
         rows.append(("bounds", _bounds(numbers["bounds"], numbers["horizon"])))
     return rows
@@ -593,11 +595,11 @@ def _lines(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _bounds(bounds: Mapping[str, Any], T: int) -> str:
     if "regret" not in bounds or not bounds["holds"]:
         return f"{bounds['source']} void: {bounds['why']}"
-    said = f"{bounds['source']}: regret at most {bounds['regret']:.3g}"
+    sentence = f"{bounds['source']}: regret at most {bounds['regret']:.3g}"
     if bounds["cost_regret"] is not None:
-        said += f", cost regret at most {bounds['cost_regret']:.3g}"
+        sentence += f", cost regret at most {bounds['cost_regret']:.3g}"
     idle = f"; no more than {T} is possible, so that it is idle"
-    return said + ("" if bounds["says_something"] else idle)
+    return sentence + ("" if bounds["says_something"] else idle)
 
 
 def _named(workers: Sequence[Any]) -> str:

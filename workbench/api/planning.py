@@ -122,11 +122,11 @@ class Plan(Result):
         """Say what to buy, what it promises, and what such plans measured on gold."""
         if self.message is not None:
             return [self.message]
-        found, errors = self.solution, self.errors
+        solution, errors = self.solution, self.errors
         cheapest = "proven the cheapest"
-        if found.gap:
-            cheapest = f"at most {percent(found.gap)} above the cheapest"
-        price = f", for {found.objective:.6g}" if found.objective != len(self.table) else ""
+        if solution.gap:
+            cheapest = f"at most {percent(solution.gap)} above the cheapest"
+        price = f", for {solution.objective:.6g}" if solution.objective != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         sentences = [
             f"Buy {len(self.table)} labels of {self.tasks} tasks{record} from "
@@ -152,7 +152,7 @@ class Plan(Result):
         """Say what it costs and promises, or why there is none."""
         if self.message is not None:
             return self.message
-        found, errors = self.solution, self.errors
+        solution, errors = self.solution, self.errors
         drawn = f" (± {self.error_radius:.2g}, drawn)" if self.error_radius > 1e-6 else ""
         head = (
             f"{self.tasks} tasks, {len(self.table)} labels by {self.table['worker'].nunique()} of "
@@ -161,11 +161,11 @@ class Plan(Result):
         cover = ""
         if self.levels is not None and (self.promise == "exact" or self.total is not None):
             cover = f", of covers that promise {listed(self.levels)}"
-        proven = f"{found.bound:.10g} (gap {percent(found.gap, 3)}, {found.termination})"
+        proven = f"{solution.bound:.10g} (gap {percent(solution.gap, 3)}, {solution.termination})"
         rows = {
-            "cost": f"{found.objective:.10g}",
+            "cost": f"{solution.objective:.10g}",
             "proven bound": f"{proven}{cover}",
-            "certificate": found.certificate.status,
+            "certificate": solution.certificate.status,
             "error, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
             f"{errors['exact'].mean():.4g} on average, if skills are as given and labels "
             "independent",
@@ -173,18 +173,18 @@ class Plan(Result):
             f"({gain_of(self.gain).source})",
         }
         if many := len(self.counted) + self.left_out:
-            told = f"{len(self.counted)} counted, of {self.counted['task'].nunique()} tasks"
+            count = f"{len(self.counted)} counted, of {self.counted['task'].nunique()} tasks"
             unknown = f"; {self.left_out} left out, skill unknown" if self.left_out else ""
-            rows = {"labels on record": told + unknown, **rows}
+            rows = {"labels on record": count + unknown, **rows}
         if many := len(self.without_history):
             names = checks.listing(self.without_history)
             rows["no history"] = f"{many} workers get no task, skill unknown: {names}"
         predicted = facts(rows.items(), indent="  ")
         if self.error is None:
             return f"{head}\n{predicted}"
-        cautions = "\n".join(f"- {one}" for one in self.error.cautions())
-        said = filter(None, (f"{head}\n{self.error.lines('  ')}", predicted, cautions))
-        return "\n\n".join(said)
+        cautions = "\n".join(f"- {caution}" for caution in self.error.cautions())
+        parts = filter(None, (f"{head}\n{self.error.lines('  ')}", predicted, cautions))
+        return "\n\n".join(parts)
 
     def plot(self) -> Figure:
         """Draw how many labels each worker gives, and how wrong each task may come out.
@@ -206,10 +206,10 @@ class Plan(Result):
         return plots.plan(labels, errors, epsilon=self.epsilon, title=title)
 
     def _payload(self) -> dict[str, Any]:
-        known = {k: v for k, v in self.solution.as_dict().items() if k not in HIDDEN}
+        payload = {k: v for k, v in self.solution.as_dict().items() if k not in HIDDEN}
         there = self.message is None
         return {
-            **known,
+            **payload,
             "message": self.message,
             "labels": len(self.table),
             **payload_of(self.error),
@@ -325,15 +325,15 @@ def plan(
         raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
-    known: pd.DataFrame | pd.Series[Any] | room.Confusions
+    ability: pd.DataFrame | pd.Series[Any] | room.Confusions
     if skills is not None:
         if gold is not None or gold_types is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
-        known, workers = _known(skills)
+        ability, workers = _known(skills)
         history = None
     else:
-        known, workers, history = _estimated(labels, gold, gold_types, duplicates)
-    kinds, named = inputs.task_types(tasks, default=_only(known))
+        ability, workers, history = _estimated(labels, gold, gold_types, duplicates)
+    kinds, named = inputs.task_types(tasks, default=_only(ability))
     capacity = to_pandas(capacity)
     limits = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
@@ -346,8 +346,8 @@ def plan(
     terms = room.AssignmentTerms(
         limits, epsilon, prices, pairs, promise, gain, total, record, least, most
     )
-    made = room.make_plan(
-        known,
+    program = room.make_plan(
+        ability,
         kinds,
         terms,
         time_limit=time_limit,
@@ -355,33 +355,35 @@ def plan(
         threads=threads,
         seed=seed,
     )
-    there = made.message is None
-    found = None if history is None else measure_plan(*history, made, kinds, terms, seed=seed)
+    there = program.message is None
+    error_on_gold = (
+        None if history is None else measure_plan(*history, program, kinds, terms, seed=seed)
+    )
     error = None
-    if found is not None:
-        voters = (len(made.table) + len(made.counted)) / len(kinds)
-        measured, correlation, beside = found
+    if error_on_gold is not None:
+        voters = (len(program.table) + len(program.counted)) / len(kinds)
+        measured, correlation, beside = error_on_gold
         error = GoldError(measured, correlation, voters, "planned anew without each part", beside)
     errors = pd.DataFrame(
-        {"exact": made.error_exact, "bound": made.error_bound},
+        {"exact": program.error_exact, "bound": program.error_bound},
         index=named.index(kinds.index if there else []),
         dtype=float,
     )
     return Plan(
-        workers.column(named.column(made.table, "task"), "worker"),
-        workers.column(named.column(made.counted, "task"), "worker"),
-        len(record) - len(made.counted) if there else 0,
+        workers.column(named.column(program.table, "task"), "worker"),
+        workers.column(named.column(program.counted, "task"), "worker"),
+        len(record) - len(program.counted) if there else 0,
         errors,
-        made.skills.set_axis(workers.index(made.skills.index)),
-        tuple(workers.all_back(made.without_history)),
+        program.skills.set_axis(workers.index(program.skills.index)),
+        tuple(workers.all_back(program.without_history)),
         len(kinds),
         float(errors["exact"].max()) if epsilon is None else epsilon,
-        made.solution,
-        made.message,
+        program.solution,
+        program.message,
         promise,
         gain,
-        made.levels,
-        made.error_radius,
+        program.levels,
+        program.error_radius,
         total,
         error,
     )
@@ -410,12 +412,12 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
     if isinstance(skills, pd.DataFrame):
         names = tables.column(skills, "worker", "skills")
         return tables.read_skills(skills), Ids.of("worker", "skills", names)
-    given = inputs.series_of("skills", skills, "worker", "the skill")
-    ids = Ids.of("worker", "skills", given.index)
-    known = given.dropna()
-    if len(known):
-        known = inputs.by_worker("skills", known, ids, tables.read_skills).iloc[:, 0]
-    return known.reindex([tables.as_text(name) for name in given.index]), ids
+    series = inputs.series_of("skills", skills, "worker", "the skill")
+    ids = Ids.of("worker", "skills", series.index)
+    values = series.dropna()
+    if len(values):
+        values = inputs.by_worker("skills", values, ids, tables.read_skills).iloc[:, 0]
+    return values.reindex([tables.as_text(name) for name in series.index]), ids
 
 
 def _names(by_worker: int | PerWorker) -> Iterable[Any]:
@@ -436,15 +438,15 @@ def _estimated(
     """What gold answers tell of each worker, NaN for who gave none; and these answers."""
     if labels is None:
         raise InputError("`labels` and `gold` go together: give both")
-    given = inputs.given(labels, duplicates=duplicates)
-    true, given = inputs.truth(gold, given)
+    source = inputs.given(labels, duplicates=duplicates)
+    true, source = inputs.truth(gold, source)
     kinds = None if gold_types is None else inputs.task_types(gold_types)[0]
-    history = given.table, true, kinds
-    known = skills_from_gold(given.table, true, kinds)
-    if len(set(known.classes)) > 2:
-        return room.confusions(given.table, true, kinds), given.workers, history
-    fitted = replace(known, estimates=fitted_skills(known.estimates))
-    return fitted.wide().where(known.estimates.answered.T > 0), given.workers, history
+    history = source.table, true, kinds
+    skills = skills_from_gold(source.table, true, kinds)
+    if len(set(skills.classes)) > 2:
+        return room.confusions(source.table, true, kinds), source.workers, history
+    fitted = replace(skills, estimates=fitted_skills(skills.estimates))
+    return fitted.wide().where(skills.estimates.answered.T > 0), source.workers, history
 
 
 def _record(
@@ -455,17 +457,17 @@ def _record(
     duplicates: Duplicates | None,
 ) -> pd.DataFrame:
     """Pairs (task, worker) that are labelled already, as text, each once."""
-    found = [pd.DataFrame(columns=["task", "worker"])]
+    records = [pd.DataFrame(columns=["task", "worker"])]
     if isinstance(have, str) and have == "none":
-        return found[0]
+        return records[0]
     if labels is not None:
-        found.append(labels)
+        records.append(labels)
     if have is not None:
         more = inputs.given(have, duplicates=duplicates)
         tasks.with_more("have", (more.tasks.by_text or {}).values())
         workers.with_more("have", (more.workers.by_text or {}).values())
-        found.append(more.table)
-    pairs = pd.concat([one[["task", "worker"]] for one in found])
+        records.append(more.table)
+    pairs = pd.concat([table[["task", "worker"]] for table in records])
     return pairs.drop_duplicates(ignore_index=True)
 
 

@@ -181,10 +181,10 @@ class Leaderboard(Result):
         missing = [f"not fetched: {name}: {why}" for name, why in self.missing.items()]
         if missing and brief:
             missing = [f"not fetched (`workbench data fetch NAME`): {', '.join(self.missing)}"]
-        known = self.refused.itertuples(index=False)
+        rows = self.refused.itertuples(index=False)
         return [
             *missing,
-            *(f"not run: {one.kind} {one.methods} on {one.crowds}: {one.reason}" for one in known),
+            *(f"not run: {row.kind} {row.methods} on {row.crowds}: {row.reason}" for row in rows),
         ]
 
     def _payload(self) -> dict[str, Any]:

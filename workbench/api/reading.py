@@ -63,9 +63,9 @@ def read_labels(
     0     7    ann   yes
     """
     options = ReadOptions(format, question, columns or {}, predictions, duplicates)
-    given = inputs.given(labels, options=options)
-    table = given.back(given.table)
-    table.attrs["notes"] = list(given.notes)
+    source = inputs.given(labels, options=options)
+    table = source.back(source.table)
+    table.attrs["notes"] = list(source.notes)
     return table
 
 
@@ -113,9 +113,9 @@ def read_gold(
     if isinstance(gold, (str, Path)) and (question or formats.is_known(gold, columns)):
         options = ReadOptions(question=question, columns=columns or {}, duplicates="all")
         inside = formats.read_export(gold, options).gold
-    known, given = inputs.truth(gold if inside is None else inside, of, unlabelled=labels is None)
+    truths, source = inputs.truth(gold if inside is None else inside, of, unlabelled=labels is None)
     return pd.Series(
-        given.classes.all_back(known), index=given.tasks.index(known.index), name="gold"
+        source.classes.all_back(truths), index=source.tasks.index(truths.index), name="gold"
     )
 
 
@@ -149,10 +149,10 @@ def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, 
     ...
     workbench.base.errors.InputError: no data set 'blue bird': did you mean 'bluebird'? there are...
     """
-    known, note = datasets.as_studied(datasets.load(name), duplicates)
-    labels = known.labels.astype(dict.fromkeys(("task", "worker", "label"), str))
+    crowd, note = datasets.as_studied(datasets.load(name), duplicates)
+    labels = crowd.labels.astype(dict.fromkeys(("task", "worker", "label"), str))
     labels.attrs["notes"] = [note] if note else []
-    return labels, known.gold
+    return labels, crowd.gold
 
 
 def _nobody() -> inputs.Given:

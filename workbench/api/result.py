@@ -70,8 +70,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything that is known in plain types, as the command's `--json` prints it."""
-        known: dict[str, Any] = plain(self._payload())
-        return {"schema": SCHEMA, **known}
+        payload: dict[str, Any] = plain(self._payload())
+        return {"schema": SCHEMA, **payload}
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -134,9 +134,9 @@ class AssignmentSession:
         return self._next(worker)
 
     def _next(self, worker: Id) -> NextTasks:
-        asked = self.collector.next(worker)
-        tasks = tuple(question.task for question in asked)
-        kind: Kind = "nothing" if not asked else "gold" if asked[0].gold else "task"
+        questions = self.collector.next(worker)
+        tasks = tuple(question.task for question in questions)
+        kind: Kind = "nothing" if not questions else "gold" if questions[0].gold else "task"
         return NextTasks(worker, kind, tasks)
 
     def labels(self) -> pd.DataFrame:

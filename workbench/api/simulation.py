@@ -199,16 +199,16 @@ def simulate_panel(
         checks.count(name, value, 1)
     own = np.random.SeedSequence(checks.count("seed", seed))
     names = np.concatenate([checks.numbered("m", models), checks.numbered("p", people)])
-    drawn = stream(own, "people").uniform(0.7, 0.95, people)
-    skill = np.concatenate([np.linspace(0.7, 0.82, models), drawn])
+    ability = stream(own, "people").uniform(0.7, 0.95, people)
+    skill = np.concatenate([np.linspace(0.7, 0.82, models), ability])
     is_model = np.arange(len(names)) < models
     true = truth(tasks, seed=own)
-    said = family_labels(skill, true, np.where(is_model, 0, -1), correlation, seed=own)
-    task, worker = np.divmod(np.arange(said.size), len(names))
-    kept = checks.numbered("t", tasks)
+    answers = family_labels(skill, true, np.where(is_model, 0, -1), correlation, seed=own)
+    task, worker = np.divmod(np.arange(answers.size), len(names))
+    ids = checks.numbered("t", tasks)
     return Panel(
-        pd.DataFrame({"task": kept[task], "worker": names[worker], "label": said.ravel()}),
-        pd.Series(true, index=pd.Index(kept, name="task"), name="gold"),
+        pd.DataFrame({"task": ids[task], "worker": names[worker], "label": answers.ravel()}),
+        pd.Series(true, index=pd.Index(ids, name="task"), name="gold"),
         pd.Series(np.where(is_model, *prices), index=pd.Index(names, name="worker"), name="cost"),
         pd.Series("models", index=pd.Index(names[:models], name="worker"), name="group"),
     )
@@ -282,6 +282,6 @@ def simulate(
             f"redundancy is {each}: {workers} workers of capacity {capacity} give at most {most} "
             f"labels to each of {tasks} tasks"
         )
-    made = SimulatedCrowd(crowd, tasks, workers, types, skill, capacity, each, seed)
-    made.draw(1, np.random.SeedSequence(seed))  # kind and skill are checked here
-    return made
+    result = SimulatedCrowd(crowd, tasks, workers, types, skill, capacity, each, seed)
+    result.draw(1, np.random.SeedSequence(seed))  # kind and skill are checked here
+    return result

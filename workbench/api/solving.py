@@ -124,25 +124,25 @@ class Solved(Result):
 
     def _laid_out(self, bound: str, **more: str) -> str:
         """Lay out what is known, a line each; what is empty is left out."""
-        found = self.solution
+        solution = self.solution
         rows = {
-            "objective": _number(found.objective),
+            "objective": _number(solution.objective),
             "bound": bound,
             "  bounds": more.get("bounds", ""),
-            "gap": percent(found.gap, 4),
-            "termination": str(found.termination),
+            "gap": percent(solution.gap, 4),
+            "termination": str(solution.termination),
             "method": more.get("method", ""),
-            "certificate": found.certificate.status,
+            "certificate": solution.certificate.status,
             "exact bound": more.get("exact", ""),
         }
-        for check in found.certificate.checks:
+        for check in solution.certificate.checks:
             rows[f"  {check.name}"] = (
                 f"{'holds' if check.passed else 'FAILS'}, largest violation "
                 f"{check.violation:.2g} (tolerance {check.tolerance:.0e})"
             )
-        rows |= {"seconds": f"{found.seconds:.3g}{more.get('route', '')}", "note": found.note}
-        known = [(name, value) for name, value in rows.items() if value]
-        return f"{self.title}\n{facts(known, indent='  ')}"
+        rows |= {"seconds": f"{solution.seconds:.3g}{more.get('route', '')}", "note": solution.note}
+        present = [(name, value) for name, value in rows.items() if value]
+        return f"{self.title}\n{facts(present, indent='  ')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,40 +159,40 @@ class SolvedAssignment(Solved):
         (of a problem stated by class `task_class, worker_class, labels`); of the dual
         `side, index, value`: task weights and worker prices.
         """
-        found = self.solution
-        if found.formulation == "dual":
-            sides = {"task": found.task_weights, "worker": found.worker_prices}
+        solution = self.solution
+        if solution.formulation == "dual":
+            sides = {"task": solution.task_weights, "worker": solution.worker_prices}
             rows = [
                 (side, at, value)
                 for side, values in sides.items()
                 for at, value in enumerate([] if values is None else values.tolist())
             ]
             return pd.DataFrame(rows, columns=["side", "index", "value"])
-        given = np.zeros((0, 0)) if found.assignment is None else found.assignment
-        if found.formulation == "ip":
-            task, worker = np.nonzero(given > 0.5)
+        assignment = np.zeros((0, 0)) if solution.assignment is None else solution.assignment
+        if solution.formulation == "ip":
+            task, worker = np.nonzero(assignment > 0.5)
             return pd.DataFrame({"task": task, "worker": worker})
-        task, worker = np.nonzero(given > POSITIVE)
+        task, worker = np.nonzero(assignment > POSITIVE)
         named = ["task", "worker", "share"]
         if isinstance(self.problem, TypedProblem):
             named = ["task_class", "worker_class", "labels"]
-        return pd.DataFrame(dict(zip(named, (task, worker, given[task, worker]), strict=True)))
+        return pd.DataFrame(dict(zip(named, (task, worker, assignment[task, worker]), strict=True)))
 
     def details(self) -> str:
         """Give objective, bound, certificate and its checks, a line each."""
-        found = self.solution
-        if found.infeasibility is not None:
-            return f"{self.title}\n{found.infeasibility.sentence()}"
-        proof = found.certificate
+        solution = self.solution
+        if solution.infeasibility is not None:
+            return f"{self.title}\n{solution.infeasibility.sentence()}"
+        proof = solution.certificate
         by_name = proof.bounds if len(proof.bounds) > 1 else {}
         over = " over patterns" if proof.bound_from.endswith("patterns") else ""
         exact = proof.exact_bound
         return self._laid_out(
-            _bound(found.bound, proof.lower_bound, over),
+            _bound(solution.bound, proof.lower_bound, over),
             bounds=", ".join(f"{name} {_number(value)}" for name, value in by_name.items()),
-            method=found.method,
+            method=solution.method,
             exact="" if exact is None else f"{float(exact):.12g} (rational)",
-            route=f" ({found.route})",
+            route=f" ({solution.route})",
         )
 
     def plot(self, *beside: SolvedAssignment) -> Figure:
@@ -205,7 +205,7 @@ class SolvedAssignment(Solved):
         """
         from workbench import plots
 
-        runs = [one.solution for one in (self, *beside)]
+        runs = [solved.solution for solved in (self, *beside)]
         if not all(run.history for run in runs):
             raise InputError("plot: only an integer program has cost and bound over time")
         histories = {run.method.partition(":")[0]: run.history for run in runs}
@@ -231,8 +231,8 @@ class SolvedSelection(Solved):
 
     def details(self) -> str:
         """Give score, bound, certificate and its checks, a line each."""
-        found = self.solution
-        return self._laid_out(_bound(found.bound, found.certificate.upper_bound))
+        solution = self.solution
+        return self._laid_out(_bound(solution.bound, solution.certificate.upper_bound))
 
     def plot(self) -> Figure:
         """Draw the gains, those of the chosen marked."""
@@ -254,26 +254,26 @@ class SolvedJoint(Solved):
         Pairs `task, worker`, tasks in the order of their classes; of the relaxation
         `task_class, worker, labels`.
         """
-        found = self.solution
-        given = np.zeros((0, 0)) if found.assignment is None else found.assignment
-        if found.formulation == "ip":
-            task, worker = np.nonzero(given > 0.5)
+        solution = self.solution
+        labels = np.zeros((0, 0)) if solution.assignment is None else solution.assignment
+        if solution.formulation == "ip":
+            task, worker = np.nonzero(labels > 0.5)
             return pd.DataFrame({"task": task, "worker": worker})
-        kind, worker = np.nonzero(given > POSITIVE)
-        return pd.DataFrame({"task_class": kind, "worker": worker, "labels": given[kind, worker]})
+        kind, worker = np.nonzero(labels > POSITIVE)
+        return pd.DataFrame({"task_class": kind, "worker": worker, "labels": labels[kind, worker]})
 
     def details(self) -> str:
         """Give objective, bound, certificate and its checks, a line each."""
-        found = self.solution
-        if found.infeasibility is not None and found.least_error is not None:
-            first, second = found.worst_pair
+        solution = self.solution
+        if solution.infeasibility is not None and solution.least_error is not None:
+            first, second = solution.worst_pair
             return (
-                f"{self.title}\n{found.infeasibility.sentence()}; all workers together promise "
-                f"{found.least_error.max():.3g} at best, and tell classes {first} and {second} "
+                f"{self.title}\n{solution.infeasibility.sentence()}; all workers together promise "
+                f"{solution.least_error.max():.3g} at best, and tell classes {first} and {second} "
                 "apart worst"
             )
-        bound = _bound(found.bound, found.certificate.lower_bound)
-        return self._laid_out(bound, method=found.method)
+        bound = _bound(solution.bound, solution.certificate.lower_bound)
+        return self._laid_out(bound, method=solution.method)
 
     def plot(self) -> Figure:
         """Nothing to draw.
@@ -366,9 +366,9 @@ def solve(
     """
     from workbench import solving
 
-    asked = read(problem, epsilon, gain)
+    program = read(problem, epsilon, gain)
     if proof is not None:
-        check_provable(problem, asked, formulation or "ip", epsilon, gain)
+        check_provable(problem, program, formulation or "ip", epsilon, gain)
     options = {
         "route": route,
         "method": method,
@@ -376,30 +376,30 @@ def solve(
         "progress": progress,
         "keep_on_interrupt": keep_on_interrupt,
     }
-    if isinstance(asked, JointProblem):
+    if isinstance(program, JointProblem):
         from workbench.solving.joint.route import solve_joint
 
         _unused("a joint problem", options)
         if formulation not in (None, *JOINT):
             kinds = " or ".join(JOINT)
             raise InputError(f"formulation is {formulation!r}: of a joint problem give {kinds}")
-        found = solve_joint(
-            asked, formulation or "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed
+        joint = solve_joint(
+            program, formulation or "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed
         )
-        return SolvedJoint(asked, found)
-    if isinstance(asked, SelectionProblem):
+        return SolvedJoint(program, joint)
+    if isinstance(program, SelectionProblem):
         from workbench.solving.hiring import solve_selection
 
         _unused("a selection", {**options, "gap": gap})
         return SolvedSelection(
-            asked,
+            program,
             solve_selection(
-                asked, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
+                program, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
             ),
         )
-    usual = "typed" if isinstance(asked, TypedProblem) else "ip"
+    usual = "typed" if isinstance(program, TypedProblem) else "ip"
     solution = solving.solve(
-        asked,
+        program,
         formulation or usual,
         route=route,
         method=method,
@@ -412,17 +412,17 @@ def solve(
         keep_on_interrupt=keep_on_interrupt,
     )
     if proof is not None:
-        content = proof_of(str(problem), SolvedAssignment(asked, solution))
+        content = proof_of(str(problem), SolvedAssignment(program, solution))
         if content is not None:
             write_together({Path(proof): content})
-    return SolvedAssignment(asked, solution)
+    return SolvedAssignment(program, solution)
 
 
 def check_provable(
-    problem: object, asked: object, formulation: str, epsilon: float | None, gain: str | None
+    problem: object, program: object, formulation: str, epsilon: float | None, gain: str | None
 ) -> None:
     """Refuse a proof of what has none: it is of a plan, and names the file of its problem."""
-    if not isinstance(asked, AssignmentProblem) or formulation != "ip":
+    if not isinstance(program, AssignmentProblem) or formulation != "ip":
         raise InputError("proof: is of an integer program by task and worker; leave it out")
     if not isinstance(problem, (str, Path)) or Path(problem).suffix.lower() != ".json":
         raise InputError("proof: names its problem's file; give a .json")
@@ -444,10 +444,10 @@ def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes | None:
     return proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
 
 
-def _unused(what: str, given: dict[str, Any]) -> None:
+def _unused(what: str, options: dict[str, Any]) -> None:
     """Refuse options that a problem does not have."""
     usual = {"route": "arrays", "method": "auto", "gap": 0.0}
-    for name, value in given.items():
+    for name, value in options.items():
         if value != usual.get(name) and value:
             raise InputError(f"{name}: {what} has none, leave it out")
 
@@ -524,10 +524,10 @@ def export(
         return _proven_file(problem, formulation, format, epsilon, gain, proof)
     if format not in ("lp", "mps"):
         raise InputError(f"format is {show(format)}: choose lp, mps, sol or vipr")
-    asked = read(problem, epsilon, gain)
-    if isinstance(asked, (SelectionProblem, JointProblem)):
+    program = read(problem, epsilon, gain)
+    if isinstance(program, (SelectionProblem, JointProblem)):
         raise InputError("problem: of another kind; give an assignment problem")
-    model = build(asked, formulation)
+    model = build(program, formulation)
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / f"model.{format}"
         model.write(str(draft), io_options={"symbolic_solver_labels": True})
@@ -549,18 +549,18 @@ def _proven_file(
 
     if proof is None:
         raise InputError(f"format {format} is of a proof: give that too, as solve wrote it")
-    asked = read(problem)
-    check_provable(problem, asked, formulation, epsilon, gain)
+    program = read(problem)
+    check_provable(problem, program, formulation, epsilon, gain)
     assert isinstance(problem, (str, Path))
-    assert isinstance(asked, AssignmentProblem)
+    assert isinstance(program, AssignmentProblem)
     try:
         text = Path(proof).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{proof}: cannot be read ({error})") from None
     write = sol_file if format == "sol" else vipr_file
     content = write(Path(problem).read_bytes(), text)
-    rows = sum(asked.shape)
-    return ModelFile(format, formulation, content, int(asked.mask.sum()), rows)
+    rows = sum(program.shape)
+    return ModelFile(format, formulation, content, int(program.mask.sum()), rows)
 
 
 def read(
@@ -622,11 +622,11 @@ def _size(problem: Problem) -> tuple[int | None, int]:
     return problem.shape
 
 
-def _bound(told: float | None, certified: float | None, over: str = "") -> str:
+def _bound(value: float | None, certified: float | None, over: str = "") -> str:
     """Write the bound, and whose word it is."""
-    if told is None or certified == told:
+    if value is None or certified == value:
         return f"{_number(certified)} (proven{over} from the data)"
-    return f"{_number(told)} (HiGHS's word; proven from the data: {_number(certified)})"
+    return f"{_number(value)} (HiGHS's word; proven from the data: {_number(certified)})"
 
 
 def _number(value: float | None) -> str:
@@ -661,10 +661,10 @@ class Diagnosis(Result):
     def details(self) -> str:
         """List versions, machine and problems, and what has failed."""
         about = facts([*self.versions.items(), *self.machine.items()], 9)
-        shown = tabled([asdict(canary) for canary in self.canaries], CANARY)
+        rows = tabled([asdict(canary) for canary in self.canaries], CANARY)
         failed = [canary.name for canary in self.canaries if not canary.passed]
         end = f"failed: {', '.join(failed)}" if failed else "all passed"
-        return f"{about}\n\n{shown}\n\n{end}"
+        return f"{about}\n\n{rows}\n\n{end}"
 
     def __repr__(self) -> str:
         wrong = sum(not canary.passed for canary in self.canaries)

@@ -124,12 +124,12 @@ class StudyResult(Result):
             return line
         rows = self.table[~self.table["status"].isin(["ok", "infeasible"])]
         reasons = Counter(zip(rows["status"].astype(str), rows["message"].astype(str), strict=True))
-        shown = [
+        lines = [
             f"{status}, {many} {'trial' if many == 1 else 'trials'}: {cell(message)}"
             for (status, message), many in reasons.most_common(REASONS)
         ]
-        more = len(reasons) - len(shown)
-        return "\n".join([line, *shown, *([f"and {more} other reasons"] * (more > 0))])
+        more = len(reasons) - len(lines)
+        return "\n".join([line, *lines, *([f"and {more} other reasons"] * (more > 0))])
 
     def plot(self, name: str | None = None) -> Figure:
         """Draw a chart of the study, the first when no name is given.
@@ -141,12 +141,12 @@ class StudyResult(Result):
         """
         from workbench.plots import chart
 
-        known = {one.name: one for one in self.charts}
-        if not known:
+        charts = {figure.name: figure for figure in self.charts}
+        if not charts:
             raise InputError("plot: the study has no chart of these trials")
-        if name is not None and name not in known:
-            raise InputError(f"plot: no chart {name!r}; there are {', '.join(known)}")
-        return chart(known[name or next(iter(known))])
+        if name is not None and name not in charts:
+            raise InputError(f"plot: no chart {name!r}; there are {', '.join(charts)}")
+        return chart(charts[name or next(iter(charts))])
 
     def report(self, out: str | Path = PAGE) -> Report:
         """Write the page of this study: findings, tables, figures, provenance."""
@@ -166,9 +166,9 @@ class StudyResult(Result):
     def _repr_html_(self) -> str:
         from workbench.plots import as_svg
 
-        said = "".join(f"<li>{html.escape(one)}</li>" for one in self.findings)
-        shown = as_svg(self.plot()) if self.charts else ""
-        return f"<p>{html.escape(repr(self))}</p><ul>{said}</ul>{shown}"
+        items = "".join(f"<li>{html.escape(finding)}</li>" for finding in self.findings)
+        picture = as_svg(self.plot()) if self.charts else ""
+        return f"<p>{html.escape(repr(self))}</p><ul>{items}</ul>{picture}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "table": self.table}  # a copy elsewhere has no file to read
@@ -359,9 +359,11 @@ class Judgement(Result):
     def details(self) -> str:
         """Give each claim's verdict and figures, and how many have which."""
         lines = []
-        for one in self.verdicts:
-            told = textwrap.fill(one.figures, 98, initial_indent="    ", subsequent_indent="    ")
-            lines += [f"{one.claim.id}: {one.word}", told]
+        for verdict in self.verdicts:
+            figures = textwrap.fill(
+                verdict.figures, 98, initial_indent="    ", subsequent_indent="    "
+            )
+            lines += [f"{verdict.claim.id}: {verdict.word}", figures]
         return "\n".join([*lines, "", self._counted()])
 
     def markdown(self) -> str:
@@ -369,9 +371,9 @@ class Judgement(Result):
         return claims_page.markdown(self.verdicts)
 
     def _counted(self) -> str:
-        counts = Counter(str(one.word) for one in self.verdicts)
-        told = ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
-        return f"{len(self.verdicts)} claims: {told}"
+        counts = Counter(str(verdict.word) for verdict in self.verdicts)
+        rulings = ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
+        return f"{len(self.verdicts)} claims: {rulings}"
 
     def __repr__(self) -> str:
         return f"Judgement: {self._counted()}"

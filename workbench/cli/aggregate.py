@@ -85,7 +85,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "models after Dawid and Skene.",
     ".parquet",
 )
-def command(labels: LabelFile, out: Path | None, as_json: bool, **given: Any) -> int:
+def command(labels: LabelFile, out: Path | None, as_json: bool, **arguments: Any) -> int:
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
@@ -93,9 +93,9 @@ def command(labels: LabelFile, out: Path | None, as_json: bool, **given: Any) ->
     """
     from workbench.api import aggregate
 
-    if out is not None and given["save"] is not None:
+    if out is not None and arguments["save"] is not None:
         raise InputError("--out and --save: give one of them")
     with working("labelling", after=5.0) as progress:
-        found = aggregate(labels, **given, progress=progress)
-    deliver(found, as_json, out=out)
+        result = aggregate(labels, **arguments, progress=progress)
+    deliver(result, as_json, out=out)
     return 0

@@ -152,10 +152,10 @@ def _ended(run: Callable[[], Any], presses: list[int]) -> tuple[int, str]:
         # None of ours: a plugin's, with nothing done.
         return 2, f"a plugin {in_one_line(error).removeprefix('it ')}"
     except Exception as error:
-        told = INTERRUPTED if presses else _told(error)
-        if told is None:
+        line = INTERRUPTED if presses else _told(error)
+        if line is None:
             raise
-        return told
+        return line
     if presses and code != INTERRUPTED[0]:
         return INTERRUPTED
     return (code if isinstance(code, int) else 0), ""

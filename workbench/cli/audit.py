@@ -72,8 +72,8 @@ def start(
     """
     from workbench.api import audit
 
-    begun = audit(answers, error, risk, seed, share=share, path=store, origin="command")
-    return _status(begun, as_json, f"digest of the beginning: {begun.commitment}")
+    auditor = audit(answers, error, risk, seed, share=share, path=store, origin="command")
+    return _status(auditor, as_json, f"digest of the beginning: {auditor.commitment}")
 
 
 @options.command(
@@ -93,14 +93,14 @@ def next_(store: Path, most: int, out: Path | None, as_json: bool) -> int:
     import pandas as pd
 
     auditor = _open(store)
-    asked = pd.DataFrame({"task": auditor.next(most)})
+    questions = pd.DataFrame({"task": auditor.next(most)})
     if out is not None:
-        write_files({out: as_csv(asked, out)})
+        write_files({out: as_csv(questions, out)})
     if as_json:
-        emit({"asks": asked.to_dict("records"), "certified": auditor.certified})
+        emit({"asks": questions.to_dict("records"), "certified": auditor.certified})
     else:
-        show(asked.to_csv(index=False).rstrip("\n"))
-    if asked.empty:
+        show(questions.to_csv(index=False).rstrip("\n"))
+    if questions.empty:
         say("there is nothing to check: `workbench audit status STORE` says what is proven")
     return 0
 

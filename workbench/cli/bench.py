@@ -70,11 +70,11 @@ def command(
         if proofs is not None:
             if solvers or update or time_limit is not None:
                 raise InputError("--proofs runs no solver: no --solvers, --time-limit, --update")
-            found = _proofs(instances, _names(rows), proofs, out)
+            result = _proofs(instances, _names(rows), proofs, out)
         else:
             limit = time_limit
-            found = _instances(instances, _names(rows), _names(solvers), limit, update, out, seed)
-        emit(found[0]) if as_json else show(found[1])
+            result = _instances(instances, _names(rows), _names(solvers), limit, update, out, seed)
+        emit(result[0]) if as_json else show(result[1])
         return
     if solvers or update or time_limit is not None or proofs is not None:
         raise InputError(
@@ -125,13 +125,13 @@ def _instances(
         for run in bench.run_instances(there, *asked, list(runs), update=update, seed=seed):
             runs.append(run)
             tell(f"{run.name}, {run.solver}: {run.value} {run.note}")
-            told = {**report_about(), "runs": [asdict(run) for run in runs]}
+            payload = {**report_about(), "runs": [asdict(run) for run in runs]}
             if out is not None:
-                write_files({out: strict_json(told) + "\n"})
+                write_files({out: strict_json(payload) + "\n"})
     best = {name: float(row["best"]) for name, row in there.rows.items()}
-    told = {**report_about(), "best": best, "runs": [asdict(run) for run in runs]}
+    payload = {**report_about(), "best": best, "runs": [asdict(run) for run in runs]}
     if not runs:
-        return told, "nothing was run"
+        return payload, "nothing was run"
     tables = bench.instance_tables(runs, there.rows)
     if out is not None:
         pictures = bench.instance_pictures(runs, there.rows)
@@ -139,7 +139,7 @@ def _instances(
             {out.with_suffix(".md"): bench.as_markdown(tables)}
             | {out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()}
         )
-    return told, "\n\n".join(table(lines[0], lines[1:]) for lines in tables)
+    return payload, "\n\n".join(table(lines[0], lines[1:]) for lines in tables)
 
 
 def _proofs(
@@ -156,13 +156,13 @@ def _proofs(
         for instance in write_proofs(there, there.chosen(names), proofs):
             checked.append(instance)
             tell(f"{instance.name}: {instance.plain}, VIPR {instance.others}")
-    told = {"instances": [asdict(instance) for instance in checked]}
+    payload = {"instances": [asdict(instance) for instance in checked]}
     lines = [instance.cells for instance in checked]
     if out is not None:
-        files: dict[Path, str | bytes] = {out: strict_json(told) + "\n"}
+        files: dict[Path, str | bytes] = {out: strict_json(payload) + "\n"}
         files[out.with_suffix(".md")] = bench.as_markdown([[HEAD, *lines]])
         write_files(files)
-    return told, table(HEAD, lines)
+    return payload, table(HEAD, lines)
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
@@ -176,8 +176,8 @@ def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
         for point in grow(lines(smoke), points, seed=seed):
             points.append(point)
             if out is not None:
-                told = strict_json(payload(points, about, seed=seed, smoke=smoke))
-                write_files({out: told + "\n"})
+                content = strict_json(payload(points, about, seed=seed, smoke=smoke))
+                write_files({out: content + "\n"})
             tell(f"{point.what}, {point.along} {point.size}")
     if out is not None:
         write_files({out.with_suffix(".png"): picture(points, about)})

@@ -42,6 +42,6 @@ def command(
     from workbench.api import check
 
     with working("looking at the labels", after=5.0):
-        found = check(labels, gold, seed=seed)
-        deliver(found, as_json, out=out, plot=plot)
+        result = check(labels, gold, seed=seed)
+        deliver(result, as_json, out=out, plot=plot)
     return 0

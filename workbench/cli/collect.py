@@ -86,7 +86,7 @@ def command(
     plot: Path | None,
     simulate: bool,
     as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> int | None:
     """Ask until every task is sure, or the money is spent.
 
@@ -98,18 +98,18 @@ def command(
         return None
     from workbench import api
 
-    simulated = {name: given.pop(name) for name in SIMULATED}
-    if given["capacity"] is not None:
-        given["capacity"] = options.number_or_file("--capacity", given["capacity"])
-    if simulate == (given["labels"] is not None):
+    simulated = {name: arguments.pop(name) for name in SIMULATED}
+    if arguments["capacity"] is not None:
+        arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
+    if simulate == (arguments["labels"] is not None):
         raise InputError("give --simulate, a crowd that is drawn, or --labels, one on record")
     if simulate:
-        if isinstance(given["capacity"], int):
-            simulated["capacity"] = given.pop("capacity")
-        given["labels"] = api.simulate(**simulated, redundancy=0, seed=given["seed"])
+        if isinstance(arguments["capacity"], int):
+            simulated["capacity"] = arguments.pop("capacity")
+        arguments["labels"] = api.simulate(**simulated, redundancy=0, seed=arguments["seed"])
     with working("collecting", after=5.0) as progress:
-        found = api.collect(**given, progress=progress)
-    deliver(found, as_json, out=out, plot=plot)
+        result = api.collect(**arguments, progress=progress)
+    deliver(result, as_json, out=out, plot=plot)
     return 0
 
 
@@ -154,14 +154,14 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @POLICY
 @COSTS
 @GROUPS
-def start(store: Path, as_json: bool, **given: Any) -> int:
+def start(store: Path, as_json: bool, **arguments: Any) -> int:
     """Begin a collection, kept in the journal STORE."""
     from workbench.api.collecting import collector
 
     for name in ("capacity", "workers"):
-        if given[name] is not None:
-            given[name] = options.number_or_file(f"--{name}", given[name])
-    return _status(collector(**given, path=store, origin="command"), as_json)
+        if arguments[name] is not None:
+            arguments[name] = options.number_or_file(f"--{name}", arguments[name])
+    return _status(collector(**arguments, path=store, origin="command"), as_json)
 
 
 @options.command(
@@ -192,17 +192,17 @@ def next_(
     running = _open(store)
     who = None if worker is None else _names(running.workers).get(worker, worker)
     what = None if task is None else _names(running.tasks).get(task, task)
-    asked = pd.DataFrame(running.next(who, most, task=what), columns=["task", "worker", "gold"])
+    questions = pd.DataFrame(running.next(who, most, task=what), columns=["task", "worker", "gold"])
     if out is not None:
-        write_files({out: as_csv(asked, out)})
+        write_files({out: as_csv(questions, out)})
     status = running.status()
     if as_json:
-        emit({**status, "asks": asked.to_dict("records")})
+        emit({**status, "asks": questions.to_dict("records")})
     else:
-        show(asked.to_csv(index=False).rstrip("\n"))
+        show(questions.to_csv(index=False).rstrip("\n"))
         for note in status["notes"]:
             say(note)
-    if asked.empty:
+    if questions.empty:
         say(_idle(status, worker))
     return 0
 
@@ -414,31 +414,31 @@ def serve(
     from workbench.serve.run import Announcement, Serving
     from workbench.serve.run import serve as run
 
-    def announce(told: Announcement) -> None:
+    def announce(news: Announcement) -> None:
         links = [
-            {"role": role, "worker": worker, "url": link.address(told.base)}
-            for link in told.links
+            {"role": role, "worker": worker, "url": link.address(news.base)}
+            for link in news.links
             for role, worker in [link.holder]
         ]
         if as_json:
             emit(
                 {
-                    "url": told.base,
+                    "url": news.base,
                     "links": links,
-                    "earlier": told.earlier,
-                    "project": told.project,
+                    "earlier": news.earlier,
+                    "project": news.project,
                 }
             )
             return
         for link in links:
             show(f"{link['role'] if link['worker'] is None else link['worker']}: {link['url']}")
-        if told.earlier:
-            say(f"{told.earlier} links made before are valid; --new-links makes all anew")
-        if told.corrected:
-            say(f"{len(told.corrected)} tasks are shown otherwise than before; see the history")
-        if told.project is not None:
-            say(f"in step with {told.project}, where annotators choose among the tasks offered")
-        say(f"serving {store} at {told.base}; Ctrl-C ends it")
+        if news.earlier:
+            say(f"{news.earlier} links made before are valid; --new-links makes all anew")
+        if news.corrected:
+            say(f"{len(news.corrected)} tasks are shown otherwise than before; see the history")
+        if news.project is not None:
+            say(f"in step with {news.project}, where annotators choose among the tasks offered")
+        say(f"serving {store} at {news.base}; Ctrl-C ends it")
 
     if host not in ("127.0.0.1", "::1", "localhost") and url is None:
         say("warning: others on the network can read what is sent; put a server with TLS before")

@@ -69,24 +69,24 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 @options.whole("--trials", None, 1, least=1)
 @options.seconds("For the integer program, each trial.", 20.0)
 @options.folder("Folder for table and picture.")
-def command(out: Path | None, as_json: bool, **given: Any) -> int:
+def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     """Compare exact, adaptive and random assignment on one crowd.
 
     Without data the crowd is simulated: half spammers, half hammers, at the size of Ho, Jabbari
     and Vaughan's experiments. With --out the folder gets compare.csv, compare.json, trials.csv
     and compare.png.
     """
-    simulated = {name: given.pop(name) for name in SIMULATED}
-    if given["capacity"] is not None:
-        given["capacity"] = options.number_or_file("--capacity", given["capacity"])
+    simulated = {name: arguments.pop(name) for name in SIMULATED}
+    if arguments["capacity"] is not None:
+        arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
     from workbench import api
 
-    if given["data"] is given["labels"] is given["gold"] is None:
-        if given["capacity"] is not None:
-            simulated["capacity"] = given.pop("capacity")
-        given["labels"] = api.simulate(**simulated)
+    if arguments["data"] is arguments["labels"] is arguments["gold"] is None:
+        if arguments["capacity"] is not None:
+            simulated["capacity"] = arguments.pop("capacity")
+        arguments["labels"] = api.simulate(**simulated)
     with working("comparing", after=5.0) as progress:
-        compared = api.compare(**given, progress=progress)
+        compared = api.compare(**arguments, progress=progress)
     written = []
     if out is not None:
         tables = {"compare": compared.table, "trials": compared.trials}

@@ -45,9 +45,9 @@ def command(
     from workbench.api import convert
 
     with working("converting", after=5.0):
-        made = convert(labels, to, gold=gold, pseudonyms=pseudonyms, seed=seed)
+        result = convert(labels, to, gold=gold, pseudonyms=pseudonyms, seed=seed)
     if out is None:
-        put(made.content.encode(), nl=False)
+        put(result.content.encode(), nl=False)
         return
-    write_files({out: made.content})
-    tell(made, as_json, f"written: {out}")
+    write_files({out: result.content})
+    tell(result, as_json, f"written: {out}")

@@ -43,18 +43,18 @@ def info(name: str, as_json: bool) -> None:
     """Describe a recorded crowd: size, licence, citation, files."""
     from workbench.crowd.datasets import describe
 
-    told = describe(name)
+    facts = describe(name)
     if as_json:
-        emit(told)
+        emit(facts)
         return
-    size = "{tasks} tasks, {workers} workers, {labels} labels, {classes} classes".format(**told)
-    place = told["folder"]
+    size = "{tasks} tasks, {workers} workers, {labels} labels, {classes} classes".format(**facts)
+    place = facts["folder"]
     lines = [
-        (name, told["title"]),
+        (name, facts["title"]),
         ("size", size),
-        *((field, told[field]) for field in ("licence", "citation", "note")),
+        *((field, facts[field]) for field in ("licence", "citation", "note")),
         ("present", f"yes, in {place}" if place else f"no: workbench data fetch {name}"),
-        *(("file", _file(file)) for file in told["files"]),
+        *(("file", _file(file)) for file in facts["files"]),
     ]
     width = max(len(field) for field, _ in lines)
     show("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
@@ -72,18 +72,18 @@ def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Download recorded crowds (by NAME) and check them against their published hashes."""
     from workbench.crowd import datasets
 
-    chosen = [datasets.named(name) for name in dict.fromkeys(names)]
+    selection = [datasets.named(name) for name in dict.fromkeys(names)]
     paths: dict[str, dict[str, str]] = {}
-    for dataset in chosen:
+    for dataset in selection:
         place = datasets.stored(dataset)
         if place is not None and os.environ.get(datasets.DATA_VARIABLE):
             datasets.load(dataset.name)  # refuses what is not as published
-            found = {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
+            listing = {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
         else:
-            found = datasets.fetch(dataset.name, progress=True)
+            listing = datasets.fetch(dataset.name, progress=True)
         if out is not None:
-            found = _tables(dataset.name, out / dataset.name)
-        paths[dataset.name] = {name: str(path) for name, path in found.items()}
+            listing = _tables(dataset.name, out / dataset.name)
+        paths[dataset.name] = {name: str(path) for name, path in listing.items()}
     if as_json:
         emit({"files": paths})
         return
@@ -96,8 +96,8 @@ def _tables(name: str, out: Path) -> dict[str, Path]:
     """Write a data set's labels and gold as the tables every command reads."""
     from workbench.crowd.datasets import load
 
-    known = load(name)
+    crowd = load(name)
     folder(out)
-    frames = {"labels.csv": known.labels, "gold.csv": known.gold.reset_index()}
+    frames = {"labels.csv": crowd.labels, "gold.csv": crowd.gold.reset_index()}
     write_files({out / name: as_csv(frame, out / name) for name, frame in frames.items()})
     return {name: out / name for name in frames}

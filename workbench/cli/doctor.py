@@ -15,6 +15,6 @@ def command(as_json: bool) -> int:
     from workbench import api
 
     with working("solving small problems with known answers", after=5.0):
-        found = api.doctor()
-    tell(found, as_json)
-    return 0 if found.passed else 1
+        result = api.doctor()
+    tell(result, as_json)
+    return 0 if result.passed else 1

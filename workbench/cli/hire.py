@@ -89,7 +89,7 @@ def command(
     plot: Path | None,
     as_json: bool,
     everybody_answers: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> int:
     """Choose at most K workers from their answers to control questions.
 
@@ -98,6 +98,6 @@ def command(
     from workbench.api import hire
 
     with working("choosing among the workers", after=5.0):
-        hires = hire(labels, gold, as_answered=not everybody_answers, **given)
+        hires = hire(labels, gold, as_answered=not everybody_answers, **arguments)
         deliver(hires, as_json, out=out, plot=plot, there=bool(hires.chosen))
     return 0 if hires.solved else 1

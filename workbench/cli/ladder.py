@@ -45,28 +45,28 @@ from workbench.cli.output import tell, working, write_folder
     help="As 0.8:0.5,0.5:0.5: what every policy pays that knows this, and nobody's skill.",
 )
 @options.folder("Folder for table and picture.")
-def command(out: Path | None, as_json: bool, **given: Any) -> int:
+def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     """Price one promise rung by rung: planned by two bounds and by the exact error, label by label
     for two promises, and the least that any policy can pay.
 
     Skills are known: those of a simulated crowd, or of --skills. With --out the folder gets
     ladder.csv, ladder.json and ladder.png.
     """  # noqa: D205
-    simulated = {name: given.pop(name) for name in SIMULATED}
-    given["capacity"] = options.number_or_file("--capacity", given["capacity"])
+    simulated = {name: arguments.pop(name) for name in SIMULATED}
+    arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
     from workbench import api
 
-    if given["skills"] is None:
-        simulated["capacity"] = given.pop("capacity")
-        given["crowd"] = api.simulate(**simulated, seed=given["seed"])
+    if arguments["skills"] is None:
+        simulated["capacity"] = arguments.pop("capacity")
+        arguments["crowd"] = api.simulate(**simulated, seed=arguments["seed"])
     else:
-        given["tasks"] = simulated["tasks"]
+        arguments["tasks"] = simulated["tasks"]
     with working("climbing", after=5.0):
-        found = api.ladder(**given)
+        result = api.ladder(**arguments)
     written = []
     if out is not None:
-        written = [write_folder(out, "ladder", found, {"ladder": found.rungs})]
-    tell(found, as_json, *written)
+        written = [write_folder(out, "ladder", result, {"ladder": result.rungs})]
+    tell(result, as_json, *written)
     return 0
 
 

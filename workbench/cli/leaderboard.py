@@ -47,7 +47,7 @@ def command(
     out: Path | None,
     plot: Path | None,
     as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> int:
     """Hold every aggregator, selection rule, learner and collecting policy against the others.
 
@@ -59,16 +59,20 @@ def command(
     from workbench.studies.run import interrupts
 
     with interrupts() as stop, working("leaderboard", bar=True) as how_far:
-        found = api.leaderboard(
-            kinds=kind, crowds=crowd, stop=stop, progress=reporter("leaderboard", how_far), **given
+        result = api.leaderboard(
+            kinds=kind,
+            crowds=crowd,
+            stop=stop,
+            progress=reporter("leaderboard", how_far),
+            **arguments,
         )
-    if found.study.interrupted and found.study.progress.left:
+    if result.study.interrupted and result.study.progress.left:
         return 130
-    files: dict[Path, str | bytes] = {} if plot is None else {plot: as_png(found)}
+    files: dict[Path, str | bytes] = {} if plot is None else {plot: as_png(result)}
     if out is not None and out.suffix == ".html":
-        found.report(out)
+        result.report(out)
     elif out is not None:
-        files[out] = found.markdown() if out.suffix == ".md" else as_csv(found.to_frame(), out)
+        files[out] = result.markdown() if out.suffix == ".md" else as_csv(result.to_frame(), out)
     write_files(files)
-    tell(found, as_json, *(f"written: {path}" for path in (out, plot) if path))
-    return 1 if found.study.failed else 0
+    tell(result, as_json, *(f"written: {path}" for path in (out, plot) if path))
+    return 1 if result.study.failed else 0

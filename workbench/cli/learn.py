@@ -84,7 +84,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     most=10**9,
 )
 @options.folder("Folder for steps.csv, workers.csv, learn.json and learn.png.")
-def command(out: Path | None, as_json: bool, **given: Any) -> int:
+def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     """Learn whom to ask from labels alone, without ground truth, task by task.
 
     Now and then all workers label a task; all other tasks go to the set of workers that is best
@@ -95,10 +95,10 @@ def command(out: Path | None, as_json: bool, **given: Any) -> int:
     from workbench.api import learn
 
     with working("learning", after=5.0):
-        learnt = learn(**given)
+        result = learn(**arguments)
     written = []
     if out is not None:
-        tables = {"steps": learnt.steps, "workers": learnt.to_frame()}
-        written = [write_folder(out, "learn", learnt, tables)]
-    tell(learnt, as_json, *written)
+        tables = {"steps": result.steps, "workers": result.to_frame()}
+        written = [write_folder(out, "learn", result, tables)]
+    tell(result, as_json, *written)
     return 0

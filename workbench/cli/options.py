@@ -53,7 +53,7 @@ ONCE = "Which label counts when a worker labels a task twice. [default: error]"
 
 
 def command(
-    *examples: str, group: click.Group | None = None, name: str | None = None, **given: Any
+    *examples: str, group: click.Group | None = None, name: str | None = None, **kind: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command, with `--seed` and `--json` after its own options.
 
@@ -72,22 +72,24 @@ def command(
         takes, for a command with parts.
     """
     lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
-    epilog = lead + "\n".join(f"  {one}" if len(examples) > 1 else one for one in examples)
-    seed = {True: seed_option, False: idle_seed_option}.get(given.get("draws", True))
+    epilog = lead + "\n".join(
+        f"  {example}" if len(examples) > 1 else example for example in examples
+    )
+    seed = {True: seed_option, False: idle_seed_option}.get(kind.get("draws", True))
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        maker: Any = click.command(name, epilog=epilog, **given.get("click", {}))
-        made: click.Command = maker(_results_apart(function))
+        maker: Any = click.command(name, epilog=epilog, **kind.get("click", {}))
+        result: click.Command = maker(_results_apart(function))
         # What is added here comes last in the help.
-        common = [details_option] if given.get("details") else []
-        common += [plugin_option] if given.get("plugins") else []
+        common = [details_option] if kind.get("details") else []
+        common += [plugin_option] if kind.get("plugins") else []
         common += [*([seed] if seed else []), json_option]
         for option in common:
-            made = option(made)
-            made.params.append(made.params.pop())
+            result = option(result)
+            result.params.append(result.params.pop())
         if group is not None:
-            group.add_command(made)
-        return made
+            group.add_command(result)
+        return result
 
     return decorate
 
@@ -127,10 +129,10 @@ def choice(
     return _defaulted(name, default, type=kind, help=help, **more)
 
 
-def _defaulted(name: str, default: object, **given: Any) -> Decorator[Any]:
+def _defaulted(name: str, default: object, **settings: Any) -> Decorator[Any]:
     if default is not None:
-        given |= {"default": default, "show_default": True}
-    return click.option(name, **given)
+        settings |= {"default": default, "show_default": True}
+    return click.option(name, **settings)
 
 
 def flag(name: str, help: str) -> Decorator[Any]:
@@ -147,10 +149,10 @@ def path(name: str, help: str, *endings: str, **more: Any) -> Decorator[Any]:
         How its name may end; anyhow, where there are none.
     """
 
-    def look(_: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
-        if given is not None:
-            _check_file(given, endings, option.opts[0])
-        return given
+    def look(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
+        if value is not None:
+            _check_file(value, endings, option.opts[0])
+        return value
 
     return click.option(name, type=click.Path(path_type=Path), help=help, callback=look, **more)
 
@@ -158,10 +160,10 @@ def path(name: str, help: str, *endings: str, **more: Any) -> Decorator[Any]:
 def folder(help: str) -> Decorator[Any]:
     """A folder that is written to, looked at before the work starts: `--out PATH`."""
 
-    def look(_: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
-        if given is not None and _there(given, option.opts[0]) and not given.is_dir():
-            raise InputError(f"{option.opts[0]} {given}: is a file, give a folder")
-        return given
+    def look(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
+        if value is not None and _there(value, option.opts[0]) and not value.is_dir():
+            raise InputError(f"{option.opts[0]} {value}: is a file, give a folder")
+        return value
 
     return click.option("--out", type=click.Path(path_type=Path), help=help, callback=look)
 
@@ -216,9 +218,9 @@ def labels(
     form = "Any form that docs/formats.md lists, a folder too."
 
     def decorate(function: Function) -> Any:
-        made = reading(duplicates=duplicates, keep=keep)(function)
+        wrapped = reading(duplicates=duplicates, keep=keep)(function)
         return click.option("--labels", metavar="FILE", help=f"{help} {form}", required=required)(
-            made
+            wrapped
         )
 
     return decorate
@@ -226,31 +228,33 @@ def labels(
 
 def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[Any]:
     """Options of how labels are read: the command gets a `LabelFile` for its `labels`."""
-    named = ["format", "question", "columns", "predictions", "ignore_unlabelled"]
+    fields = ["format", "question", "columns", "predictions", "ignore_unlabelled"]
     if duplicates is not None and not keep:
-        named.append("duplicates")
+        fields.append("duplicates")
 
     def decorate(function: Function) -> Any:
         @functools.wraps(function)
-        def read(**given: Any) -> Any:
-            asked = {name: given.pop(name) for name in named}
-            asked = {name: value for name, value in asked.items() if value}
-            if given["labels"] is None:
-                for name in asked:
+        def read(**arguments: Any) -> Any:
+            how = {name: arguments.pop(name) for name in fields}
+            how = {name: value for name, value in how.items() if value}
+            if arguments["labels"] is None:
+                for name in how:
                     raise InputError(f"--{name.replace('_', '-')} goes with --labels")
-                return function(**given)
+                return function(**arguments)
             from workbench.api.inputs import LabelFile
             from workbench.cli.output import note, say_notes
             from workbench.crowd.formats import ReadOptions
 
-            ignore = asked.pop("ignore_unlabelled", False)
-            apart = any(given.get(name) is not None for name in ("gold", "truth"))
-            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, note, apart)
-            code = function(**given)
+            ignore = how.pop("ignore_unlabelled", False)
+            apart = any(arguments.get(name) is not None for name in ("gold", "truth"))
+            arguments["labels"] = LabelFile(
+                arguments["labels"], ReadOptions(**how), ignore, note, apart
+            )
+            code = function(**arguments)
             say_notes()
             return code
 
-        made: Any = read
+        wrapped: Any = read
         options = [
             choice("--format", FORMATS, "Form of the labels. [default: told by what is there]"),
             click.option(
@@ -272,22 +276,22 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
             kinds = ("error", "first", "last") if keep else ("error", "first", "last", "all")
             options.append(choice("--duplicates", kinds, duplicates))
         for option in reversed(options):
-            made = option(made)
-        return made
+            wrapped = option(wrapped)
+        return wrapped
 
     return decorate
 
 
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str]:
     """Read `task=orig_id,worker=WorkerId`; a name may hold commas."""
-    given: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in re.split(r",(?=\s*\w+=)", text or ""):
-        field, found, name = part.partition("=")
-        if part and not (found and field.strip() and name.strip()):
+        field, equals, name = part.partition("=")
+        if part and not (equals and field.strip() and name.strip()):
             raise InputError(f"--columns {text}: write what columns are called, as task=orig_id")
         if part:
-            given[field.strip()] = name.strip()
-    return given
+            columns[field.strip()] = name.strip()
+    return columns
 
 
 def _load(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
@@ -306,8 +310,8 @@ plugin_option = click.option(
 )
 
 
-def _note_details(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    context.meta[DETAILS] = asked
+def _note_details(context: click.Context, _: click.Parameter, details: bool) -> None:
+    context.meta[DETAILS] = details
 
 
 details_option = click.option(

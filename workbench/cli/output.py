@@ -69,10 +69,12 @@ def tell(result: Result, as_json: bool, *written: str) -> None:
 
 def as_options(text: str, command: click.Command) -> str:
     """Spell a command's options in a text that has them as parameters, `time_limit`."""
-    spelled = {one.name: one.opts[0] for one in command.params if isinstance(one, click.Option)}
+    spelled = {
+        option.name: option.opts[0] for option in command.params if isinstance(option, click.Option)
+    }
     if "duplicates" in spelled:
         text = text.replace("pass duplicates='first' or 'last'", "pass --duplicates first or last")
-    return re.sub(r"`(\w+)`", lambda found: spelled.get(found[1], found[0]), text)
+    return re.sub(r"`(\w+)`", lambda match: spelled.get(match[1], match[0]), text)
 
 
 def as_png(result: Result | Auditor) -> bytes:
@@ -175,8 +177,8 @@ def write_files(files: Mapping[Path, str | bytes]) -> None:
                 whole[Path(os.path.realpath(path))] = data
         write_together(whole)
     except OSError as error:
-        named = ", ".join(map(str, files))
-        raise InputError(f"{named}: cannot be written ({error.strerror})") from None
+        places = ", ".join(map(str, files))
+        raise InputError(f"{places}: cannot be written ({error.strerror})") from None
 
 
 EVERY = 10.0
@@ -186,7 +188,7 @@ EVERY = 10.0
 class Tell(Protocol):
     """Says how far something is, in words and perhaps as a share of it."""
 
-    def __call__(self, told: str, /, share: float | None = None) -> None:
+    def __call__(self, words: str, /, share: float | None = None) -> None:
         """Say it."""
 
 
@@ -202,11 +204,11 @@ def working(what: str, *, after: float = 0.0, bar: bool = False) -> Iterator[Tel
         return
     last = -math.inf if bar else time.monotonic()
 
-    def line(told: str, share: float | None = None) -> None:
+    def line(words: str, share: float | None = None) -> None:
         nonlocal last
         if share == 1 or time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            say(f"{what}: {told}")
+            say(f"{what}: {words}")
 
     timer = threading.Timer(after, lambda: say(what))
     timer.daemon = True
@@ -232,8 +234,8 @@ def _on_terminal(what: str, bar: bool) -> Iterator[Tell]:
     with Progress(sign, text, console=Console(stderr=True), transient=not bar) as shown:
         task = shown.add_task(printable(what), total=None, told="")
 
-        def tell(told: str, share: float | None = None) -> None:
+        def tell(line: str, share: float | None = None) -> None:
             total = None if share is None else 1
-            shown.update(task, told=printable(f": {told}"), completed=share, total=total)
+            shown.update(task, told=printable(f": {line}"), completed=share, total=total)
 
         yield tell

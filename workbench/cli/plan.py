@@ -90,7 +90,7 @@ def command(
     vote: Path | None,
     to: str | None,
     as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
@@ -99,14 +99,14 @@ def command(
     """
     from workbench import api
 
-    if (given["epsilon"] is None) == (given["total"] is None):
+    if (arguments["epsilon"] is None) == (arguments["total"] is None):
         raise InputError("give --epsilon, the error of each task, or --total, a budget for all")
     if to is not None and out is None:
         raise InputError("--to goes with --out: give the .json to write")
     if out is not None and (out.suffix.lower() == ".json") != (to is not None):
         raise InputError(f"--out {out}: give a .csv, or with --to a .json")
     with working("making the plan", after=5.0):
-        plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
+        plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
     if vote is not None and plan.message is None:
         write_files({vote: as_csv(plan.vote, vote)})
     there = plan.message is None

@@ -52,7 +52,7 @@ def command(
     plot: Path | None,
     proof: Path | None,
     as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> int:
     """Solve the assignment problem in FILE (.json or .npz) and check the answer.
 
@@ -70,38 +70,38 @@ def command(
     problem = solving.read(file, epsilon, gain)
     if proof is not None:
         solving.check_provable(file, problem, formulation, epsilon, gain)
-    limit = given.pop("time_limit")
+    limit = arguments.pop("time_limit")
     with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:
-        solved = solving.solve(
+        result = solving.solve(
             problem,
             formulation,
             time_limit=LONGEST if limit is None else min(limit, LONGEST),
             progress=lambda incumbent: say(incumbent.described()),
             keep_on_interrupt=True,
-            **given,
+            **arguments,
         )
-    payload = solved.to_dict()
+    payload = result.to_dict()
     files: dict[Path, str | bytes] = {}
     lines = []
     if out is not None:
         if out.suffix.lower() == ".json":
             files[out] = strict_json(payload) + "\n"
         elif payload["assignment"] is not None:
-            files[out] = solved.to_frame().to_csv(index=False)
+            files[out] = result.to_frame().to_csv(index=False)
         lines.append(f"{'written' if out in files else 'not written: no assignment'}  {out}")
     if proof is not None:
         content = None
-        if isinstance(solved, solving.SolvedAssignment):
-            content = solving.proof_of(file, solved)
+        if isinstance(result, solving.SolvedAssignment):
+            content = solving.proof_of(file, result)
         if content is not None:
             files[proof] = content
         lines.append(f"{'written' if proof in files else 'not written: no proof'}  {proof}")
     if plot is not None:
         if payload["history"]:
-            files[plot] = as_png(solved)
+            files[plot] = as_png(result)
         lines.append(f"{'written' if plot in files else 'not written: no history'}  {plot}")
     write_files(files)
-    tell(solved, as_json, *lines)
-    if solved.termination == "interrupted":
+    tell(result, as_json, *lines)
+    if result.termination == "interrupted":
         return 130
-    return 0 if solved.answered else 1
+    return 0 if result.answered else 1

@@ -108,12 +108,12 @@ def list_(as_json: bool) -> None:
 @options.command("workbench study show adaptive-figure-1", group=command, draws=None, plugins=True)
 @click.argument("name")
 @request_options
-def show(name: str, as_json: bool, **given: Any) -> None:
+def show(name: str, as_json: bool, **arguments: Any) -> None:
     """Describe a study: its parameters, and the sweep that would be run."""
     from workbench.studies.overview import described
     from workbench.studies.request import request
 
-    asked = request(name, **given)
+    asked = request(name, **arguments)
     study, payload = asked.study, described(asked)
     if as_json:
         emit(payload)
@@ -156,7 +156,7 @@ def show(name: str, as_json: bool, **given: Any) -> None:
 )
 @options.flag("--retry", "Run failed trials again.")
 @options.flag("--fresh", "Run again what was made by other code than today's.")
-def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) -> int:
+def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
     Ctrl-C once finishes the trials under way, twice stops at once. Exit code 1 if trials failed.
@@ -171,7 +171,9 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) ->
         try:
             with working(study, bar=True) as how_far:
                 progress = reporter(study, how_far)
-                ended = api.run_study(name, set=assignments, stop=stop, progress=progress, **given)
+                ended = api.run_study(
+                    name, set=assignments, stop=stop, progress=progress, **arguments
+                )
         except KeyboardInterrupt:
             say(f"stopped; what had ended is kept; to go on: {again}")
             raise
@@ -190,19 +192,19 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) ->
 
 def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
     """Tell how far a run is; at first what an earlier run has done already."""
-    known = False
+    shown = False
 
     def show(progress: Progress) -> None:
         from workbench.studies.run import older_line
 
-        nonlocal known
-        if progress.skipped and not known:
+        nonlocal shown
+        if progress.skipped and not shown:
             done = f"{progress.skipped:,} of {progress.planned:,}"
             say(f"{study}: {done} trials are done: skipped")
             if progress.older:
                 say(f"warning: {older_line(progress.older)}")
         how_far(progress.summary(), 1 - progress.left / max(progress.planned, 1))
-        known = True
+        shown = True
 
     return show
 
@@ -268,9 +270,9 @@ def verify(
         for line in repair(store):
             say(line)
     with working("running a sample of trials again", after=3.0):
-        found = verify_store(store, sample=sample, seed=seed, named=named)
-    emit(found.payload()) if as_json else write(found.text())
-    return 0 if found.sound else 1
+        result = verify_store(store, sample=sample, seed=seed, named=named)
+    emit(result.payload()) if as_json else write(result.text())
+    return 0 if result.sound else 1
 
 
 @options.command(
@@ -305,8 +307,8 @@ def merge(paths: tuple[Path, ...], store: Path, as_json: bool) -> None:
 
     with Store.open(store, write=True) as opened:
         counts = merge_into(paths, opened)
-    told = ", ".join(f"{n:,} {what}" for what, n in counts.items())
-    emit({"store": str(store), **counts}) if as_json else write(f"merged into {store}: {told}")
+    summary = ", ".join(f"{n:,} {what}" for what, n in counts.items())
+    emit({"store": str(store), **counts}) if as_json else write(f"merged into {store}: {summary}")
 
 
 def _limit(value: float | None, unit: str) -> str:

@@ -45,8 +45,8 @@ def command(file: Path, proof: Path | None, as_json: bool) -> int:
             holds, line = importlib.import_module(CHECKERS[kind]).line_of(content)
         else:
             beside = "; of a plan give PROBLEM and PROOF" if kind == PLAN else ""
-            known = ", ".join((*CHECKERS, PLAN))
-            holds, line = False, f"WRONG: is no certificate of a known kind ({known}){beside}"
+            kinds = ", ".join((*CHECKERS, PLAN))
+            holds, line = False, f"WRONG: is no certificate of a known kind ({kinds}){beside}"
     return _ended(holds, line, as_json)
 
 
