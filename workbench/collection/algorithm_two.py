@@ -234,15 +234,15 @@ class AlgorithmTwo(Policy):
         last = len(self.sampled) + 1 == self.settings.preliminary
         fit = last and self.settings.skills != "plug-in"
         if fit:
-            everyone = [self._replies(one) for one in (*self.sampled, worker)]
+            everyone = [self._replies(person) for person in (*self.sampled, worker)]
             priors = priors_of(everyone, types)
-            refitted = [self._skill(one, priors) for one in self.sampled]
+            refitted = [self._skill(person, priors) for person in self.sampled]
             others = np.array(refitted, dtype=np.float64).reshape(len(refitted), types).T
         skill = self._skill(worker, priors)
         self.assigner.sample(skill, capacity, **terms, others=others)
         self.priors = priors if fit else []
-        for one, again in zip(self.sampled, refitted, strict=bool(refitted)):
-            self.visits[one].skill = again.tolist()
+        for person, again in zip(self.sampled, refitted, strict=bool(refitted)):
+            self.visits[person].skill = again.tolist()
         self.sampled.append(worker)
         visit.skill = skill.tolist()
 
@@ -266,12 +266,14 @@ class AlgorithmTwo(Policy):
 
     def _skill(self, worker: int, priors: list[BetaPrior]) -> FloatArray:
         """Skill by type, shape (T,): where it is not known, as her gold answers tell it."""
-        replies, known = self._replies(worker), self.known[:, worker]
+        replies, true_skill = self._replies(worker), self.known[:, worker]
         if self.settings.skills == "plug-in":
-            skill = plug_in_skill(replies, len(known))
+            skill = plug_in_skill(replies, len(true_skill))
         else:
-            skill = posterior_skill(replies, priors or [FLAT] * len(known), self.settings.skills)
-        return np.where(np.isnan(known), skill, known)
+            skill = posterior_skill(
+                replies, priors or [FLAT] * len(true_skill), self.settings.skills
+            )
+        return np.where(np.isnan(true_skill), skill, true_skill)
 
     # ---- what is believed ----
 
@@ -331,8 +333,8 @@ class AlgorithmTwo(Policy):
         """Take them up."""
         self.assigner.restore(msgspec.convert(saved["assigner"], AssignerState))
         self.visits = {
-            worker: Visit(gold, given, set(waiting), skill, tasks)
-            for worker, gold, given, waiting, skill, tasks in saved["visits"]
+            worker: Visit(gold, answers, set(waiting), skill, tasks)
+            for worker, gold, answers, waiting, skill, tasks in saved["visits"]
         }
         self.sampled, self._finished = list(saved["sampled"]), list(saved["finished"])
         self.priors = [(a, b) for a, b in saved["priors"]]
@@ -364,8 +366,8 @@ def known_skills(ledger: Ledger) -> FloatArray:
     pool = ledger.pool
     if pool.confusion is None:
         return np.full((len(pool.price), len(pool.workers)), np.nan)
-    known: FloatArray = np.einsum("tjkk->tj", pool.confusion) / 2.0
-    return known
+    skills: FloatArray = np.einsum("tjkk->tj", pool.confusion) / 2.0
+    return skills
 
 
 def _questions(worker: int, tasks: list[int], *, gold: bool = False) -> Questions:

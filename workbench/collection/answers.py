@@ -33,8 +33,8 @@ class Answers:
 
     def of(self, ask: Questions) -> IntArray:
         """Labels of the pairs asked, shape (k,)."""
-        said: IntArray = (self.gold_label if ask.gold else self.label)[ask.task, ask.worker]
-        return said.astype("int64")
+        labels: IntArray = (self.gold_label if ask.gold else self.label)[ask.task, ask.worker]
+        return labels.astype("int64")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +90,11 @@ def rehearse(
         Labels that are there from the start: they count, and cost nothing.
     """
     ledger = Ledger(pool, total, least, most, repeats=getattr(policy, "repeats", False))
-    for given, label in have:
-        ledger.record(given, label)
+    for questions, label in have:
+        ledger.record(questions, label)
     deciding = policy(ledger, goal, seed)
-    for given, label in have:
-        deciding.told(given, label)
+    for questions, label in have:
+        deciding.told(questions, label)
     for worker in [None] if arrivals is None else arrivals.tolist():
         while len(ask := deciding.next(worker)):
             ledger.ask(ask)

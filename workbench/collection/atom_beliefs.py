@@ -181,7 +181,7 @@ class AtomBeliefs:
             s = float(now.ease @ now.levels)
             truth = pool.gold[ask.task]
             even = self.grid.chance.mean(axis=1)[:, label].T
-            said = log(s * self.grid.chance[:, truth, label].T + (1.0 - s) * even)
+            log_chance = log(s * self.grid.chance[:, truth, label].T + (1.0 - s) * even)
         else:
             unit = pool.kind[ask.task] * self.m + self.voter[ask.worker]
             joint = now.joint[ask.task]
@@ -189,14 +189,14 @@ class AtomBeliefs:
             cavity /= cavity.sum(axis=(1, 2), keepdims=True)
             rest = (cavity * (1.0 - now.levels)).sum(axis=(1, 2)) / self.K
             easy = (cavity * now.levels).sum(axis=2) + rest[:, None]
-            said = log(np.einsum("kc,kgc->kg", easy, by_answer[label]))
+            log_chance = log(np.einsum("kc,kgc->kg", easy, by_answer[label]))
             rows = np.einsum("kg,kgc->kc", self.weight[unit], by_answer[label])
             message = log(mixed_rows(rows, now.levels))
             repeated = ~self._counted()[-len(label) :]
-            message[repeated], said[repeated] = 0.0, 0.0
+            message[repeated], log_chance[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
-        np.add.at(now.worker, unit, said)
+        np.add.at(now.worker, unit, log_chance)
         touched = np.unique(unit)
         self.weight[touched] = normalised(now.worker[touched].copy())[0]
 
@@ -305,9 +305,9 @@ class AtomBeliefs:
         labels = self._labels()
         best: AtomFit | None = None
         for share in shares:
-            one = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False))
-            if best is None or one.evidence > best.evidence + GAIN:
-                best = one
+            candidate = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False))
+            if best is None or candidate.evidence > best.evidence + GAIN:
+                best = candidate
         assert best is not None
         if self.K == 2:
             best = self._upright(labels, best)
@@ -317,25 +317,25 @@ class AtomBeliefs:
         unequal = fit(labels, self.grid, begin(labels, self.grid, best.share, unequal=True))
         self.fit = unequal if unequal.evidence > best.evidence + GAIN else best
 
-    def _upright(self, labels: UnitLabels, one: AtomFit) -> AtomFit:
+    def _upright(self, labels: UnitLabels, original: AtomFit) -> AtomFit:
         """A fit or its mirror image: that in which fewer workers are worse than chance.
 
         Labels suit either alike; what tells them apart is that most workers mean well. The share of
         those who are worse than chance has the prior Beta(1, 9).
         """
         start = replace(
-            one,
-            joint=one.joint[:, ::-1],
-            messages=one.messages[:, ::-1],
-            share=one.share[::-1],
+            original,
+            joint=original.joint[:, ::-1],
+            messages=original.messages[:, ::-1],
+            share=original.share[::-1],
         )
-        other = fit(labels, self.grid, start)
+        mirrored = fit(labels, self.grid, start)
         seen = np.bincount(labels.unit, minlength=labels.units) > 0
-        worse = [self._worse_than_chance(each)[seen].sum() for each in (one, other)]
+        worse = [self._worse_than_chance(each)[seen].sum() for each in (original, mirrored)]
         first, second = (betaln(1.0 + k, 9.0 + seen.sum() - k) for k in worse)
-        apart = float(np.abs(other.posterior - one.posterior).mean()) > APART
+        apart = float(np.abs(mirrored.posterior - original.posterior).mean()) > APART
         self.doubtful = bool(apart and abs(first - second) < DOUBT)
-        return one if first >= second else other
+        return original if first >= second else mirrored
 
     def _worse_than_chance(self, at: AtomFit) -> FloatArray:
         """Chance that each unit is wrong more often than right, shape (units,)."""
@@ -359,8 +359,8 @@ class AtomBeliefs:
         if len(at) < LEAST_HIDDEN:
             return
         self.calibrated_by = len(at)
-        found = calibration(over_easiness(self.fit.joint[at]), np.eye(self.K)[hidden[at]])
-        self.calibration = replace(found, temperature=max(found.temperature, 1.0))
+        fitted = calibration(over_easiness(self.fit.joint[at]), np.eye(self.K)[hidden[at]])
+        self.calibration = replace(fitted, temperature=max(fitted.temperature, 1.0))
 
     def _voters(self, share: FloatArray) -> IntArray:
         """Who speaks for whom: sets that agree on the block, where one voter is likelier."""

@@ -87,8 +87,8 @@ class Atoms:
         """Order atoms by what a label tells."""
         K = chance.shape[1]
         logs = np.log(chance)
-        told = np.einsum("gcx,gcx->g", chance, logs) * K - np.einsum("gcx,gdx->g", chance, logs)
-        gain = told / (K * (K - 1))
+        total = np.einsum("gcx,gcx->g", chance, logs) * K - np.einsum("gcx,gdx->g", chance, logs)
+        gain = total / (K * (K - 1))
         unlike = (np.log(1.0 / K) - logs).mean(axis=(1, 2))
         order = np.argsort(-gain, kind="stable")
         return cls(chance[order], prior[order] / prior.sum(), gain[order], unlike[order])
@@ -264,11 +264,11 @@ def fit(labels: UnitLabels, atoms: Atoms, start: AtomFit, *, sweeps: int = SWEEP
 
 def _answered(by_answer: FloatArray, weight: FloatArray, label: IntArray) -> FloatArray:
     """Log-chance of each label by atom, shape (k, G), `weight` (k, K) over true classes."""
-    said = np.empty((len(label), by_answer.shape[1]))
+    chance = np.empty((len(label), by_answer.shape[1]))
     for x in range(len(by_answer)):
         here = label == x
-        said[here] = weight[here] @ by_answer[x].T
-    return log(said)
+        chance[here] = weight[here] @ by_answer[x].T
+    return log(chance)
 
 
 def _gold_evidence(labels: UnitLabels, atoms: Atoms, at: AtomFit) -> FloatArray:

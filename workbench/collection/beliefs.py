@@ -120,8 +120,8 @@ def grid(classes: int) -> AbilityGrid:
 def _bins(right: FloatArray) -> IntArray:
     odds = np.log(np.maximum(right, 1e-9)) - np.log(np.maximum(1.0 - right, 1e-9))
     place = np.rint((np.clip(odds, -6.0, 6.0) + 6.0) * ((BINS - 1) / 12.0))
-    found: IntArray = place.astype(np.int64)
-    return found
+    bins: IntArray = place.astype(np.int64)
+    return bins
 
 
 class Beliefs:
@@ -332,8 +332,8 @@ class Beliefs:
         """Log-chance of what was heard of each unit under the wide prior, shape (units,)."""
         joint = heard @ self._log_heard.T + np.log(self.grid.prior)
         peak: FloatArray = joint.max(axis=1)
-        found: FloatArray = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
-        return found
+        evidence: FloatArray = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
+        return evidence
 
     def _fit_heat(self) -> None:
         """Make posteriors as sure as hidden tasks say they may be; never surer."""
@@ -366,8 +366,8 @@ class Beliefs:
         alike = np.flatnonzero(size > 1)
         self.copying[:] = False
         group = np.full(self.m, -1)
-        for number, one in enumerate(alike):
-            members = some[set_ == one]
+        for number, label in enumerate(alike):
+            members = some[set_ == label]
             group[members] = number
             self.copying[members] = members != members[many[members].argmax()]
         self.groups = GroupVotes(group) if len(alike) else None
@@ -377,8 +377,8 @@ class Beliefs:
     def _one_coin(self) -> FloatArray:
         """Chance of each answer by worker and true class, types alike, shape (m, K, K)."""
         p = (self.weight @ self.grid.ability).reshape(self.T, self.m).mean(axis=0)[:, None, None]
-        found: FloatArray = np.where(np.eye(self.K, dtype=bool), p, (1.0 - p) * self.errors)
-        return found
+        chance: FloatArray = np.where(np.eye(self.K, dtype=bool), p, (1.0 - p) * self.errors)
+        return chance
 
     def _append(self, message: FloatArray) -> None:
         end = self._size + len(message)
@@ -427,11 +427,11 @@ class Beliefs:
 
     def _fit_population(self) -> None:
         seen = self.heard.sum(axis=1) > 0
-        for one in range(len(self.population)):
-            here = seen & (self.like == one)
-            wide = HYPER if one < self.T else HYPER_GROUP
+        for kind in range(len(self.population)):
+            here = seen & (self.like == kind)
+            wide = HYPER if kind < self.T else HYPER_GROUP
             total = wide * self.grid.prior + self.weight[here].sum(axis=0)
-            self.population[one] = total / total.sum()
+            self.population[kind] = total / total.sum()
 
     def _fit_rows(self) -> None:
         """Weight of the rows that ability and pooled errors give, and those errors."""
@@ -484,8 +484,8 @@ def _known(
         return None, np.zeros((units, G))
     K = confusion.shape[-1]
     rows = np.clip(confusion.reshape(units, K, K), LEAST_CHANCE, 1.0)
-    told = (rows * log(rows)).sum(axis=2).sum(axis=1) * K
-    told = (told - np.einsum("uka,ula->u", rows, log(rows))) / (K * (K - 1))
-    nearest: IntArray = np.abs(grid.gain - told[:, None]).argmin(axis=1)
-    other = (np.arange(G) != nearest[:, None]) & ~np.isnan(told)[:, None]
+    information = (rows * log(rows)).sum(axis=2).sum(axis=1) * K
+    information = (information - np.einsum("uka,ula->u", rows, log(rows))) / (K * (K - 1))
+    nearest: IntArray = np.abs(grid.gain - information[:, None]).argmin(axis=1)
+    other = (np.arange(G) != nearest[:, None]) & ~np.isnan(information)[:, None]
     return rows, np.where(other, -np.inf, 0.0)

@@ -94,8 +94,8 @@ class ByTask(Policy):
             return np.tile(self.ledger.pool.share, (len(self.ledger.counts), 1))
         now = len(self.ledger.labels), iterations
         if self._fitted[0] != now:
-            found = smoothed(self.ledger.votes(), iterations=iterations, seed=0)
-            self._fitted = now, found.info["posterior"]
+            aggregate = smoothed(self.ledger.votes(), iterations=iterations, seed=0)
+            self._fitted = now, aggregate.info["posterior"]
         return self._fitted[1]
 
     def named(self) -> IntArray:

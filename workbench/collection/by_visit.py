@@ -100,7 +100,10 @@ class ByVisit(Policy):
                     pool.kind,
                     self.epsilon,
                     max(1, len(pool.workers) - before),
-                    tuple(self._arriving(one, int(pool.capacity[one])) for one in self.visits),
+                    tuple(
+                        self._arriving(visitor, int(pool.capacity[visitor]))
+                        for visitor in self.visits
+                    ),
                 ),
                 seed=self.own,
             )
@@ -116,15 +119,17 @@ class ByVisit(Policy):
         """Right gold answers, and answers, by type and worker, shape (T, k)."""
         pool = self.ledger.pool
         task, worker, label = self.ledger.gold_labels.T
-        right, given = (np.zeros(self.known.shape, dtype=np.int64) for _ in range(2))
-        np.add.at(given, (pool.gold_kind[task], worker), 1)
+        right, answered = (np.zeros(self.known.shape, dtype=np.int64) for _ in range(2))
+        np.add.at(answered, (pool.gold_kind[task], worker), 1)
         np.add.at(right, (pool.gold_kind[task], worker), label == pool.gold[task])
-        return right[:, workers], given[:, workers]
+        return right[:, workers], answered[:, workers]
 
     def skill(self, workers: list[int]) -> FloatArray:
         """Known skills, else posterior means from gold answers; shape (T, k)."""
-        known = self.known[:, workers]
-        return np.where(np.isnan(known), posterior_means(*self._gold(workers), self.priors), known)
+        true_skill = self.known[:, workers]
+        return np.where(
+            np.isnan(true_skill), posterior_means(*self._gold(workers), self.priors), true_skill
+        )
 
     def told(self, ask: Questions, label: IntArray) -> None:
         """Labels are not looked at; gold labels stand in the ledger."""
@@ -142,8 +147,8 @@ class ByVisit(Policy):
 
     def state(self) -> dict[str, Any]:
         """Who came, with what capacity was left."""
-        given = self._gold(list(self.visits))[1].sum(axis=0).tolist()
-        return {"visits": [list(pair) for pair in zip(self.visits, given, strict=True)]}
+        answered = self._gold(list(self.visits))[1].sum(axis=0).tolist()
+        return {"visits": [list(pair) for pair in zip(self.visits, answered, strict=True)]}
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Let them come again: what a policy does follows from its seed and who came."""

@@ -732,13 +732,15 @@ class Collector(Saveable[CollectorState]):
                     raise InputError(
                         f"labels of worker {name!r} are no mapping: give a label by task"
                     )
-                told, given_up = self._sorted(turn.running, name, place, by_task, unasked=unasked)
-                self._check_late(turn.running, place, told, given_up, unasked=unasked)
+                triples, given_up = self._sorted(
+                    turn.running, name, place, by_task, unasked=unasked
+                )
+                self._check_late(turn.running, place, triples, given_up, unasked=unasked)
                 turn.who = f"worker {place}"
                 if given_up:
                     turn.apply(GivenUp(place, tuple(given_up)))
-                if told:
-                    turn.apply(Told(place, tuple(told)))
+                if triples:
+                    turn.apply(Told(place, tuple(triples)))
 
     def _sorted(
         self,
@@ -751,7 +753,7 @@ class Collector(Saveable[CollectorState]):
     ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
         """Labels that came, and pairs of which none will come; those told before are left out."""
         waiting = running.waiting.get(place, {})
-        told: list[tuple[int, int, int]] = []
+        triples: list[tuple[int, int, int]] = []
         given_up: list[tuple[int, int]] = []
         pairs: set[tuple[bool, int]] = set()
         for task, label in labels.items():
@@ -764,13 +766,13 @@ class Collector(Saveable[CollectorState]):
                 if code is None:
                     given_up.append((int(gold), at))
                 else:
-                    told.append((int(gold), at, code))
+                    triples.append((int(gold), at, code))
             elif at is not None and code is not None and (int(gold), at, place) in running.missed:
-                told.append((int(gold), at, code))
+                triples.append((int(gold), at, code))
             else:
                 before = None if at is None else self._before(running.ledger, gold, at, place)
                 if unasked and at is not None and before is None and code is not None:
-                    told.append((int(gold), at, code))
+                    triples.append((int(gold), at, code))
                     pairs.add((gold, at))
                     continue
                 check(before is not None, f"worker {name!r} was not asked task {checks.show(task)}")
@@ -780,13 +782,13 @@ class Collector(Saveable[CollectorState]):
                 )
                 continue
             pairs.add((gold, at))
-        return told, given_up
+        return triples, given_up
 
     def _check_late(
         self,
         running: Running,
         place: int,
-        told: list[tuple[int, int, int]],
+        triples: list[tuple[int, int, int]],
         given_up: list[tuple[int, int]],
         *,
         unasked: bool,
@@ -799,7 +801,7 @@ class Collector(Saveable[CollectorState]):
             The money does not reach, or she has given as many as she can.
         """
         waiting, ledger = running.waiting.get(place, {}), running.ledger
-        late = [(gold, task) for gold, task, _ in told if (bool(gold), task) not in waiting]
+        late = [(gold, task) for gold, task, _ in triples if (bool(gold), task) not in waiting]
         if not late:
             return
         cost, back = (

@@ -34,8 +34,8 @@ PRIOR_TASKS = 20.0
 def worth(labels: FloatArray | IntArray, correlation: FloatArray | float) -> FloatArray:
     """n_eff of k labels of a group on a task, any shape; 0 of none."""
     k = np.asarray(labels, dtype=np.float64)
-    told: FloatArray = k / (1.0 + np.maximum(k - 1.0, 0.0) * correlation)
-    return told
+    effective: FloatArray = k / (1.0 + np.maximum(k - 1.0, 0.0) * correlation)
+    return effective
 
 
 def group_correlations(
@@ -63,12 +63,12 @@ def group_correlations(
         Tasks from which the confusion of each group is known, shape (number of groups,): φ is no
         surer than that, and is drawn to `PRIOR` with the weight of `PRIOR_TASKS`.
     """
-    found = np.full(int(group.max(initial=-1)) + 1, PRIOR)
+    correlations = np.full(int(group.max(initial=-1)) + 1, PRIOR)
     n, K = int(task.max(initial=-1)) + 1, len(share)
-    for one in range(len(found)):
-        members = np.flatnonzero(group == one)
+    for number in range(len(correlations)):
+        members = np.flatnonzero(group == number)
         votes = np.zeros((len(members), n, K), dtype=np.float32)
-        kept = group[worker] == one
+        kept = group[worker] == number
         votes[np.searchsorted(members, worker[kept]), task[kept], label[kept]] = 1.0
         flat = votes.reshape(len(members), -1)
         agreed, voted = flat @ flat.T, votes.sum(axis=2)
@@ -79,11 +79,11 @@ def group_correlations(
         j, k = np.triu_indices(len(members), 1)
         excess = (agreed - shared * expected)[j, k] / (alone[j] * alone[k])
         tasks = float(shared[j, k].sum())
-        if tasks and judged[one]:
-            part = PRIOR_TASKS / (judged[one] + PRIOR_TASKS)
+        if tasks and judged[number]:
+            part = PRIOR_TASKS / (judged[number] + PRIOR_TASKS)
             phi = part * PRIOR + (1.0 - part) * excess.sum() / tasks
-            found[one] = float(np.clip(phi, 0.0, 1.0))
-    return found
+            correlations[number] = float(np.clip(phi, 0.0, 1.0))
+    return correlations
 
 
 class GroupVotes:
@@ -120,8 +120,8 @@ class GroupVotes:
     def weights(self, task: IntArray, worker: IntArray) -> FloatArray:
         """What part of its log-odds each label counts, shape (k,)."""
         number, sizes = self.sets(task, worker)
-        k, one = sizes[number].astype(np.float64), self.group[worker]
-        phi = np.where(one >= 0, self.correlation[np.maximum(one, 0)], 0.0)
+        k, own = sizes[number].astype(np.float64), self.group[worker]
+        phi = np.where(own >= 0, self.correlation[np.maximum(own, 0)], 0.0)
         part: FloatArray = worth(k, phi) / k
         return part
 
@@ -129,19 +129,19 @@ class GroupVotes:
         """Sum of the messages of a label's whole set, shape (k, K): nobody is judged by her own."""
         number, sizes = self.sets(task, worker)
         sums = [np.bincount(number, column, minlength=len(sizes)) for column in messages.T]
-        found: FloatArray = np.stack(sums, axis=1)[number].astype(np.float64)
-        return found
+        sums_by_label: FloatArray = np.stack(sums, axis=1)[number].astype(np.float64)
+        return sums_by_label
 
     def alone(self, worker: IntArray, without: FloatArray, mean: FloatArray) -> FloatArray:
         """Ability to weigh a label by: of workers in a group the mean, which it has no part in."""
-        found: FloatArray = np.where(self.group[worker] >= 0, mean, without)
-        return found
+        ability: FloatArray = np.where(self.group[worker] >= 0, mean, without)
+        return ability
 
     def fit(self, ledger: Ledger, confusion: FloatArray) -> None:
         """Estimate φ of each group, given what its members are like (`group_correlations`)."""
         task, worker, label = ledger.labels.T
         gold, judge, _ = ledger.gold_labels.T
-        n, given = len(ledger.counts), self.given(task, worker, len(ledger.counts)) > 0
+        n, answered = len(ledger.counts), self.given(task, worker, len(ledger.counts)) > 0
         others = np.bincount(task[self.group[worker] < 0], minlength=n) > 0
         by = others if self.judged is None else others & self.judged
         asked = self.given(gold, judge, len(ledger.pool.gold)) > 0
@@ -152,32 +152,32 @@ class GroupVotes:
             self.group,
             confusion,
             ledger.pool.share,
-            (given & by[:, None]).sum(axis=0) + asked.sum(axis=0),
+            (answered & by[:, None]).sum(axis=0) + asked.sum(axis=0),
         )
 
     def next_weights(self, ledger: Ledger, ask: Questions) -> FloatArray:
         """What labels that have just come count, after those of their group before, shape (k,)."""
         task, worker, _ = ledger.labels.T
         before = self.given(task, worker, len(ledger.counts))[ask.task]
-        one = np.maximum(self.group[ask.worker], 0)
-        before[np.arange(len(one)), one] -= 1
-        return self.fresh(np.maximum(before, 0))[np.arange(len(one)), ask.worker]
+        own = np.maximum(self.group[ask.worker], 0)
+        before[np.arange(len(own)), own] -= 1
+        return self.fresh(np.maximum(before, 0))[np.arange(len(own)), ask.worker]
 
-    def fresh(self, given: IntArray) -> FloatArray:
+    def fresh(self, counts: IntArray) -> FloatArray:
         """What a further label of each group counts on tasks with so many of its labels.
 
         Parameters
         ----------
-        given
+        counts
             Shape (n, number of groups).
 
         Returns
         -------
         Shape (n, m), 1 for workers in no group.
         """
-        more = worth(given + 1, self.correlation) - worth(given, self.correlation)
-        found: FloatArray = np.where(self.group >= 0, more[:, np.maximum(self.group, 0)], 1.0)
-        return found
+        more = worth(counts + 1, self.correlation) - worth(counts, self.correlation)
+        part: FloatArray = np.where(self.group >= 0, more[:, np.maximum(self.group, 0)], 1.0)
+        return part
 
     def given(self, task: IntArray, worker: IntArray, tasks: int) -> IntArray:
         """Labels of each group on each task, shape (n, number of groups)."""

@@ -23,23 +23,23 @@ from workbench.collection.pool import Ledger
 from workbench.crowd.votes import TIE, Votes
 
 
-def measured_error(ledger: Ledger, known: IntArray, *, seed: Seed = 0) -> MeasuredError:
+def measured_error(ledger: Ledger, truth: IntArray, *, seed: Seed = 0) -> MeasuredError:
     """Measure the error of Dawid–Skene's labels on the other tasks, with a 90 % interval.
 
     Parameters
     ----------
     ledger
         What was collected.
-    known
+    truth
         Class of the tasks that are known, −1 of all others, shape (n,). The policy has not seen it.
     seed
         Of the folds.
     """
     rule = vote_rule(ledger.votes(), "dawid-skene-smoothed", seed=0)
-    return measure_error(rule, known, seed=seed)
+    return measure_error(rule, truth, seed=seed)
 
 
-def calibrated(ledger: Ledger, known: IntArray, *, seed: Seed = 0) -> FloatArray:
+def calibrated(ledger: Ledger, truth: IntArray, *, seed: Seed = 0) -> FloatArray:
     """Posterior by all labels and the known classes, at the temperature that these call for.
 
     Parameters as in `measured_error`.
@@ -55,12 +55,12 @@ def calibrated(ledger: Ledger, known: IntArray, *, seed: Seed = 0) -> FloatArray
         Fewer than two known tasks have labels.
     """
     votes = ledger.votes()
-    heat = temperature_by_gold(_fit, votes, known, seed=seed)
-    return tempered(_fit(votes, known).info["posterior"], heat)
+    heat = temperature_by_gold(_fit, votes, truth, seed=seed)
+    return tempered(_fit(votes, truth).info["posterior"], heat)
 
 
-def _fit(votes: Votes, known: IntArray) -> Aggregate:
-    return smoothed(votes, earlier=Earlier(known), seed=0)
+def _fit(votes: Votes, truth: IntArray) -> Aggregate:
+    return smoothed(votes, earlier=Earlier(truth), seed=0)
 
 
 def wrong_chances(posterior: FloatArray, truth: IntArray) -> FloatArray:

@@ -140,12 +140,12 @@ class Mixed(Policy):
         price = pool.price[np.ix_(pool.kind[rows], columns)]
         able = ledger.open[np.ix_(rows, columns)] & (ledger.left[columns] > 0)
         able &= price <= ledger.money + 1e-9
-        told = np.where(able, self._information(posterior, rows, columns), 0.0)
-        rate = told / np.maximum(price, FREE)
+        nats = np.where(able, self._information(posterior, rows, columns), 0.0)
+        rate = nats / np.maximum(price, FREE)
         chosen = rate.argmax(axis=1)
         best = rate[np.arange(len(rows)), chosen]
         order = np.argsort(-best, kind="stable")[: max(len(pool.tasks) // ROUND, 1)]
-        order = order[told[order, chosen[order]] > LEAST]
+        order = order[nats[order, chosen[order]] > LEAST]
         return Questions(rows[order], columns[chosen[order]])
 
     def _information(self, posterior: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -157,12 +157,12 @@ class Mixed(Policy):
         wrong = ((1.0 - p) / (K - 1))[:, :, None]
         chance = p[:, :, None] * q + wrong * (1.0 - q)
         noise = p * np.log(p) + (1.0 - p) * np.log(wrong[:, :, 0])
-        told: FloatArray = noise - np.einsum("klc,klc->kl", chance, np.log(chance))
+        nats: FloatArray = noise - np.einsum("klc,klc->kl", chance, np.log(chance))
         if beliefs.groups is not None:
             task, who, _ = self.ledger.labels.T
-            given = beliefs.groups.given(task, who, len(posterior))[rows]
-            told = told * beliefs.groups.fresh(given)[:, columns]
-        return told
+            counts = beliefs.groups.given(task, who, len(posterior))[rows]
+            nats = nats * beliefs.groups.fresh(counts)[:, columns]
+        return nats
 
     def _ability(self) -> FloatArray:
         """Ability of each unit that is hoped for, so that all are tried; shape (T·m,)."""

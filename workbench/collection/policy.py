@@ -67,9 +67,9 @@ class Belief:
         -------
         Shape (number of tasks of known class,).
         """
-        known = np.flatnonzero(truth >= 0)
-        chosen = self.posterior[known] >= self.posterior[known].max(axis=1, keepdims=True) - 1e-12
-        wrong: FloatArray = 1.0 - chosen[np.arange(len(known)), truth[known]] / chosen.sum(axis=1)
+        rows = np.flatnonzero(truth >= 0)
+        chosen = self.posterior[rows] >= self.posterior[rows].max(axis=1, keepdims=True) - 1e-12
+        wrong: FloatArray = 1.0 - chosen[np.arange(len(rows)), truth[rows]] / chosen.sum(axis=1)
         return wrong
 
 

@@ -308,12 +308,12 @@ class Ledger:
             self.open[task] = self._kept.pop(task)
         self.full = full
 
-    def record(self, given: Questions, label: ArrayLike) -> None:
+    def record(self, ask: Questions, label: ArrayLike) -> None:
         """Take labels that were there from the start: they cost nothing, in money or capacity."""
-        (self.gold_open if given.gold else self.open)[given.task, given.worker] = False
-        self.recorded[given.gold] += len(given)
-        self._wait(given, 1)
-        self.tell(given, label)
+        (self.gold_open if ask.gold else self.open)[ask.task, ask.worker] = False
+        self.recorded[ask.gold] += len(ask)
+        self._wait(ask, 1)
+        self.tell(ask, label)
 
     def tell(self, ask: Questions, label: ArrayLike) -> None:
         """Take labels that came, class index each; shape (k,)."""

@@ -30,11 +30,11 @@ def recorded(
     frames.check_pairs(labels)
     table = frames.label_table(labels)
     every, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
-    known = pd.Series(dtype=object) if gold is None else gold
-    classes = pd.Index(sorted({*table["label"], *known}, key=str))
+    truth = pd.Series(dtype=object) if gold is None else gold
+    classes = pd.Index(sorted({*table["label"], *truth}, key=str))
     matrix = frames.dense(every, workers, table, frames.codes(classes, table["label"]), -1)
     true: IntArray = np.where(
-        every.isin(known.index), classes.get_indexer(known.reindex(every)), -1
+        every.isin(truth.index), classes.get_indexer(truth.reindex(every)), -1
     ).astype(np.int64)
     judged = every.isin(control)
     label, gold_label = matrix[~judged], matrix[judged]

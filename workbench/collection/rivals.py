@@ -85,7 +85,9 @@ class KnowledgeGradient(ByTask):
 def optimistic_gain(named: tuple[int, ...]) -> float:
     """Most that one more label can add to the chance of the likeliest class, by labels so far."""
     more = ((*named[:k], count + 1, *named[k + 1 :]) for k, count in enumerate(named))
-    return max(likeliest(tuple(sorted(one))) for one in more) - likeliest(tuple(sorted(named)))
+    return max(likeliest(tuple(sorted(counts))) for counts in more) - likeliest(
+        tuple(sorted(named))
+    )
 
 
 @lru_cache(maxsize=100_000)

@@ -400,11 +400,11 @@ def made_policy(kind: type[Policy], ledger: Ledger, setup: Setup) -> Policy:
     InputError
         An option that it does not have, or one out of range.
     """
-    known = list(inspect.signature(kind).parameters)[3:]
+    names = list(inspect.signature(kind).parameters)[3:]
     for name in setup.options:
         check(
-            name in known,
-            f"policy {setup.policy} has no option {name!r}: it has {', '.join(known) or 'none'}",
+            name in names,
+            f"policy {setup.policy} has no option {name!r}: it has {', '.join(names) or 'none'}",
         )
     return kind(ledger, Goal(setup.epsilon, setup.mean), setup.seed, **setup.options)
 

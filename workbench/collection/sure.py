@@ -215,8 +215,8 @@ class UntilSure(Policy):
         after = np.maximum(after, 1.0)
         trial = np.minimum(self.trial, after)
         kept = np.cumsum(weight, axis=2)
-        told = np.cumsum(weight * self.gain, axis=2)
-        rate = after * told + trial * (told[:, :, -1:] - told)
+        nats = np.cumsum(weight * self.gain, axis=2)
+        rate = after * nats + trial * (nats[:, :, -1:] - nats)
         rate /= after * kept + trial * (1.0 - kept)
         best = rate.argmax(axis=2)[:, :, None]
         self.index[:, workers] = np.take_along_axis(rate, best, 2)[:, :, 0]
@@ -232,9 +232,9 @@ class UntilSure(Policy):
         """
         ledger, pool = self.ledger, self.ledger.pool
         coming = np.flatnonzero(~self.came & (ledger.left > 0))
-        found: FloatArray = np.zeros(len(pool.price))
+        price: FloatArray = np.zeros(len(pool.price))
         if not len(coming):
-            return found
+            return price
         weight = self.beliefs.weight.reshape(*self.index.shape, -1)[:, coming]
         for kind in np.unique(pool.kind[rows]):  # its share of capacity is that of needs
             rate = self.gain / pool.divisor[kind, coming, None]
@@ -248,8 +248,8 @@ class UntilSure(Policy):
                 )
             )
             if enough < len(order):
-                found[kind] = min(rate.ravel()[order[enough]], self.index[kind, coming].max())
-        return found
+                price[kind] = min(rate.ravel()[order[enough]], self.index[kind, coming].max())
+        return price
 
     # Whom, and about what
 
@@ -315,11 +315,11 @@ class UntilSure(Policy):
     def _visit(self, task: IntArray, worker: IntArray) -> Questions:
         """Cut each worker's share to what is asked of her before she is judged anew."""
         kind = self.ledger.pool.kind[task]
-        given = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
+        answered = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
         share = len(self.ledger.counts) // 500
-        proven = (self.keep[kind, worker] > PROVEN) | (given >= VISIT)
+        proven = (self.keep[kind, worker] > PROVEN) | (answered >= VISIT)
         limit = np.where(
-            proven, np.maximum(VISIT, given // 2), np.maximum(self.limit[kind, worker], share)
+            proven, np.maximum(VISIT, answered // 2), np.maximum(self.limit[kind, worker], share)
         )
         kept = within(worker) < limit
         return Questions(task[kept], worker[kept])

@@ -153,7 +153,7 @@ class TaskByTask(Policy):
         It does not begin where nobody is left, or the money does not reach for a single label.
         """
         pool, ledger = self.ledger.pool, self.ledger
-        here = [one for one in self._here if self._is_present(one) and ledger.left[one] > 0]
+        here = [j for j in self._here if self._is_present(j) and ledger.left[j] > 0]
         while self._step is None and self._queue and here:
             if pool.price[:, here].min() > ledger.money + 1e-9:
                 break
@@ -176,7 +176,7 @@ class TaskByTask(Policy):
         else:
             there = None
             if pool.available is not None:
-                there = [i for i, one in enumerate(self._here) if pool.available[task, one]]
+                there = [i for i, worker in enumerate(self._here) if pool.available[task, worker]]
             ask = learner.ask(task, available=there)
         self._step = task, int(ask.task)
         return np.array([self._here[i] for i in ask.workers], dtype=np.int64), int(ask.task)
