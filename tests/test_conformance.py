@@ -1,4 +1,4 @@
-"""Everything in a registry, and three files of a user's own, keep to the contracts."""
+"""Everything in a registry, and the files that the pages show, keep to the contracts."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ from workbench.assignment.policies import AssignmentPolicy
 from workbench.base import registry
 from workbench.base.registry import load_plugin
 from workbench.cli import main
+from workbench.collection import POLICIES as COLLECTING
+from workbench.crowd.datasets import DATASETS
 from workbench.learning.learners import LEARNERS, Thompson
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.policies import POLICIES as LEARNING
 from workbench.learning.policies import Terms
 from workbench.learning.schedule import practical
 from workbench.selection import RULES
-from workbench.studies.catalog import studies
+from workbench.studies.catalog import claims, studies
+from workbench.studies.claim import Word
 from workbench.studies.study import Analysis
 from workbench.testing import (
     check_aggregator,
+    check_claim,
+    check_collecting_policy,
+    check_dataset,
     check_learner,
     check_policy,
     check_rule,
@@ -51,8 +57,17 @@ def test_rules(name):
     check_rule(RULES[name].call)
 
 
+VISITS, NO_GOLD = {"algorithm-2", "re-solve", "dual-descent"}, {"ls-ol", "model"}
+
+
+@pytest.mark.parametrize("name", COLLECTING)
+def test_collecting_policies(name):
+    gold = 0 if name in NO_GOLD else 4
+    check_collecting_policy(COLLECTING[name].call, gold=gold, visits=name in VISITS)
+
+
 def test_every_entry_says_what_it_is():
-    for family in (AGGREGATORS, POLICIES, RULES, LEARNING, studies()):
+    for family in (AGGREGATORS, POLICIES, RULES, LEARNING, COLLECTING, DATASETS, studies()):
         assert all(entry.summary and entry.source for entry in family.values())
 
 
@@ -61,13 +76,13 @@ def own(monkeypatch, tmp_path):
     """Load a copy of a file of the user's; afterwards the registries are as before."""
     monkeypatch.setattr(registry, "_loaded", {})
     monkeypatch.setattr(registry, "_registered", {})
-    for family in (AGGREGATORS, POLICIES, studies()):
+    for family in (AGGREGATORS, POLICIES, RULES, LEARNERS, COLLECTING, DATASETS, studies()):
         monkeypatch.setattr(family, "_entries", dict(family._entries))
 
     def load(name):
         path = tmp_path / name
         shutil.copy(PLUGINS / name, path)
-        assert len(path.read_text().splitlines()) <= 60
+        assert len(path.read_text().splitlines()) <= 40
         load_plugin(path)
 
     return load
@@ -78,8 +93,19 @@ def test_a_users_own_files_keep_to_them_too(own):
     check_aggregator(AGGREGATORS["agreeable"].call)
     own("fewest_labels_policy.py")
     check_policy(POLICIES["fewest labels"].call)
+    own("cautious_rule.py")
+    check_rule(RULES["cautious"].call)
+    own("halving_learner.py")
+    check_learner(partial(LEARNERS["halving"].call, SKILL))
+    own("lead_of_two.py")
+    check_collecting_policy(COLLECTING["lead-of-two"].call)
+    own("seven_workers.py")
+    check_dataset(DATASETS["seven"].call)
     own("redundancy_study.py")
-    check_study(studies()["redundancy"].call)
+    trials = check_study(studies()["redundancy"].call)
+    own("redundancy_claim.py")
+    decided = next(claim for claim in claims() if claim.id == "redundancy-helps")
+    assert check_claim(decided.decide, trials).word is Word.HOLDS
 
 
 SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
@@ -90,6 +116,13 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
     [
         ("agreeable_aggregator", "aggregate --labels {} --method agreeable", "agreeable"),
         ("fewest_labels_policy", f"compare {SMALL_CROWD}", "fewest labels"),
+        ("cautious_rule", "hire --labels {} --gold {gold} --budget 2 --rule cautious", "Hire"),
+        (
+            "lead_of_two",
+            "collect --labels {} --gold {gold} --policy lead-of-two --total 4",
+            "labels",
+        ),
+        ("seven_workers", "data list", "seven"),
         ("redundancy_study", "study list", "redundancy"),
         ("redundancy_study", "study run redundancy --size smoke --store {}.sqlite", "6 of 6"),
     ],
@@ -97,7 +130,9 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
 def test_a_users_own_file_is_seen_by_the_command_line(own, tmp_path, capfd, file, command, said):
     labels = tmp_path / "labels.csv"
     labels.write_text("task,worker,label\na,x,1\na,y,1\nb,x,0\nb,y,1\nb,z,0\n")
-    words = command.format(labels).split()
+    gold = tmp_path / "gold.csv"
+    gold.write_text("task,gold\na,1\nb,0\n")
+    words = command.format(labels, gold=gold).split()
     with pytest.raises(SystemExit) as ended:
         main(["--plugin", str(PLUGINS / f"{file}.py"), *words])
     out = "".join(capfd.readouterr())

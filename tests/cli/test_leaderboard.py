@@ -15,7 +15,10 @@ from workbench.base.text import strict_json
 from workbench.cli import main
 from workbench.crowd.datasets import DATASETS
 
-OWN = Path(__file__).parents[1] / "plugins" / "first_label.py"
+OWN = [
+    Path(__file__).parents[1] / "plugins" / f"{name}.py"
+    for name in ("first_label", "seven_workers")
+]
 ASKED = {"kinds": ["aggregator"], "crowds": ["seven", "bluebird"], "repetitions": 1}
 
 
@@ -32,11 +35,12 @@ def here(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_a_crowd_and_a_method_of_ones_own_appear_in_it(here):
-    line = ["leaderboard", "--plugin", str(OWN), "--crowd", "seven", "--crowd", "bluebird"]
+    plugins = [word for file in OWN for word in ("--plugin", str(file))]
+    line = ["leaderboard", *plugins, "--crowd", "seven", "--crowd", "bluebird"]
     line += ["--kind", "aggregator", "--repetitions", "1", "--processes", "1"]
     ran = CliRunner().invoke(main, [*line, "--json"])
     assert ran.exit_code == 0, ran.output
-    found = wb.leaderboard(**ASKED, plugins=[OWN], processes=1)  # all of its trials are there
+    found = wb.leaderboard(**ASKED, plugins=OWN, processes=1)  # all of its trials are there
     assert json.loads(ran.stdout) == json.loads(strict_json(found.to_dict()))
     assert found.study.progress.skipped == len(AGGREGATORS)
     assert found.crowds == ("seven",)

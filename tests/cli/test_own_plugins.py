@@ -87,7 +87,7 @@ def test_what_a_plugin_prints_is_no_part_of_the_result(labelled):
     assert "at work" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["learn", "check", "ladder"])
+@pytest.mark.parametrize("command", ["learn", "check", "ladder", "claims"])
 def test_every_command_takes_plugins(command, run):
     assert "--plugin FILE" in run(command, "--help").stdout
 

@@ -9,7 +9,9 @@ from workbench.cli import options
 from workbench.cli.output import emit, tell, working, write_files
 
 
-@options.command("workbench claims --store studies.sqlite --out claims.md", draws=False)
+@options.command(
+    "workbench claims --store studies.sqlite --out claims.md", draws=False, plugins=True
+)
 @options.store_option
 @options.path("--out", "Page to write (.md).", ".md")
 @options.flag("--keep", "Where the store has no trials, keep what --out says.")

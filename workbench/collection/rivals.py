@@ -143,13 +143,18 @@ class Halving(ByTask):
         return np.where(self.rest, 0.0, float(counts.max(initial=0)) + 1.0) + counts
 
     def state(self) -> dict[str, Any]:
-        """Give the generator, the round, and which tasks are left in it."""
-        return {**super().state(), "round": self.round, "left": np.flatnonzero(self.rest).tolist()}
+        """Give the generator, the round, which tasks are left in it, and what was to be spent."""
+        left = np.flatnonzero(self.rest).tolist()
+        plan = {"budget": float(self.budget), "rounds": self.rounds}
+        return {**super().state(), "round": self.round, "left": left, **plan}
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up the round."""
         super().resume(saved)
         self.round = int(saved["round"])
+        # A budget is that of the beginning: what is open now is what is left of it.
+        self.budget = float(saved.get("budget", self.budget))
+        self.rounds = int(saved.get("rounds", self.rounds))
         self.rest = np.isin(np.arange(len(self.rest)), saved["left"])
 
 

@@ -95,6 +95,27 @@ class Dataset:
     reader: Callable[..., LabelsGold]
     content: str | None = None
 
+    @classmethod
+    def own(
+        cls,
+        name: str,
+        title: str,
+        reader: Callable[[], LabelsGold],
+        *,
+        licence: str = "one's own",
+        citation: str = "not published",
+        note: str = "",
+    ) -> Dataset:
+        """Describe a crowd of one's own, which is read from nowhere but by `reader`.
+
+        Parameters
+        ----------
+        reader
+            Gives a frame `task, worker, label` and the true labels by task, of some tasks or all;
+            ids and labels are text.
+        """
+        return cls(name, title, (), licence, citation, counts(reader()[0]), note, reader)
+
     def read(self, paths: dict[str, Path]) -> LabelSet:
         """Read the downloaded files, path by filename."""
         labels, gold = self.reader(*(paths[file.filename] for file in self.files))

@@ -1,0 +1,24 @@
+"""A selection rule of one's own: the K workers whose skill is best even if they were lucky."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.base.registry import Entry
+from workbench.selection import RULES
+from workbench.selection.rules import RuleOptions, Selection
+from workbench.selection.scores import Scores
+
+
+def cautious(pool: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Rank workers by their skill less a standard error, and take the first K."""
+    n = np.maximum(pool.answered, 1)
+    skill = (pool.correct + 1) / (n + 2)  # of control answers, one right and one wrong added
+    value = np.where(pool.eligible, skill - np.sqrt(skill * (1 - skill) / n), -np.inf)
+    draw = np.random.default_rng(options.seed).random(len(pool))
+    ranked = np.lexsort((draw, -value))  # workers of equal value in random order
+    chosen = ranked[: min(budget, int(pool.eligible.sum()))]
+    return Selection(chosen, curve=np.array([]), tied=np.array([], dtype=int), value=value)
+
+
+RULES.register(Entry("cautious", cautious, "skill less a standard error", "an example"))
