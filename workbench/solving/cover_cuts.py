@@ -41,10 +41,10 @@ def strengthened(
     model = primal_arrays(problem, integer=False)
     rows = len(model.row_lower)
     for _ in range(rounds):
-        found = run(model, options)
-        if found.values is None:
+        relaxed = run(model, options)
+        if relaxed.values is None:
             break
-        tasks, coefficients, least = cover_cuts(problem, problem.matrix(found.values))
+        tasks, coefficients, least = cover_cuts(problem, problem.matrix(relaxed.values))
         if not len(tasks):
             break
         model = _with_cuts(problem, model, tasks, coefficients, least)

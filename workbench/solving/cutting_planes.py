@@ -176,7 +176,7 @@ def _run(
     crowd = ClassTable(_rows(problem, asked))
     history: list[Incumbent] = []
 
-    def known(cost: float | None, bound: float) -> None:
+    def record(cost: float | None, bound: float) -> None:
         # No price is negative: 0 is a bound as well.
         history.append(Incumbent(time.perf_counter() - started, cost, max(0.0, bound)))
 
@@ -188,7 +188,7 @@ def _run(
     value = crowd.dual_value(weights, answers)
     width = WIDEST
     for step in range(STEPS):
-        known(None, value)
+        record(None, value)
         if left().over:
             return answer(Termination.TIME_LIMIT)
         if (doubtful or step % DOUBT == DOUBT - 1) and crowd.beyond_reach(weights):
@@ -200,7 +200,7 @@ def _run(
             return answer(result.termination)
         weights, answers, value = _further(crowd, weights, inside, stop=counts is not None)
         if counts is not None:
-            known(value, value)
+            record(value, value)
             return answer(Termination.OPTIMAL, counts)
     return replace(run_arrays(problem, "typed", left()), history=tuple(history))
 

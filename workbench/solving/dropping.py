@@ -85,9 +85,9 @@ def tasks_to_drop(
         if result.bound is not None:
             proven = max(least, math.ceil(result.bound - 1e-6))
         if result.values is not None:
-            found = np.round(result.values[:n]).astype(np.int64)
-            if found.sum() < counts.sum() and _covered(_rest(typed, found), options):
-                counts = found
+            proposal = np.round(result.values[:n]).astype(np.int64)
+            if proposal.sum() < counts.sum() and _covered(_rest(typed, proposal), options):
+                counts = proposal
     return Dropped(counts, infeasible, least, fewest=bool(counts.sum() <= proven))
 
 

@@ -231,8 +231,8 @@ def _one_by_one(
     together, plan = int(left.sum()) // TURNS + 1, []
     while left.any():
         t = int(np.argmax(left))
-        gone = 1.0 - room / np.maximum(typed.supply, 1.0)
-        charge = (typed.prices[t] + worker_prices) * np.exp(rise * gone)
+        used_share = 1.0 - room / np.maximum(typed.supply, 1.0)
+        charge = (typed.prices[t] + worker_prices) * np.exp(rise * used_share)
         most = np.minimum(limits(typed, t), room.astype(np.int64))
         sets = pricing.filled_up(t, charge, most)
         if not sets:
@@ -259,15 +259,15 @@ def _checked(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> 
     assert typed.task_class is not None
     assert typed.worker_class is not None
     errors = np.empty(len(chosen))
-    known: dict[tuple[int, bytes], float] = {}
+    error_by_set: dict[tuple[int, bytes], float] = {}
     for i, (t, row) in enumerate(zip(typed.task_class.tolist(), chosen, strict=True)):
         copies = np.bincount(typed.worker_class[row > 0], minlength=typed.shape[1])
         key = t, copies.tobytes()
-        if key not in known:
+        if key not in error_by_set:
             if not vote.allows(t, copies):
                 raise RuntimeError(f"the plan leaves task {i} above its error")
-            known[key] = vote.error(t, copies)
-        errors[i] = known[key]
+            error_by_set[key] = vote.error(t, copies)
+        errors[i] = error_by_set[key]
     failed = [c.name for c in primal_checks(problem, chosen, whole=True) if not c.passed]
     if failed:
         raise RuntimeError(f"the plan fails its checks: {', '.join(failed)}")

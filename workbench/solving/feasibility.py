@@ -42,9 +42,9 @@ def explain(
     the relaxation has a solution, so much may go to a proof that there is no `whole` one.
     """
     if isinstance(problem, AssignmentProblem) and problem.limited:
-        found = _explain_limits(problem, options)
-        if found is not None:
-            return found
+        by_limits = _explain_limits(problem, options)
+        if by_limits is not None:
+            return by_limits
     typed = problem.typed
     seconds = SECONDS if options.time_limit is None else min(SECONDS, options.time_limit / 2)
     options = replace(options, time_limit=None)

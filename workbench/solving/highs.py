@@ -197,12 +197,12 @@ def run(
     ending, info, solution = _ending(highs), highs.getInfo(), highs.getSolution()
     if infeasible and ending is Termination.NUMERICS:
         ending = Termination.INFEASIBLE  # nothing speaks against it
-    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     solved = ending is Termination.OPTIMAL
     bounded = model.integer and np.isfinite(info.mip_dual_bound)
     return HighsRun(
         ending,
-        np.array(solution.col_value) if found or solved else None,
+        np.array(solution.col_value) if feasible or solved else None,
         np.array(solution.row_dual) if solved and not model.integer else None,
         float(info.mip_dual_bound) if bounded else None,
         time.perf_counter() - started,

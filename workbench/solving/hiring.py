@@ -172,23 +172,23 @@ def solve_selection(
     if not problem.largest:
         return replace(blank, certificate=certify_selection(problem), note=problem.nobody())
     bounds = size_bounds(problem)
-    known = None if start is None else _checked_start(problem, start, bounds)
+    incumbent = None if start is None else _checked_start(problem, start, bounds)
     scaled, unit = _in_units(problem)
     caps = bounds.value / unit
-    places = None if known is None else np.searchsorted(problem.hireable, known)
+    places = None if incumbent is None else np.searchsorted(problem.hireable, incumbent)
     started = time.perf_counter()
     job = (scaled, formulation, caps, places, options)
     latest, ending, note = run_within(time_limit, search, *job)
-    found = latest or RawSelection.nothing(caps, places)
+    answer = latest or RawSelection.nothing(caps, places)
     blank = replace(
         blank,
-        termination=ending or found.termination,
-        slices=found.solved if formulation == "slices" else None,
-        seconds=found.seconds if ending is None else time.perf_counter() - started,
-        note=note or found.note,
+        termination=ending or answer.termination,
+        slices=answer.solved if formulation == "slices" else None,
+        seconds=answer.seconds if ending is None else time.perf_counter() - started,
+        note=note or answer.note,
     )
-    solution = _certified(blank, problem, found, unit, bounds, known)
-    wrong = _contradiction(problem, solution, found, unit, known)
+    solution = _certified(blank, problem, answer, unit, bounds, incumbent)
+    wrong = _contradiction(problem, solution, answer, unit, incumbent)
     if wrong:
         # No number of an answer that contradicts the data or itself is to be used.
         return replace(
@@ -241,10 +241,10 @@ def search(
             break  # this size and all after it
         if until is not None and time.time() >= until:
             return best
-        one = _one_size(problem, at + 1, left())
-        best = _better(problem, best, one)
-        if one.termination is not Termination.OPTIMAL:
-            return replace(best, termination=one.termination, note=one.note)
+        result = _one_size(problem, at + 1, left())
+        best = _better(problem, best, result)
+        if result.termination is not Termination.OPTIMAL:
+            return replace(best, termination=result.termination, note=result.note)
         report(best)
     return replace(best, termination=Termination.OPTIMAL)
 
@@ -288,12 +288,12 @@ def _all_sizes(problem: SelectionProblem, blank: RawSelection, options: RunOptio
     size = max(model.s, key=lambda k: values[model.s[k]])
     hired = np.array([values[model.v[i, size]] for i in model.x])
     if _is_whole(hired) and np.count_nonzero(hired > 0.5) == size:
-        one = RawSelection(ran.termination, blank.claimed, np.flatnonzero(hired > 0.5))
+        result = RawSelection(ran.termination, blank.claimed, np.flatnonzero(hired > 0.5))
     else:
         # v is not declared whole without prices: among equal sets it may be a mixture of them.
-        one = _one_size(problem, size, options)
-    best = _better(problem, stopped, one)
-    return replace(best, claimed=claimed, termination=one.termination, note=one.note)
+        result = _one_size(problem, size, options)
+    best = _better(problem, stopped, result)
+    return replace(best, claimed=claimed, termination=result.termination, note=result.note)
 
 
 def _is_whole(values: FloatArray) -> bool:
@@ -301,19 +301,19 @@ def _is_whole(values: FloatArray) -> bool:
     return bool(np.all(np.abs(values - (values > 0.5)) <= OPTIMALITY))
 
 
-def _better(problem: SelectionProblem, best: RawSelection, one: RawSelection) -> RawSelection:
+def _better(problem: SelectionProblem, best: RawSelection, other: RawSelection) -> RawSelection:
     """The better set of two, with the claims, the programs and the seconds of both."""
     chosen = best.chosen
-    if one.chosen is not None and (
-        chosen is None or selection_score(problem, one.chosen) > selection_score(problem, chosen)
+    if other.chosen is not None and (
+        chosen is None or selection_score(problem, other.chosen) > selection_score(problem, chosen)
     ):
-        chosen = one.chosen
+        chosen = other.chosen
     return replace(
         best,
         chosen=chosen,
-        claimed=np.minimum(best.claimed, one.claimed),
-        solved=best.solved + one.solved,
-        seconds=best.seconds + one.seconds,
+        claimed=np.minimum(best.claimed, other.claimed),
+        solved=best.solved + other.solved,
+        seconds=best.seconds + other.seconds,
     )
 
 
@@ -351,17 +351,17 @@ def _checked_start(problem: SelectionProblem, start: IntArray, bounds: SizeBound
 def _certified(
     blank: SelectionSolution,
     problem: SelectionProblem,
-    found: RawSelection,
+    answer: RawSelection,
     unit: float,
     bounds: SizeBounds,
-    known: IntArray | None,
+    incumbent: IntArray | None,
 ) -> SelectionSolution:
     """The answer in the problem's own terms, with what can be proven of it."""
-    chosen = known if found.chosen is None else problem.hireable[found.chosen]
+    chosen = incumbent if answer.chosen is None else problem.hireable[answer.chosen]
     certificate = certify_selection(problem, chosen, bounds)
     if certificate.upper_bound is None:
         return replace(blank, certificate=certificate)
-    claimed = float(np.minimum(bounds.value, found.claimed * unit).max())
+    claimed = float(np.minimum(bounds.value, answer.claimed * unit).max())
     bound = min(claimed, certificate.upper_bound)
     if chosen is None:
         return replace(blank, bound=bound, certificate=certificate)
@@ -376,21 +376,21 @@ def _certified(
 def _contradiction(
     problem: SelectionProblem,
     solution: SelectionSolution,
-    found: RawSelection,
+    answer: RawSelection,
     unit: float,
-    known: IntArray | None,
+    incumbent: IntArray | None,
 ) -> str:
     """What is wrong with an answer, in words; empty when nothing is."""
     if solution.certificate.status == "failed":
         return f"the solver's answer fails its certificate: {solution.certificate.failed}"
-    if found.note:
-        return found.note
-    for known_set in (solution.chosen, known):
-        if known_set is not None:
-            score, claim = selection_score(problem, known_set), found.claimed[len(known_set) - 1]
+    if answer.note:
+        return answer.note
+    for members in (solution.chosen, incumbent):
+        if members is not None:
+            score, claim = selection_score(problem, members), answer.claimed[len(members) - 1]
             if score - claim * unit > OPTIMALITY * score_unit(problem, score):
                 return (
-                    f"the solver claims that no set of {len(known_set)} workers has a score above "
+                    f"the solver claims that no set of {len(members)} workers has a score above "
                     f"{claim * unit:g}, and one has {score:g}"
                 )
     if solution.termination is Termination.OPTIMAL:

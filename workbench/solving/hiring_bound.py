@@ -237,10 +237,10 @@ def _square(total: Fraction, size: int) -> Fraction:
 def _set_checks(problem: SelectionProblem, chosen: IntArray) -> list[Check]:
     """Hold a set against the problem: distinct workers, who may be hired, within K and B."""
     workers = np.asarray(chosen)
-    known = workers.ndim == 1 and workers.size > 0 and workers.dtype.kind in "iu"
-    known = known and bool(((workers >= 0) & (workers < len(problem.gain))).all())
-    checks = [_check("workers of the problem", 0.0 if known else 1.0)]
-    if not known:
+    in_range = workers.ndim == 1 and workers.size > 0 and workers.dtype.kind in "iu"
+    in_range = in_range and bool(((workers >= 0) & (workers < len(problem.gain))).all())
+    checks = [_check("workers of the problem", 0.0 if in_range else 1.0)]
+    if not in_range:
         return checks
     checks += [
         _check("each worker once", float(len(workers) - len(np.unique(workers)))),

@@ -177,16 +177,16 @@ def _average(problem: TypedProblem, epsilon: float, route: str) -> InformationLi
     errors, nobody = np.full(types, epsilon), np.zeros(classes)
     best = InformationLimit(0.0, "bound", None, errors, np.zeros(types), nobody, problem)
     for _ in range(ROUNDS):
-        found = _over_tangents(problem, epsilon, points, route)
-        if found is None or found.labels is None:
+        limit = _over_tangents(problem, epsilon, points, route)
+        if limit is None or limit.labels is None:
             # Even over some of the tangents there is no solution, or the solver finds none.
-            return best if found is None else found
-        best = found if found.value >= best.value else best
-        need = problem.tasks * needed_information(np.maximum(found.errors, LEAST * epsilon))
-        short = need - (problem.quality * found.labels).sum(axis=1)
+            return best if limit is None else limit
+        best = limit if limit.value >= best.value else best
+        need = problem.tasks * needed_information(np.maximum(limit.errors, LEAST * epsilon))
+        short = need - (problem.quality * limit.labels).sum(axis=1)
         if (short <= NEAR * problem.tasks.sum() * needed_information(epsilon)).all():
             return replace(best, status="proven")
-        points = np.vstack([points, np.clip(found.errors, LEAST * epsilon, 0.5)])
+        points = np.vstack([points, np.clip(limit.errors, LEAST * epsilon, 0.5)])
     return best
 
 
@@ -198,12 +198,14 @@ def _over_tangents(
     pairs = len(problem.pairs[0])
     if route == "pyomo":
         model = average_limit(problem, epsilon, points)
-        told = run_model(model, RunOptions(), integer=False)
-        ending, values, duals = told.termination, None, None
-        if told.values is not None and told.duals is not None:
-            values = np.array([told.values[v] for v in (*model.y.values(), *model.errors.values())])
+        outcome = run_model(model, RunOptions(), integer=False)
+        ending, values, duals = outcome.termination, None, None
+        if outcome.values is not None and outcome.duals is not None:
+            values = np.array(
+                [outcome.values[v] for v in (*model.y.values(), *model.errors.values())]
+            )
             rows = (*model.capacity.values(), *model.cover.values(), model.mean)
-            duals = np.array([told.duals[row] for row in rows])
+            duals = np.array([outcome.duals[row] for row in rows])
     else:
         solved = run(_arrays(problem, epsilon, points), RunOptions())
         ending, values, duals = solved.termination, solved.values, solved.row_duals
@@ -235,7 +237,7 @@ def _arrays(problem: TypedProblem, epsilon: float, points: FloatArray) -> Linear
     task, worker = problem.pairs
     cover = classes + types * np.arange(rounds)
     index = np.column_stack([worker, cover + task[:, None]])
-    told = np.repeat(problem.quality[task, worker][:, None], rounds, axis=1)
+    information = np.repeat(problem.quality[task, worker][:, None], rounds, axis=1)
     errors = np.column_stack([cover + np.arange(types)[:, None], np.full(types, rows - 1)])
     starts = np.cumsum([0] + [rounds + 1] * (len(task) + types))
     return LinearModel(
@@ -251,7 +253,7 @@ def _arrays(problem: TypedProblem, epsilon: float, points: FloatArray) -> Linear
         start=starts,
         index=np.append(index, errors).astype(np.int32),
         value=np.append(
-            np.column_stack([np.ones(len(task)), told]),
+            np.column_stack([np.ones(len(task)), information]),
             np.column_stack([-slope.T, np.ones(types)]),
         ),
     )

@@ -201,37 +201,37 @@ def highest(*bounds: float | None) -> float | None:
 
 
 def _by_methods(
-    known: SearchState, relaxed: RawAnswer, route: str, method: str, left: Remaining
+    search: SearchState, relaxed: RawAnswer, route: str, method: str, left: Remaining
 ) -> RawAnswer:
     """The answer of the method asked for, or of the first after it whose answer is sound."""
     order = [method, *(each for each in FALLBACKS if each != method)]
     if route == "pyomo":
         order = ["pyomo"]
-    elif known.problem.limited:  # the others do not know how many labels a task may get
+    elif search.problem.limited:  # the others do not know how many labels a task may get
         order = ["mip"]
     failed: list[str] = []
     for name in order:
-        before = known.answer
-        answer = _METHODS[name](known, relaxed, left)
-        wrong = _wrong(known, answer, left().gap)
+        before = search.answer
+        answer = _METHODS[name](search, relaxed, left)
+        wrong = _wrong(search, answer, left().gap)
         if not wrong:
             note = f"{'; '.join(failed)}; solved by {name}" if failed else answer.note
-            return replace(known.complete(answer), note=note)
+            return replace(search.complete(answer), note=note)
         failed.append(f"{name} {wrong}")
         # Plans are checked when they come; a bound of branch and bound is not to be used any more.
-        known.answer = replace(before, pairs=known.answer.pairs, history=known.answer.history)
+        search.answer = replace(before, pairs=search.answer.pairs, history=search.answer.history)
         if left().over:
             break
     answer = RawAnswer(Termination.NUMERICS, note="; ".join(failed))
-    return replace(known.complete(answer), note=answer.note)
+    return replace(search.complete(answer), note=answer.note)
 
 
-def _wrong(known: SearchState, answer: RawAnswer, gap: float) -> str:
+def _wrong(search: SearchState, answer: RawAnswer, gap: float) -> str:
     """What speaks against an answer that may leave a gap; empty for nothing."""
-    cost, best = known.cost(answer), known.cost(known.answer)
+    cost, best = search.cost(answer), search.cost(search.answer)
     ending, least = answer.termination, min(cost, best)
-    bound = highest(answer.bound, known.answer.bound)
-    broken = "" if answer.pairs is None else _broken(known.problem, answer.pairs)
+    bound = highest(answer.bound, search.answer.bound)
+    broken = "" if answer.pairs is None else _broken(search.problem, answer.pairs)
     wrong = {
         answer.note or "found no answer": ending is Termination.NUMERICS,
         "denies a solution that is known": ending is Termination.INFEASIBLE and best < np.inf,
@@ -253,15 +253,15 @@ def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
     return ", ".join(check.name for check in checks if not check.passed)
 
 
-def _by_patterns(known: SearchState, relaxed: RawAnswer, left: Remaining) -> RawAnswer:
+def _by_patterns(search: SearchState, relaxed: RawAnswer, left: Remaining) -> RawAnswer:
     """Column generation: to the end where only it can get there, else while it gets on.
 
     Label counts go before it where they can prove an optimum at once, and what it leaves open
     branch and bound may close.
     """
-    problem = known.problem
+    problem = search.problem
     if labels_count(problem):
-        counted = _by_search(known, relaxed, left, branching=False)
+        counted = _by_search(search, relaxed, left, branching=False)
         if counted.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
             return counted
     prices = np.zeros(problem.typed.shape[1])
@@ -271,14 +271,14 @@ def _by_patterns(known: SearchState, relaxed: RawAnswer, left: Remaining) -> Raw
         problem,
         prices,
         left(),
-        known.tell,
-        start=known.answer.pairs,
-        bound=known.answer.bound,
+        search.tell,
+        start=search.answer.pairs,
+        bound=search.answer.bound,
         patience=PATIENCE if len(problem.pairs[0]) <= CLOSABLE else None,
     )
     if planned.termination is Termination.OPTIMAL or left().over:
         return planned
-    return _by_search(known, relaxed, left)
+    return _by_search(search, relaxed, left)
 
 
 def labels_count(problem: AssignmentProblem) -> bool:
@@ -289,34 +289,34 @@ def labels_count(problem: AssignmentProblem) -> bool:
 
 
 def _by_search(
-    known: SearchState, relaxed: RawAnswer, left: Remaining, *, branching: bool = True
+    search: SearchState, relaxed: RawAnswer, left: Remaining, *, branching: bool = True
 ) -> RawAnswer:
     """Heuristic and label counts, then branch and bound on what they leave open."""
     if relaxed.pairs is None or relaxed.task_weights is None:
-        if not known.problem.limited:
-            return _by_highs(known, relaxed, left)
-        n, m = known.problem.shape
-        nothing = np.zeros(len(known.problem.pairs[0]))
+        if not search.problem.limited:
+            return _by_highs(search, relaxed, left)
+        n, m = search.problem.shape
+        nothing = np.zeros(len(search.problem.pairs[0]))
         relaxed = replace(
             relaxed, pairs=nothing, task_weights=np.zeros(n), worker_prices=np.zeros(m)
         )
     return solve_from_start(
-        known.problem,
+        search.problem,
         relaxed,
         left(),
-        start=known.answer.pairs,
+        start=search.answer.pairs,
         share=None if branching else COUNTING,
         branching=branching,
-        report=known.tell,
+        report=search.tell,
     )
 
 
-def _by_highs(known: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
-    return run_arrays(known.problem, "ip", left(), known.answer.pairs, known.improved)
+def _by_highs(search: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
+    return run_arrays(search.problem, "ip", left(), search.answer.pairs, search.improved)
 
 
-def _by_pyomo(known: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
-    return run_pyomo(known.problem, "ip", left())
+def _by_pyomo(search: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
+    return run_pyomo(search.problem, "ip", left())
 
 
 _METHODS = {"patterns": _by_patterns, "highs": _by_highs, "mip": _by_search, "pyomo": _by_pyomo}

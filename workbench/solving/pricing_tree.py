@@ -147,10 +147,10 @@ def smaller_tree(pricing: LeastPrice, nodes: int) -> PriceTree:
 
 def _label_split(pricing: LeastPrice, most: int) -> LabelSplit:
     """All labels split, with the charges at which the linear programs prove most."""
-    charge, given = best_charge(pricing, 1, most), best_charge(pricing, -1, most + 1)
+    charge, discount = best_charge(pricing, 1, most), best_charge(pricing, -1, most + 1)
     below = pricing_tree(charged(pricing, charge, most), FIRST)
-    above = pricing_tree(charged(pricing, -given, most + 1), FIRST)
-    return LabelSplit(most, (charge, given), below, above)
+    above = pricing_tree(charged(pricing, -discount, most + 1), FIRST)
+    return LabelSplit(most, (charge, discount), below, above)
 
 
 def _fewest(pricing: LeastPrice) -> int:

@@ -105,8 +105,8 @@ def integrality_gap() -> str:
 def solver_version() -> str:
     """HiGHS 1.14.0 called wrong answers optimal."""
     installed = versions()["highspy"]
-    known = tuple(int(part) for part in installed.split(".")[:3] if part.isdigit())
-    return "1.15.1 or newer" if known >= (1, 15, 1) else installed
+    numbers = tuple(int(part) for part in installed.split(".")[:3] if part.isdigit())
+    return "1.15.1 or newer" if numbers >= (1, 15, 1) else installed
 
 
 KNOWN_PROBLEMS: tuple[tuple[str, Callable[[], str], str, str], ...] = (

@@ -44,8 +44,8 @@ class Incumbent:
         cost, bound = (
             "none" if value is None else f"{value:.10g}" for value in (self.objective, self.bound)
         )
-        known = self.objective and self.bound is not None
-        gap = f", gap {100 * self.open_share:.3g} %" if known else ""
+        bounded = self.objective and self.bound is not None
+        gap = f", gap {100 * self.open_share:.3g} %" if bounded else ""
         return f"cost {cost}, bound {bound}{gap}"
 
     @property

@@ -58,7 +58,7 @@ class JointRelaxation:
 
 
 def relax(
-    problem: JointProblem, left: Remaining, known: JointProof | None = None, near: float = NEAR
+    problem: JointProblem, left: Remaining, earlier: JointProof | None = None, near: float = NEAR
 ) -> JointRelaxation:
     """Solve the relaxation, or find that there is none.
 
@@ -66,7 +66,7 @@ def relax(
     ----------
     left
         Options with the time that is left.
-    known
+    earlier
         Proof of a similar problem, whose tangents are a start.
     near
         A promise may be missed by this share of ε.
@@ -78,16 +78,16 @@ def relax(
     even = np.log(problem.idle.sum(axis=1)[asking] / problem.epsilon[asking])
     at: list[int] = asking.tolist()
     points = [np.full(len(problem.weights), cover) for cover in even]
-    if known is not None:
-        at += known.task_class.tolist()
-        points += list(known.points)
-    rows, found = list[Tangent](), JointRelaxation(Termination.TIME_LIMIT)
+    if earlier is not None:
+        at += earlier.task_class.tolist()
+        points += list(earlier.points)
+    rows, relaxation = list[Tangent](), JointRelaxation(Termination.TIME_LIMIT)
     for _ in range(ROUNDS):
         rows += [problem.tangent(t, points[k]) for k, t in enumerate(at) if k >= len(rows)]
         ran = run(_model(problem, kinds, workers, at, rows), left())
         if ran.values is None or ran.row_duals is None:
             late = ran.termination is Termination.TIME_LIMIT  # the round before proves a bound too
-            return found if late else JointRelaxation(ran.termination)
+            return relaxation if late else JointRelaxation(ran.termination)
         duals, labels = ran.row_duals, np.zeros((types, m))
         labels[kinds, workers] = ran.values
         share = labels / np.maximum(problem.tasks, 1)[:, None]
@@ -103,12 +103,12 @@ def relax(
             np.maximum(-duals[:m], 0.0),
         )
         ending = Termination.TIME_LIMIT if missed else Termination.OPTIMAL
-        found = JointRelaxation(ending, labels, proof)
+        relaxation = JointRelaxation(ending, labels, proof)
         if not missed or left().over:
             break
         at += missed
         points += [problem.gathered(t, share[t]) for t in missed]
-    return found
+    return relaxation
 
 
 def cover_prices(problem: JointProblem, proof: JointProof) -> FloatArray:

@@ -125,10 +125,10 @@ def solve_joint(
             blank, termination=relaxed.termination, seconds=time.perf_counter() - started
         )
     if formulation == "relaxation":
-        found = _relaxation(problem, blank, relaxed)
+        solution = _relaxation(problem, blank, relaxed)
     else:
-        found = _whole(problem, blank, relaxed.proof, left, asked, certified=certified)
-    return replace(found, seconds=time.perf_counter() - started)
+        solution = _whole(problem, blank, relaxed.proof, left, asked, certified=certified)
+    return replace(solution, seconds=time.perf_counter() - started)
 
 
 def _relaxation(
@@ -174,7 +174,7 @@ def _whole(
         if certified:
             bounds |= _surrogate_bound(problem, proof, left())
     lower, source = max((value, name) for name, value in bounds.items())
-    known = replace(
+    solution = replace(
         blank,
         worker_prices=proof.worker_prices,
         joint_proof=proof,
@@ -186,11 +186,13 @@ def _whole(
     if plan is None:
         if claimed is None or late:
             why = "" if late else "no plan among the sets of workers tried: use a larger epsilon"
-            return replace(known, termination=ended, note=why)
+            return replace(solution, termination=ended, note=why)
         if problem.least is None and problem.most is None:
-            return replace(known, note="no whole plan keeps every promise")
+            return replace(solution, note="no whole plan keeps every promise")
         why = "is the hardest: no whole plan keeps every promise within the least and most labels"
-        return replace(known, infeasibility=_limited(blank, _hardest(problem), why, proven=False))
+        return replace(
+            solution, infeasibility=_limited(blank, _hardest(problem), why, proven=False)
+        )
     assert blank.task_class is not None
     kinds = blank.task_class
     spent = float((problem.prices[kinds] * plan).sum())
@@ -203,7 +205,7 @@ def _whole(
     bound = lower if claimed is None else max(lower, claimed)
     optimal = spent - bound <= max(asked.gap, 1e-9) * spent
     return replace(
-        known,
+        solution,
         termination=Termination.OPTIMAL if optimal else ended,
         objective=spent,
         bound=min(bound, spent),
@@ -223,14 +225,14 @@ def _limited(blank: JointSolution, t: int, why: str, *, proven: bool) -> Infeasi
 def _hardest(problem: JointProblem) -> int:
     """The task class whose best workers, as many as it may have, promise least for its ε."""
     many = problem.limits[1]
-    found = np.zeros(problem.shape[0])
+    excess = np.zeros(problem.shape[0])
     for t in np.flatnonzero(problem.tasks).tolist():
         left, factor = problem.idle[t], np.exp(-problem.gains[t][problem.usable[t]])
         for _ in range(min(many[t], len(factor))):
             j = int((factor @ left).argmin())
             left, factor = left * factor[j], np.delete(factor, j, axis=0)
-        found[t] = left.sum() / problem.epsilon[t]
-    return int(found.argmax())
+        excess[t] = left.sum() / problem.epsilon[t]
+    return int(excess.argmax())
 
 
 def _checks(
@@ -241,8 +243,8 @@ def _checks(
     missed = float((errors / problem.epsilon[kinds]).max(initial=0.0)) - 1.0
     wrong = float((plan > problem.usable[kinds]).sum())
     few, many = (bound[kinds] for bound in problem.limits)
-    given = plan.sum(axis=1)
-    beyond = float(np.maximum(few - given, given - many).max(initial=0.0))
+    counts = plan.sum(axis=1)
+    beyond = float(np.maximum(few - counts, counts - many).max(initial=0.0))
     return (
         Check("capacity", over <= 0, max(over, 0.0), 0.0),
         Check("promised error", missed <= KEPT * 1.001, max(missed, 0.0), KEPT),
@@ -298,7 +300,7 @@ def _generated(
     supply: FloatArray,
     rng: np.random.Generator,
     until: float,
-    known: list[Pattern] | None = None,
+    earlier: list[Pattern] | None = None,
 ) -> Master:
     """The master with all the sets that are worth having for tasks and capacity that are left."""
     types, m = problem.shape
@@ -306,19 +308,19 @@ def _generated(
     master = Master(tasks, supply, open_prices)
     kinds = np.flatnonzero(tasks)
     sets = {t: WorkerSets(problem, t, problem.usable[t] & (supply >= 1)) for t in kinds.tolist()}
-    master.add(p for p in known or [] if tasks[p.task_class] and (p.copies <= supply).all())
+    master.add(p for p in earlier or [] if tasks[p.task_class] and (p.copies <= supply).all())
 
     def priced(t: int, at: FloatArray, many: int, spread: float) -> list[Pattern]:
-        found = []
+        patterns = []
         for k in range(many):
             noise = np.exp(rng.normal(0.0, spread * (k / many), m)) if k else None
             chosen = sets[t].cheapest(problem.prices[t] + at, noise)
             if chosen is None:
                 break
-            found.append(_pattern(problem, t, chosen))
-        return found
+            patterns.append(_pattern(problem, t, chosen))
+        return patterns
 
-    starts = max(2, STARTS // types) if known is None else 2
+    starts = max(2, STARTS // types) if earlier is None else 2
     for t in kinds.tolist():
         master.add(priced(t, prices, starts, 0.5))
     while time.perf_counter() < until:
@@ -362,7 +364,7 @@ def _dive(
         if tasks.any():
             pause = time.perf_counter() + 0.1 * max(until - time.perf_counter(), 0.0)
             master = _generated(
-                problem, mix.worker_prices, tasks, supply, rng, pause, known=master.patterns
+                problem, mix.worker_prices, tasks, supply, rng, pause, earlier=master.patterns
             )
     prices = master.solve().worker_prices
     for t in np.repeat(np.arange(len(tasks)), tasks).tolist():  # one by one, where time is short

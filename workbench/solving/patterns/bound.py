@@ -101,23 +101,23 @@ def least_price(problem: TypedProblem, task_class: int, each: IntArray) -> int:
     need = float(problem.requirement[task_class]) * (1 - SLACK)
     owner, copies = _lots(limits(problem, task_class), problem.quality[task_class])
     quality, price = problem.quality[task_class][owner] * copies, each[owner] * copies
-    known, free, rest = _settled(quality, price, need)
-    if known is None:
+    upper, free, rest = _settled(quality, price, need)
+    if upper is None:
         return 0
     base = int(price[free].sum())
     # Margins far above what floats lose, on the side that lowers the bound.
     left = math.fsum([need, *(-quality[free]).tolist()]) - 1e-14 * need
     if left <= 0:
-        return min(base, known)
+        return min(base, upper)
     share = np.minimum(quality[rest], left) / left * (1 + 1e-14)
     weight = np.clip(np.ceil(share * STEPS), 1, STEPS).astype(np.int64)
     states = max(FEWEST, int(CELLS / (problem.shape[0] * len(weight))))
-    least = base + _least(weight, price[rest], known - base, states)
+    least = base + _least(weight, price[rest], upper - base, states)
     return least if least < NEVER else 0
 
 
-def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
-    """The least price of lots that weigh `STEPS` together, or `known` where none is below that.
+def _least(weight: IntArray, price: IntArray, upper: int, states: int) -> int:
+    """The least price of lots that weigh `STEPS` together, or `upper` where none is below that.
 
     Lots whose price is farthest from the rate that breaks the greedy order come first: what a
     state has spent beyond that rate, and what the lots to come can win back at most, show most
@@ -128,7 +128,7 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
     reached = np.cumsum(weight[order])
     at = int(np.searchsorted(reached, STEPS))
     if at == len(order):
-        return known
+        return upper
     rate = float(price[order[at]]) / float(weight[order[at]])
     reduced = price - rate * weight
     order = np.argsort(-np.abs(reduced), kind="stable")
@@ -141,10 +141,10 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
     for done, (lot, charge, gain) in enumerate(lots, start=1):
         more, dearer = weights + lot, prices + charge
         meets = more >= STEPS
-        known = min(known, int(dearer[meets].min(initial=known)))
+        upper = min(upper, int(dearer[meets].min(initial=upper)))
         weights, prices = np.append(weights, more[~meets]), np.append(prices, dearer[~meets])
         spent = prices + rate * (STEPS - weights) + gain
-        cheap = spent < known * (1 + 1e-9) + margin
+        cheap = spent < upper * (1 + 1e-9) + margin
         weights, prices = _undominated(weights[cheap], prices[cheap])
         if len(weights) > states:
             steps = min(DENSER * states, DENSEST)
@@ -152,8 +152,8 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
             completed = _completed(weights, prices, *left, DENSER * states)
             if completed is None:
                 completed = _counted(weights, prices, *left, steps)
-            return min(known, completed)
-    return known
+            return min(upper, completed)
+    return upper
 
 
 def _completed(

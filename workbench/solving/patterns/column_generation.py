@@ -95,15 +95,15 @@ class CoverPricing:
     ) -> tuple[list[Pattern], float]:
         """Solve the knapsack cover."""
         quality, need = self.problem.quality[task_class], self.problem.requirement[task_class]
-        found = cheapest_patterns(
+        sets = cheapest_patterns(
             quality, float(need), charge, most, steps=steps or COARSE, extra=EXTRA, rng=rng
         )
-        if steps == EXACT and found and need > 0:
-            better = improved_patterns(quality, float(need), charge, most, found[0], wanted=WANTED)
-            found = better or found[:1]
+        if steps == EXACT and sets and need > 0:
+            better = improved_patterns(quality, float(need), charge, most, sets[0], wanted=WANTED)
+            sets = better or sets[:1]
         prices = self.problem.prices[task_class]
-        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in found]
-        return patterns, float(charge @ found[0]) if found else np.inf
+        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in sets]
+        return patterns, float(charge @ sets[0]) if sets else np.inf
 
     def bound(self, worker_prices: FloatArray) -> Fraction:
         """Evaluate it in whole numbers."""
@@ -226,12 +226,12 @@ def generate(
             for mu, side in zip(asked[size:].tolist(), sides, strict=True):
                 charge += mu * side.sign * side.pairs[t]
             paid, charge = np.minimum(charge, 0.0), np.maximum(charge, 0.0)
-            found, lowest = search.pricing.cheapest(t, charge, most[t], resolution[0], search.rng)
-            if found:
+            sets, lowest = search.pricing.cheapest(t, charge, most[t], resolution[0], search.rng)
+            if sets:
                 cheapest[t] = lowest + float(paid @ most[t])
-                every += found
+                every += sets
             if paid.any():
-                filled = [np.where(paid < 0, most[t], pattern.copies) for pattern in found]
+                filled = [np.where(paid < 0, most[t], pattern.copies) for pattern in sets]
                 every += [Pattern.of(problem, t, copies) for copies in filled]
         new = master.add(every)
         # What it costs to leave a task open bounds what it can be worth.
@@ -338,7 +338,7 @@ def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: 
 def replan(
     search: Search,
     plan: PatternPlan,
-    known: Generated,
+    generated: Generated,
     *,
     size: int,
     seconds: float,
@@ -369,18 +369,18 @@ def replan(
         search,
         tasks,
         room,
-        known.worker_prices,
-        [*(p for p, _ in plan), *known.patterns],
+        generated.worker_prices,
+        [*(p for p, _ in plan), *generated.patterns],
         tolerance=tolerance,
         steps=_fine(search),
         rounds=80,
     )
     if start.mix.short.sum() > 1e-6 or _no_better(problem, start.mix.cost, before):
         return None
-    found = whole(search, tasks, room, start.patterns, seconds)
-    if found is None or not cost(found) < before - 1e-9 * max(1.0, before):
+    better = whole(search, tasks, room, start.patterns, seconds)
+    if better is None or not cost(better) < before - 1e-9 * max(1.0, before):
         return None
-    return keep + found
+    return keep + better
 
 
 def whole(

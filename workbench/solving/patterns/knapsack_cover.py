@@ -63,11 +63,11 @@ def cheapest_patterns(
     always, free = _core(q, c, need)
     if always is None:
         return []
-    found = [np.zeros(len(quality), dtype=np.int64)]
+    patterns = [np.zeros(len(quality), dtype=np.int64)]
     left = need - q[always].sum()
-    np.add.at(found[0], owner[always], copies[always])
+    np.add.at(patterns[0], owner[always], copies[always])
     if left <= need * SLACK / 10:
-        return found
+        return patterns
     free = rng.permutation(np.flatnonzero(free))
     table = _Table(q[free], c[free], left, min(steps, max(1000, MOST_CELLS // len(free))))
     sets = [s for state in table.near() if (s := table.read(len(free), state)) is not None]
@@ -77,7 +77,7 @@ def cheapest_patterns(
         if shorter is None:
             break
         sets.append(shorter)
-    base, different = found[0], {}
+    base, different = patterns[0], {}
     enough = need * (1 - SLACK / 10)
     for chosen in sets:
         counts = base.copy()
@@ -95,10 +95,10 @@ def improved_patterns(
     need: float,
     price: FloatArray,
     most: IntArray,
-    known: IntArray,
+    pattern: IntArray,
     wanted: int,
 ) -> list[IntArray]:
-    """Patterns cheaper than one that is `known`, the cheapest of all first, without any steps.
+    """Patterns cheaper than `pattern`, the cheapest of all first, without any steps.
 
     The states are undominated pairs of cover and price, as in `bound`; lots that tell most come
     first, and what those to come can win back at most shows most states to be dear. Where more
@@ -108,16 +108,16 @@ def improved_patterns(
     ----------
     quality, need, price, most
         As in `cheapest_patterns`.
-    known
-        Counts of a pattern, shape (K,): the cheaper it is, the fewer states.
+    pattern
+        Its counts, shape (K,): the cheaper it is, the fewer states.
     wanted
         How many of those that are met on the way are kept.
     """
     need *= 1 - SLACK / 10
     owner, copies = _pieces(quality, most)
     q, c = quality[owner] * copies, price[owner] * copies
-    rate, always, free = _free_lots(q, c, need, float(price @ known))
-    left, least = need - q[always].sum(), float(price @ known) - float(c[always].sum())
+    rate, always, free = _free_lots(q, c, need, float(price @ pattern))
+    left, least = need - q[always].sum(), float(price @ pattern) - float(c[always].sum())
     reduced = c - rate * q
     gains = np.minimum(reduced[free], 0.0)
     to_come = gains.sum() - np.cumsum(gains)
@@ -145,20 +145,20 @@ def improved_patterns(
             break
     base = np.zeros(len(quality), dtype=np.int64)
     np.add.at(base, owner[always], copies[always])
-    found = {}
-    for _, steps, end, last in sorted(ends, key=lambda one: one[0])[:wanted]:
+    cheaper = {}
+    for _, steps, end, last in sorted(ends, key=lambda state: state[0])[:wanted]:
         chosen = _read_back(trail, free, steps, end) + last.tolist()
         counts = base.copy()
         np.add.at(counts, owner[chosen], copies[chosen])
         if quality @ counts >= need:
-            found[counts.tobytes()] = counts
-    return list(found.values())
+            cheaper[counts.tobytes()] = counts
+    return list(cheaper.values())
 
 
 def _free_lots(
-    q: FloatArray, c: FloatArray, need: float, known: float
+    q: FloatArray, c: FloatArray, need: float, upper: float
 ) -> tuple[float, BoolArray, IntArray]:
-    """The rate that breaks the greedy order, and lots by what tells of patterns cheaper than known.
+    """The rate that breaks the greedy order, and lots by what tells of patterns below `upper`.
 
     Those that every such pattern has, as a mask; and those that it may have, telling most first.
     """
@@ -166,7 +166,7 @@ def _free_lots(
     at = min(int(np.searchsorted(np.cumsum(q[order]), need)), len(order) - 1)
     rate = float(c[order[at]] / q[order[at]])
     reduced = c - rate * q
-    apart = known - (rate * need + np.minimum(reduced, 0.0).sum()) + 1e-9 * known
+    apart = upper - (rate * need + np.minimum(reduced, 0.0).sum()) + 1e-9 * upper
     free = np.flatnonzero(np.abs(reduced) <= apart)
     return rate, reduced < -apart, free[np.argsort(-np.abs(reduced[free]), kind="stable")]
 
@@ -206,11 +206,11 @@ def _completed(
     at = np.searchsorted(more, left - covers)
     meets = np.flatnonzero(at < len(more))
     total = prices[meets] + dearer[at[meets]]
-    found = []
+    completions = []
     for i in np.argsort(total, kind="stable")[:wanted].tolist():
         chosen = sets[at[meets[i]]] >> np.arange(len(lots)) & 1 == 1
-        found.append((int(meets[i]), lots[chosen]))
-    return found
+        completions.append((int(meets[i]), lots[chosen]))
+    return completions
 
 
 def _undominated(covers: FloatArray, prices: FloatArray) -> IntArray:

@@ -73,9 +73,9 @@ def plan_at_cost(search: Search, at: Generated, target: float) -> PatternPlan | 
         return None
     tasks, labels, times = counts
     plan = [(p, n) for p, n in zip(chosen, times.tolist(), strict=True) if n]
-    for (task_class, length), number, given in zip(dealt, tasks.tolist(), labels, strict=True):
+    for (task_class, length), number, copies in zip(dealt, tasks.tolist(), labels, strict=True):
         quality = problem.quality[task_class]
-        rows = deal_rows(number, length, given, quality)
+        rows = deal_rows(number, length, copies, quality)
         need = float(problem.requirement[task_class]) * (1 - SLACK / 10)
         if not level(search, rows, quality, need):
             return None
@@ -122,7 +122,7 @@ def _counted(
     g, k = np.nonzero(_worth(problem, at)[kind])
     x, most = labels[g, k], np.array([limits(problem, t) for t in range(kinds)])
     every, pairs, last = np.arange(len(tasks)), np.arange(len(g)), np.arange(len(patterns))
-    given, spare = len(tasks) + pairs, len(tasks) + len(g)
+    amounts, spare = len(tasks) + pairs, len(tasks) + len(g)
     own, price = spare + 1 + last, np.array([p.cost for p in patterns])
     of = np.array([p.task_class for p in patterns], dtype=np.int64)
     copies = np.array([p.copies for p in patterns]).reshape(len(patterns), classes)
@@ -130,17 +130,17 @@ def _counted(
     columns, cost = spare + 1 + len(patterns), problem.prices[kind[g], k]
     blocks = [
         _block(kinds, columns, (kind, every, 1.0), (of, own, 1.0)),
-        _block(classes, columns, (k, given, 1.0), (by, own[p], copies[p, by])),
-        _block(len(tasks), columns, (g, given, 1.0), (every, every, -length)),
-        _block(len(g), columns, (pairs, given, 1.0), (pairs, g, -most[kind[g], k])),
+        _block(classes, columns, (k, amounts, 1.0), (by, own[p], copies[p, by])),
+        _block(len(tasks), columns, (g, amounts, 1.0), (every, every, -length)),
+        _block(len(g), columns, (pairs, amounts, 1.0), (pairs, g, -most[kind[g], k])),
         _block(
             len(tasks),
             columns,
-            (g, given, problem.quality[kind[g], k]),
+            (g, amounts, problem.quality[kind[g], k]),
             (every, every, -problem.requirement[kind]),
             (every, spare + 0 * every, -tasks),
         ),
-        _block(1, columns, (0 * pairs, given, cost), (0 * last, own, price)),
+        _block(1, columns, (0 * pairs, amounts, cost), (0 * last, own, price)),
     ]
     none, free = np.zeros(len(tasks)), np.full(len(tasks), np.inf)
     unbounded = np.full(classes, -np.inf), np.full(len(g), -np.inf), np.array([-np.inf])
@@ -156,7 +156,7 @@ def _counted(
     goal[spare] = 1.0
     limit = min(SECONDS, search.seconds) if search.until < float("inf") else None
     search.check()
-    found = run(
+    outcome = run(
         LinearModel(
             goal,
             np.concatenate([np.maximum(np.floor(near) - AROUND, 0.0), [0.0], 0.0 * last]),
@@ -172,11 +172,11 @@ def _counted(
         ),
         RunOptions(limit, gap=ROUGH, seed=int(search.rng.integers(2**31)), nodes=NODES),
     )
-    if found.values is None or found.values[spare] <= 0:
+    if outcome.values is None or outcome.values[spare] <= 0:
         return None
-    values = np.rint(found.values).astype(np.int64)
+    values = np.rint(outcome.values).astype(np.int64)
     whole = np.zeros((len(tasks), classes), dtype=np.int64)
-    whole[g, k] = values[given]
+    whole[g, k] = values[amounts]
     return values[: len(tasks)], whole, values[own]
 
 
@@ -239,7 +239,7 @@ def level(search: Search, rows: IntArray, quality: FloatArray, need: float) -> b
             if other != least:
                 a, b = _split(search, rows[least], rows[other], quality)
                 lower = min(float(quality @ a), float(quality @ b))
-                best = max(best, (lower, other, a, b), key=lambda found: found[0])
+                best = max(best, (lower, other, a, b), key=lambda attempt: attempt[0])
             if best[0] >= need - 0.5 * (need - cover[least]):
                 break
         _, other, *new = best
@@ -257,12 +257,12 @@ def _split(
 ) -> tuple[IntArray, IntArray]:
     """Deal labels of two tasks anew, so that the one covered less is covered most."""
     lots = search.rng.permutation(np.repeat(np.arange(len(a)), np.abs(a - b)))[:SPLIT]
-    had = a[lots] > b[lots]
-    cover = np.array([quality @ a - quality[lots[had]].sum()])
+    from_a = a[lots] > b[lots]
+    cover = np.array([quality @ a - quality[lots[from_a]].sum()])
     for lot in lots.tolist():
         cover = np.append(cover, cover + quality[lot])
     both = float(quality @ a + quality @ b)
     at = int(np.argmax(np.minimum(cover, both - cover)))
     change = np.zeros_like(a)
-    np.add.at(change, lots, (at >> np.arange(len(lots)) & 1) - had)
+    np.add.at(change, lots, (at >> np.arange(len(lots)) & 1) - from_a)
     return a + change, b - change

@@ -171,8 +171,8 @@ class Master:
         whole = np.full(len(every), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
         accepted(model.changeColsIntegrality(len(every), every, whole), "integrality")
         model.run()
-        found = highspy.SolutionStatus.kSolutionStatusFeasible
-        if model.getInfo().primal_solution_status != found:
+        feasible = highspy.SolutionStatus.kSolutionStatusFeasible
+        if model.getInfo().primal_solution_status != feasible:
             return None
         values = np.rint(np.array(model.getSolution().col_value)).astype(np.int64)
         if values[:kinds].any():

@@ -161,8 +161,8 @@ def run_patterns(
     rng = np.random.Generator(np.random.PCG64(options.seed))
     search = Search(problem.typed, pricing or CoverPricing(problem.typed), rng, until)
     blank = RawAnswer(Termination.TIME_LIMIT, start, bound=bound)
-    known = None if start is None else float(problem.prices[problem.pairs] @ start)
-    best = _Best(problem, search.pricing, report, started, blank, known)
+    cost = None if start is None else float(problem.prices[problem.pairs] @ start)
+    best = _Best(problem, search.pricing, report, started, blank, cost)
     enough = max(options.gap, 0.0 if problem.integral_cost else OPTIMALITY)
     with contextlib.suppress(OutOfTime):
         generated = _refine(search, best, worker_prices, enough)

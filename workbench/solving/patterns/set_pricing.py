@@ -139,19 +139,19 @@ class SetPricing:
         nobody = np.zeros(len(charge), dtype=np.int64)
         if self.problem.requirement[task_class] <= 0:
             return [Pattern(task_class, nobody, 0.0)], 0.0
-        found = self.filled_up(task_class, charge, most)
-        known = self._least_known(task_class, charge, most)
-        if known is None:
+        sets = self.filled_up(task_class, charge, most)
+        least = self._least_known(task_class, charge, most)
+        if least is None:
             return [], math.inf
         near = charge * (1.0 + OFF * rng.integers(2) * np.abs(rng.standard_normal(len(charge))))
         step = self._step(task_class, near, most, steps)
         if step > 0:
             each = np.rint(near / step).astype(np.int64)
-            found += self._by_price(task_class, each, most, int(BEYOND * each @ known), WANTED)[0]
-        found = sorted([*found, known], key=lambda copies: float(charge @ copies))
+            sets += self._by_price(task_class, each, most, int(BEYOND * each @ least), WANTED)[0]
+        sets = sorted([*sets, least], key=lambda copies: float(charge @ copies))
         prices = self.problem.prices[task_class]
-        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in found]
-        return patterns, float(charge @ found[0])
+        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in sets]
+        return patterns, float(charge @ sets[0])
 
     def bound(self, worker_prices: FloatArray) -> float:
         """L(u) = Σ n_τ P_τ(u) − Σ m_k M_k u_k at prices near these, bounded from below."""
@@ -168,17 +168,17 @@ class SetPricing:
         charged = np.rint(u / step)
         total = -float(problem.supply @ charged)
         for t, charge, most in charges:
-            known = self._least_known(t, charge, most)
-            if known is not None:
+            cheapest = self._least_known(t, charge, most)
+            if cheapest is not None:
                 each = np.floor(problem.prices[t] / step * (1 + 1e-12)) + charged
-                top = int(each @ known)
+                top = int(each @ cheapest)
                 total += int(problem.tasks[t]) * self._by_price(t, each, most, top, 1)[1]
         return total * step - 1e-12 * abs(total * step)
 
     def _step(self, t: int, charge: FloatArray, most: IntArray, steps: int) -> float:
         """So much that a set costs that many steps, fewer where there are many workers."""
-        known = self._least_known(t, charge, most)
-        price = 0.0 if known is None else float(charge @ known)
+        cheapest = self._least_known(t, charge, most)
+        price = 0.0 if cheapest is None else float(charge @ cheapest)
         owner = _useful(charge, most, self.vote.weight[t], BEYOND * price)
         width = Profiles.down_to(float(self.vote.epsilon[t])).width
         return price / min(steps, max(COARSEST, int(CELLS / (2 * (len(owner) + 1) * (width + 1)))))
@@ -198,7 +198,7 @@ class SetPricing:
         # Twice the tolerance: once for the sets, once for what floats lose.
         enough = 2 * float(self.vote.epsilon[t]) * (1 + 2 * TOLERANCE)
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
-        found: list[IntArray] = []
+        sets: list[IntArray] = []
         least = top
         nodes = _nodes(profiles, self.vote.weight[t][owner], each[owner], top, enough)
         for visited, (reached, chosen) in enumerate(nodes):
@@ -209,10 +209,10 @@ class SetPricing:
                 copies = np.bincount(owner[list(chosen)], minlength=len(each))
                 if self._keep(t, copies):
                     least = min(least, reached)
-                    found.append(copies)
-                    if len(found) == wanted:
+                    sets.append(copies)
+                    if len(sets) == wanted:
                         break
-        return found, least
+        return sets, least
 
     def filled_up(self, t: int, charge: FloatArray, most: IntArray) -> list[IntArray]:
         """Sets of whoever is worth most beyond her price, at some rates, until allowed."""
@@ -221,7 +221,7 @@ class SetPricing:
         weight, worth = self.vote.weight[t], self.problem.quality[t]
         able = np.flatnonzero((most > 0) & (weight > 0))
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
-        found = []
+        sets = []
         for rate in RATES * float(np.median(charge[able])) if len(able) else []:
             copies, profile = np.zeros(len(charge), dtype=np.int64), profiles.nobody
             order = able[np.argsort(charge[able] - rate * worth[able], kind="stable")]
@@ -230,9 +230,9 @@ class SetPricing:
                 profile = profiles.joined(profile, float(weight[k]))
                 near = 0.5 * profile[0] <= self.vote.epsilon[t] * (1 + TOLERANCE)
                 if near and self._keep(t, copies):
-                    found.append(copies)
+                    sets.append(copies)
                     break
-        return found
+        return sets
 
     def _keep(self, t: int, copies: IntArray) -> bool:
         """Remember a set if it is allowed."""

@@ -116,7 +116,7 @@ def counted_relaxation(
     for i, count in enumerate(least_labels(problem)):
         keep[i, best[i, : 2 * count]] = True
     keep &= usable
-    found = plain
+    best_duals = plain
     n, m = problem.shape
     for _ in range(ROUNDS):
         model, pairs = core_arrays(problem, keep)
@@ -133,12 +133,12 @@ def counted_relaxation(
             np.maximum(-prices, 0.0),
         )
         bound = count_lagrangian(problem, proof)
-        if found.bound is None or bound > found.bound:
+        if best_duals.bound is None or bound > best_duals.bound:
             shares = np.zeros((n, m))
             shares[pairs] = result.values
-            found = CountDuals(proof, bound, shares)
+            best_duals = CountDuals(proof, bound, shares)
         more = usable & ~keep & (reduced_costs(problem, proof) < -MARGIN)
         if not more.any():
             break
         keep |= more
-    return found
+    return best_duals

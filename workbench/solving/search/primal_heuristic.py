@@ -89,13 +89,13 @@ class Heuristic:
         self.best: Draft | None = None
 
     def improve(
-        self, known: FloatArray | None = None, *, rounds: int = ROUNDS
+        self, start: FloatArray | None = None, *, rounds: int = ROUNDS
     ) -> FloatArray | None:
         """Search.
 
         Parameters
         ----------
-        known
+        start
             A feasible whole assignment to start from, shape (n, m), or None.
         rounds
             Rounds of ruin and recreate at most, after the core programs.
@@ -105,8 +105,8 @@ class Heuristic:
         The best whole assignment found, shape (n, m) of 0.0 and 1.0, within the capacities and
         covering all tasks; None when none was found.
         """
-        if known is not None:
-            self._offer(Draft(self.problem, known > 0.5))
+        if start is not None:
+            self._offer(Draft(self.problem, start > 0.5))
         nearest = self._mended_starts()
         if self.best is None and nearest is not None:
             nearest = self._recreate(nearest, ROUNDS, cover_only=True)
@@ -358,8 +358,8 @@ def solve_from_start(
             report=lambda assignment: tell(assignment[problem.pairs], None),
         )
         # Without a limit HiGHS goes on to the optimum: a good start is enough.
-        found = heuristic.improve(best, rounds=0 if limit is None else ROUNDS)
-        best = best if found is None else found
+        improved = heuristic.improve(best, rounds=0 if limit is None else ROUNDS)
+        best = best if improved is None else improved
     if branching:
         answer = _branch_and_bound(problem, best, duals, left(), tell)
         if duals.bound is not None and (answer.bound is None or answer.bound < duals.bound):
