@@ -115,13 +115,13 @@ def vote_errors(
     against = np.take_along_axis(against, order, axis=1)
     size = np.take_along_axis(size, order, axis=1)
     voters = np.count_nonzero(size, axis=1)
-    known: dict[bytes, ErrorRate] = {}
+    rates: dict[bytes, ErrorRate] = {}
     probability, radius = np.empty(len(size)), np.empty(len(size))
     for i, k in enumerate(voters):
         key = size[i, :k].tobytes() + against[i, :k].tobytes()
-        if key not in known:
-            known[key] = _error(against[i, :k], size[i, :k], atoms, cells)
-        probability[i], radius[i] = known[key].probability, known[key].radius
+        if key not in rates:
+            rates[key] = _error(against[i, :k], size[i, :k], atoms, cells)
+        probability[i], radius[i] = rates[key].probability, rates[key].radius
     return probability, radius
 
 
@@ -295,15 +295,15 @@ def _count_wrong(against: FloatArray) -> FloatArray:
     return count
 
 
-def _exact(one: _Sums, two: _Sums) -> tuple[float, float]:
+def _exact(first: _Sums, second: _Sums) -> tuple[float, float]:
     """Bounds on P(wrong > ½) + ½ P(wrong = ½); they differ by sums too blurred to tell."""
-    tail = np.append(np.cumsum(two.mass[::-1])[::-1], 0.0)
+    tail = np.append(np.cumsum(second.mass[::-1])[::-1], 0.0)
 
     def beyond(limit: float) -> float:
-        return float(one.mass @ tail[np.searchsorted(two.at, limit - one.at)])
+        return float(first.mass @ tail[np.searchsorted(second.at, limit - first.at)])
 
     # Σ ± w is 1 − 2 · (the wrong side's share).
-    tie, blur = TIE / 2, one.blur + two.blur
+    tie, blur = TIE / 2, first.blur + second.blur
     low, high = (
         0.5 * (beyond(0.5 + tie + shift) + beyond(0.5 - tie + shift)) for shift in (blur, -blur)
     )

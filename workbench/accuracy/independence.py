@@ -281,8 +281,8 @@ class _Answers:
         names, task = np.unique(votes.task[asked], return_inverse=True)
         m, classes = len(votes.workers), len(votes.classes)
         kept = np.zeros(m, dtype=np.bool_)
-        given = np.bincount(worker, minlength=m)
-        kept[np.argsort(-given, kind="stable")[:MOST_WORKERS]] = True
+        labels = np.bincount(worker, minlength=m)
+        kept[np.argsort(-labels, kind="stable")[:MOST_WORKERS]] = True
         return cls(
             task,
             worker,
@@ -292,14 +292,14 @@ class _Answers:
             votes.label[asked] != true,
             len(names),
             m * classes,
-            kept & (given > 0),
+            kept & (labels > 0),
         )
 
     def rates(self, wrong: BoolArray) -> FloatArray:
         """Error rate of each answer's worker and class, shape (k,)."""
-        given = np.bincount(self.cell, minlength=self.cells)
+        labels = np.bincount(self.cell, minlength=self.cells)
         erred = np.bincount(self.cell[wrong], minlength=self.cells)
-        rate: FloatArray = (erred / np.maximum(given, 1))[self.cell]
+        rate: FloatArray = (erred / np.maximum(labels, 1))[self.cell]
         return rate
 
     def named(self) -> IntArray:
@@ -346,11 +346,11 @@ class _Answers:
 
     def hard(self, wrong: BoolArray) -> tuple[float, int]:
         """Share of the tasks on which nearly all err, and of how many."""
-        given = np.bincount(self.task, minlength=self.tasks)
+        labels = np.bincount(self.task, minlength=self.tasks)
         erred = np.bincount(self.task[wrong], minlength=self.tasks)
-        judged = given >= VOTERS
+        judged = labels >= VOTERS
         count = int(judged.sum())
-        bad = (erred >= NEARLY_ALL * given - 1e-9) & judged
+        bad = (erred >= NEARLY_ALL * labels - 1e-9) & judged
         return (float(bad.sum() / count) if count else 0.0), count
 
 
@@ -414,20 +414,20 @@ class _Products:
         steps = range(1, int(size.max(initial=1)))
         none = np.zeros(0, dtype=np.int64)
         alike = [np.flatnonzero(task[:-step] == task[step:]) for step in steps]
-        one = np.concatenate([none, *alike])
-        two = np.concatenate(
+        left = np.concatenate([none, *alike])
+        right = np.concatenate(
             [none, *(rows + step for rows, step in zip(alike, steps, strict=True))]
         )
-        swap = worker[one] > worker[two]
-        one, two = np.where(swap, two, one), np.where(swap, one, two)
+        swap = worker[left] > worker[right]
+        left, right = np.where(swap, right, left), np.where(swap, left, right)
         names, pair, counts = np.unique(
-            worker[one] * m + worker[two], return_inverse=True, return_counts=True
+            worker[left] * m + worker[right], return_inverse=True, return_counts=True
         )
         enough = counts >= SHARED
         self.first, self.second = np.divmod(names[enough], m)
         self.tasks = counts[enough]
         kept = enough[pair]
-        self._one, self._two = one[kept], two[kept]
+        self._left, self._right = left[kept], right[kept]
         self._pair = (np.cumsum(enough) - 1)[pair[kept]]
 
     def __len__(self) -> int:
@@ -444,9 +444,9 @@ class _Products:
         if self._full:
             sums = [block.gram(x, y)[self.first, self.second] for block in self._blocks]
             return np.stack(sums, axis=1)
-        place = self._pair * self._classes + self._true[self._one]
+        place = self._pair * self._classes + self._true[self._left]
         product = np.bincount(
-            place, x[self._one] * y[self._two], minlength=len(self) * self._classes
+            place, x[self._left] * y[self._right], minlength=len(self) * self._classes
         )
         return product.astype(np.float64).reshape(len(self), self._classes)
 
@@ -463,13 +463,13 @@ class _PairFigures:
     def of(cls, products: _Products, wrong: BoolArray, shared: FloatArray) -> _PairFigures:
         """Look at errors; `shared` counts the tasks of each pair by class, (pairs, classes)."""
         erred, every = wrong.astype(np.float64), np.ones(len(wrong))
-        one, two = products.of(erred, every), products.of(every, erred)
+        first, second = products.of(erred, every), products.of(every, erred)
         both = products.of(erred, erred)
         n = np.maximum(shared, 1.0)
-        T = (both - one * two / n).sum(axis=1)
-        spread_one, spread_two = one * (1.0 - one / n), two * (1.0 - two / n)
-        W = np.sqrt(spread_one.sum(axis=1) * spread_two.sum(axis=1))
-        V = (spread_one * spread_two / n).sum(axis=1)
+        T = (both - first * second / n).sum(axis=1)
+        spread_first, spread_second = first * (1.0 - first / n), second * (1.0 - second / n)
+        W = np.sqrt(spread_first.sum(axis=1) * spread_second.sum(axis=1))
+        V = (spread_first * spread_second / n).sum(axis=1)
         correlation = np.divide(T, W, out=np.zeros(len(T)), where=W > INFORMED)
         typical = _weighted_median(correlation, W)
         return cls(correlation, typical, (T - typical * W) / np.sqrt(V + DAMPING))
@@ -570,5 +570,5 @@ def _groups(pairs: tuple[Pair, ...]) -> tuple[tuple[int, ...], ...]:
             joined = group.get(pair.first, {pair.first}) | group.get(pair.second, {pair.second})
             for worker in joined:
                 group[worker] = joined
-    found = {tuple(sorted(members)) for members in group.values()}
-    return tuple(sorted(found, key=lambda members: (-len(members), members)))
+    groups = {tuple(sorted(members)) for members in group.values()}
+    return tuple(sorted(groups, key=lambda members: (-len(members), members)))

@@ -93,8 +93,8 @@ def likeliest_error(
     if seen.shape != chance.shape:
         raise InputError(f"believed has shape {seen.shape}: give {chance.shape}, as of confusion")
     if voters * math.log(named) <= math.log(LISTED):
-        likely, told = (_listed(matrices, rho) for matrices in (chance, seen))
-        right = likely[told.argmax(axis=0), np.arange(likely.shape[1])]
+        likely, belief = (_listed(matrices, rho) for matrices in (chance, seen))
+        right = likely[belief.argmax(axis=0), np.arange(likely.shape[1])]
         return ErrorRate(max(0.0, 1.0 - float(right.sum())), 0.0, "exact")
     rng = generator(seed)
     true = rng.choice(len(rho), draws, p=rho)
@@ -105,10 +105,10 @@ def likeliest_error(
         log[0] += np.log(np.maximum(matrix, TINY)).T[answer]
         if believed is not None:
             log[1] += np.log(np.maximum(own, TINY)).T[answer]
-    told = log[0] if believed is None else log[1]
+    belief = log[0] if believed is None else log[1]
     likely = np.exp(log[0] - log[0].max(axis=1, keepdims=True))
     likely /= likely.sum(axis=1, keepdims=True)
-    wrong = 1.0 - likely[np.arange(draws), told.argmax(axis=1)]
+    wrong = 1.0 - likely[np.arange(draws), belief.argmax(axis=1)]
     return ErrorRate(
         float(wrong.mean()), 4.0 * float(wrong.std(ddof=1)) / math.sqrt(draws), "sampled"
     )

@@ -118,12 +118,12 @@ def prefix_accuracies_many(skill: ArrayLike) -> FloatArray:
     2k + 1 she decides the ties, a gain of (p − ½) P(k right); from 2k + 1 to 2k + 2 she makes
     ties of majorities of one, a gain of ½ p P(k right) − ½ (1 − p) P(k + 1 right).
     """
-    given = checks.probabilities("skill", skill, 2)
-    p = np.ascontiguousarray(given.T)
+    rows = checks.probabilities("skill", skill, 2)
+    p = np.ascontiguousarray(rows.T)
     accuracy: FloatArray = accumulated(p, middles(p)).T
     # Sums of gains and losses are good to 1e-15, which is too coarse for what is tiny.
     for r in np.flatnonzero(accuracy.min(axis=1, initial=1.0) < SMALL):
-        accuracy[r] = _tails(given[r])[0]
+        accuracy[r] = _tails(rows[r])[0]
     return accuracy
 
 

@@ -128,20 +128,20 @@ def measure_error(
     control = np.flatnonzero(gold >= 0)
     parts = folds(len(control), most, seed=seed)
     fitted = rule(gold)
-    known = fitted.label(control)
+    answers = fitted.label(control)
     loss, changed = np.full((2, len(control)), np.nan)
-    met = None if known.met is None else np.zeros(len(control), dtype=np.bool_)
+    met = None if answers.met is None else np.zeros(len(control), dtype=np.bool_)
     for part in parts:
         hidden = gold.copy()
         hidden[control[part]] = -1
         without = rule(hidden)
-        found = without.label(control[part])
-        loss[part] = found.loss(gold[control[part]])
+        answers_without = without.label(control[part])
+        loss[part] = answers_without.loss(gold[control[part]])
         # A label given with the gold alone, or without it alone, is a change too.
-        moved = 0.5 * np.abs(found.chance - known.chance[part]).sum(axis=1)
+        moved = 0.5 * np.abs(answers_without.chance - answers.chance[part]).sum(axis=1)
         changed[part] = np.where(np.isnan(moved), 1.0, moved)
-        if met is not None and found.met is not None:
-            met[part] = found.met
+        if met is not None and answers_without.met is not None:
+            met[part] = answers_without.met
     done = ~np.isnan(loss)
     wrong, tasks = float(loss[done].sum()), int(done.sum())
     unstable = float(changed[done].mean()) if tasks else 0.0

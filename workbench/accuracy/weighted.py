@@ -246,17 +246,17 @@ class _Outcomes:
         return right
 
 
-def _together(one: _Outcomes, two: _Outcomes, tolerance: float) -> FloatArray:
-    """Accuracy of the workers of both, `one` sorted."""
-    apart = _undecided(one.weight + two.weight, tolerance)
-    beyond = np.zeros((len(apart), one.chance.shape[1] + 1))
-    beyond[:, :-1] = np.cumsum(one.chance[:, ::-1], axis=1)[:, ::-1]
+def _together(first: _Outcomes, second: _Outcomes, tolerance: float) -> FloatArray:
+    """Accuracy of the workers of both, the first sorted."""
+    apart = _undecided(first.weight + second.weight, tolerance)
+    beyond = np.zeros((len(apart), first.chance.shape[1] + 1))
+    beyond[:, :-1] = np.cumsum(first.chance[:, ::-1], axis=1)[:, ::-1]
     right = np.empty(len(apart))
     for r, limit in enumerate(apart.tolist()):
-        ahead = two.ahead[r]
-        sure = beyond[r, np.searchsorted(one.ahead[r], limit - ahead, side="right")]
-        possible = beyond[r, np.searchsorted(one.ahead[r], -limit - ahead, side="left")]
-        right[r] = 0.5 * (two.chance[r] * (sure + possible)).sum()
+        ahead = second.ahead[r]
+        sure = beyond[r, np.searchsorted(first.ahead[r], limit - ahead, side="right")]
+        possible = beyond[r, np.searchsorted(first.ahead[r], -limit - ahead, side="left")]
+        right[r] = 0.5 * (second.chance[r] * (sure + possible)).sum()
     return right
 
 

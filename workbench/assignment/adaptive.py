@@ -236,7 +236,8 @@ class AdaptiveAssigner:
         try:
             if others is not None:
                 self._sample = [
-                    replace(one, skill=told) for one, told in zip(taken, others.T, strict=True)
+                    replace(worker, skill=column)
+                    for worker, column in zip(taken, others.T, strict=True)
                 ]
             p = np.asarray(skill, dtype=np.float64)
             self._sample.append(_Sampled(p, int(capacity), price, prices, available))
@@ -297,32 +298,32 @@ class AdaptiveAssigner:
     def _price_tasks(self) -> None:
         """Solve the sampled LP: by class of tasks, or by task where workers differ in more."""
         crowd, n = self._sample, len(self.task_class)
-        perceived = np.stack([self._perturbed(one.skill) for one in crowd], axis=1)
+        perceived = np.stack([self._perturbed(worker.skill) for worker in crowd], axis=1)
         classes = perceived.shape[0]
-        masked = any(one.available is not None for one in crowd)
-        by_task = masked or any(one.prices is not None for one in crowd)
+        masked = any(worker.available is not None for worker in crowd)
+        by_task = masked or any(worker.prices is not None for worker in crowd)
         rows = self.task_class if by_task else np.arange(classes)
-        if any(one.prices is not None for one in crowd):
+        if any(worker.prices is not None for worker in crowd):
             each = [
-                self._by_class(one.cost)[rows] if one.prices is None else one.prices
-                for one in crowd
+                self._by_class(worker.cost)[rows] if worker.prices is None else worker.prices
+                for worker in crowd
             ]
             self._unit = align.typical(np.stack(each))
             prices = align.relative(np.stack(each, axis=1), self._unit)
         else:
-            costs = np.stack([one.cost for one in crowd])
+            costs = np.stack([worker.cost for worker in crowd])
             self._unit = align.typical(costs)
             by_class = [self._by_class(row) for row in align.relative(costs, self._unit)]
             prices = np.stack(by_class, axis=1)[rows]
         available = None
         if masked:
             every = np.ones(n, dtype=bool)
-            masks = [every if one.available is None else one.available for one in crowd]
+            masks = [every if worker.available is None else worker.available for worker in crowd]
             available = np.stack(masks, axis=1)
         sampled = sampled_weights(
             TypedProblem(
                 perceived[rows],
-                np.array([one.capacity for one in crowd], dtype=np.int64),
+                np.array([worker.capacity for worker in crowd], dtype=np.int64),
                 np.full(len(rows), self.settings.requirement),
                 np.ones(n, np.int64)
                 if by_task
@@ -367,24 +368,24 @@ class AdaptiveAssigner:
 
     def state(self) -> AssignerState:
         """Everything needed to go on later; of a complete sample only the weights."""
-        known = None if self._weights is None else tuple(self._weights.tolist())
-        sample = [] if known is not None else self._sample
+        weights = None if self._weights is None else tuple(self._weights.tolist())
+        sample = [] if weights is not None else self._sample
         return AssignerState(
             RandomState.of(self.rng),
             self._unit,
             tuple(
                 SampledWorker(
-                    tuple(one.skill.tolist()),
-                    one.capacity,
-                    tuple(one.cost.tolist()),
-                    None if one.prices is None else tuple(one.prices.tolist()),
+                    tuple(worker.skill.tolist()),
+                    worker.capacity,
+                    tuple(worker.cost.tolist()),
+                    None if worker.prices is None else tuple(worker.prices.tolist()),
                     None
-                    if one.available is None
-                    else tuple(np.flatnonzero(one.available).tolist()),
+                    if worker.available is None
+                    else tuple(np.flatnonzero(worker.available).tolist()),
                 )
-                for one in sample
+                for worker in sample
             ),
-            known,
+            weights,
         )
 
     def restore(self, state: AssignerState) -> None:
@@ -400,31 +401,31 @@ class AdaptiveAssigner:
         n, types = len(self.task_class), self.types
         wanted = 1 if state.weights is not None else self.settings.preliminary
         check(len(state.sample) < wanted, "assigner.sample is of more workers than it can be")
-        for k, one in enumerate(state.sample):
+        for k, worker in enumerate(state.sample):
             check(
-                len(one.skill) == len(one.cost) == types,
+                len(worker.skill) == len(worker.cost) == types,
                 f"assigner.sample[{k}] has not a skill and a cost for each of {types} types",
             )
             check(
-                one.prices is None or len(one.prices) == n,
+                worker.prices is None or len(worker.prices) == n,
                 f"assigner.sample[{k}].prices are not those of {n} tasks",
             )
             check(
-                max(one.available or (0,)) < n,
+                max(worker.available or (0,)) < n,
                 f"assigner.sample[{k}].available is beyond {n} tasks",
             )
-        known = state.weights is None or len(state.weights) == n
-        check(known, f"assigner.weights are not those of {n} tasks")
+        fits = state.weights is None or len(state.weights) == n
+        check(fits, f"assigner.weights are not those of {n} tasks")
         self.rng = state.random.generator()
         self._sample = [
             _Sampled(
-                np.array(one.skill),
-                one.capacity,
-                np.array(one.cost),
-                None if one.prices is None else np.array(one.prices),
-                None if one.available is None else np.isin(np.arange(n), one.available),
+                np.array(worker.skill),
+                worker.capacity,
+                np.array(worker.cost),
+                None if worker.prices is None else np.array(worker.prices),
+                None if worker.available is None else np.isin(np.arange(n), worker.available),
             )
-            for one in state.sample
+            for worker in state.sample
         ]
         self._unit = state.unit
         if state.weights is not None:

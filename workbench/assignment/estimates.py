@@ -122,10 +122,10 @@ class GoldReplies(NamedTuple):
         so that of p is a share: Σ (d² + d s)/2 of Σ d².
         """
         d, sign = self.easiness, np.where(self.right, 1.0, -1.0)
-        right, given = np.zeros(types), np.zeros(types)
+        right, answered = np.zeros(types), np.zeros(types)
         np.add.at(right, self.kind, (d * d + d * sign) / 2)
-        np.add.at(given, self.kind, d * d)
-        return right, given
+        np.add.at(answered, self.kind, d * d)
+        return right, answered
 
     def likelihood(self, types: int) -> FloatArray:
         """Logarithm of the likelihood of p on `GRID`, by type, shape (T, G)."""
@@ -140,22 +140,22 @@ def plug_in_skill(replies: GoldReplies, types: int) -> FloatArray:
 
     Where tasks are alike it is the share of right answers.
     """
-    right, given = replies.counts(types)
-    share = np.divide(right, given, out=np.full(types, 0.5), where=given > 0)
+    right, answered = replies.counts(types)
+    share = np.divide(right, answered, out=np.full(types, 0.5), where=answered > 0)
     skill: FloatArray = np.clip(share, 0.0, 1.0)
     return skill
 
 
 def priors_of(crowd: Sequence[GoldReplies], types: int) -> list[BetaPrior]:
     """A prior for each task type, fitted to what workers answered."""
-    if all(one.alike for one in crowd):
-        counts = [one.counts(types) for one in crowd]
-        right, given = (
+    if all(worker.alike for worker in crowd):
+        counts = [worker.counts(types) for worker in crowd]
+        right, answered = (
             np.stack(part, axis=1).round().astype(np.int64) for part in zip(*counts, strict=True)
         )
-        return fitted_priors(right, given)
-    told = np.stack([one.likelihood(types) for one in crowd], axis=1)
-    return [_fitted_on_grid(rows[(rows != 0).any(axis=1)]) for rows in told]
+        return fitted_priors(right, answered)
+    logs = np.stack([worker.likelihood(types) for worker in crowd], axis=1)
+    return [_fitted_on_grid(rows[(rows != 0).any(axis=1)]) for rows in logs]
 
 
 def posterior_skill(
@@ -165,8 +165,8 @@ def posterior_skill(
     types, median = len(priors), skills == "median"
     if replies.alike:
         posterior = posterior_medians if median else posterior_means
-        right, given = replies.counts(types)
-        return posterior(right[:, None], given[:, None], priors)[:, 0]
+        right, answered = replies.counts(types)
+        return posterior(right[:, None], answered[:, None], priors)[:, 0]
     logs = replies.likelihood(types) + np.stack([_log_prior(*prior) for prior in priors])
     chance = np.exp(logs - logs.max(axis=1, keepdims=True))
     chance /= chance.sum(axis=1, keepdims=True)
@@ -181,17 +181,17 @@ def _log_prior(a: float, b: float) -> FloatArray:
     return logs
 
 
-def _fitted_on_grid(told: FloatArray) -> BetaPrior:
+def _fitted_on_grid(logs: FloatArray) -> BetaPrior:
     """`fitted_prior` where the workers' likelihoods are given, shape (m, G)."""
-    if len(told) < 2:
+    if len(logs) < 2:
         return FLAT
 
     ends = np.log([GRID, 1.0 - GRID])
 
     def likely(a: float, b: float) -> FloatArray:
         prior = _log_prior(a, b)
-        each = np.logaddexp.reduce(told + prior, axis=1)
-        more = np.exp(told + prior - each[:, None]).sum(axis=0) - len(told) * np.exp(prior)
+        each = np.logaddexp.reduce(logs + prior, axis=1)
+        more = np.exp(logs + prior - each[:, None]).sum(axis=0) - len(logs) * np.exp(prior)
         return np.append(each.sum(), ends @ more)
 
     return likeliest_beta(likely, 0.5)

@@ -27,7 +27,7 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms) -> GoldRule:
     by_task, kinds = VotesByTask(votes), terms.kinds(len(votes.tasks))
 
     def fit(gold: IntArray) -> FittedRule:
-        confusion, prior, known = _learned(by_task, gold, kinds, len(terms.tasks))
+        confusion, prior, answered = _learned(by_task, gold, kinds, len(terms.tasks))
         problem = JointProblem(
             pair_gains(confusion),
             pair_weights(prior),
@@ -35,7 +35,7 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms) -> GoldRule:
             terms.tasks,
             terms.capacity,
             terms.price,
-            known,
+            answered,
             None,
             terms.least,
             terms.most,
@@ -52,9 +52,9 @@ def _learned(
     votes = by_task.votes
     counts = gold_counts(votes, gold, kinds, types)
     prior = class_shares(gold, len(votes.classes))
-    known = [estimate_confusion(own, prior, votes.workers, votes.classes) for own in counts]
+    estimates = [estimate_confusion(own, prior, votes.workers, votes.classes) for own in counts]
     answered: BoolArray = counts.sum(axis=(2, 3)) > 0
-    return np.stack([one.confusion for one in known]), prior, answered
+    return np.stack([estimate.confusion for estimate in estimates]), prior, answered
 
 
 def time_prices(problem: JointProblem) -> FloatArray:
@@ -63,9 +63,9 @@ def time_prices(problem: JointProblem) -> FloatArray:
     Where the crowd cannot keep the promise, tasks may fall short at a high price.
     """
     short = problem.with_shortfall(SHORT * max(float(problem.prices.max()), 1.0))
-    found = solve_joint(short, "relaxation")
+    relaxed = solve_joint(short, "relaxation")
     m = problem.shape[1]
-    return np.zeros(m) if found.worker_prices is None else found.worker_prices[:m]
+    return np.zeros(m) if relaxed.worker_prices is None else relaxed.worker_prices[:m]
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,10 +36,10 @@ def perturbed(problem: JointProblem, *, seed: Seed) -> JointProblem:
 
 
 def offline_prices(
-    problem: JointProblem, options: RunOptions, known: JointProof | None = None
+    problem: JointProblem, options: RunOptions, earlier: JointProof | None = None
 ) -> FloatArray | None:
     """x* of the relaxation over all workers, shape (T, P); None where it has no solution."""
-    return _prices(problem, relax(problem, options.countdown(), known))
+    return _prices(problem, relax(problem, options.countdown(), earlier))
 
 
 def sampled_prices(
@@ -71,22 +71,22 @@ def sampled_prices(
     """
     # Costs and gains of 1/γ labels, so that capacities stay as they are.
     each = replace(sample, gains=sample.gains / gamma, cost=sample.prices / gamma)
-    found = relax(each, options.countdown())
-    if found.termination is Termination.INFEASIBLE:
+    relaxed = relax(each, options.countdown())
+    if relaxed.termination is Termination.INFEASIBLE:
         if on_infeasible == "error":
             raise InputError(
                 "the sampled workers cannot cover the tasks: discard tasks (on_infeasible='drop'), "
                 "let some fall short ('relax'), sample more workers, or use a larger epsilon"
             )
         ceiling = float(sample.prices.max()) / least_quality
-        found = relax(each.with_shortfall(ceiling), options.countdown())
-        if on_infeasible == "drop" and found.labels is not None:
-            kept = np.where(found.labels[:, -1] > SHORT, 0, each.tasks)
+        relaxed = relax(each.with_shortfall(ceiling), options.countdown())
+        if on_infeasible == "drop" and relaxed.labels is not None:
+            kept = np.where(relaxed.labels[:, -1] > SHORT, 0, each.tasks)
             each = replace(each, tasks=kept)
-            found = relax(each, options.countdown())
-    prices = _prices(each, found)
+            relaxed = relax(each, options.countdown())
+    prices = _prices(each, relaxed)
     if prices is None:
-        raise RuntimeError(f"the sampled program was not solved: {found.termination}")
+        raise RuntimeError(f"the sampled program was not solved: {relaxed.termination}")
     return prices
 
 
@@ -103,5 +103,5 @@ def joint_approximation(problem: JointProblem, prices: FloatArray, *, seed: Seed
     )
 
 
-def _prices(problem: JointProblem, found: JointRelaxation) -> FloatArray | None:
-    return None if found.proof is None else cover_prices(problem, found.proof)
+def _prices(problem: JointProblem, relaxed: JointRelaxation) -> FloatArray | None:
+    return None if relaxed.proof is None else cover_prices(problem, relaxed.proof)

@@ -207,24 +207,24 @@ def _planned(
     problem = AssignmentProblem(
         gain.quality(skill, need), crowd.capacity, need, cost, task_types=crowd.kinds, gain=name
     )
-    found = solve(problem, "ip", time_limit=time_limit, gap=gap, seed=seed, isolated=False)
-    if found.assignment is None:
-        infeasible = found.termination is Termination.INFEASIBLE
+    solution = solve(problem, "ip", time_limit=time_limit, gap=gap, seed=seed, isolated=False)
+    if solution.assignment is None:
+        infeasible = solution.termination is Termination.INFEASIBLE
         status = "infeasible" if infeasible else "open"
-        return Rung(name, found.bound, None, status, seconds=found.seconds), start
+        return Rung(name, solution.bound, None, status, seconds=solution.seconds), start
     weight = 2.0 * skill - 1.0 if gain.vote == "linear" else _odds(skill)
-    errors, _ = vote_errors(skill, weight, found.assignment > 0.5)
-    proven = found.termination is Termination.OPTIMAL and found.bound == found.objective
+    errors, _ = vote_errors(skill, weight, solution.assignment > 0.5)
+    proven = solution.termination is Termination.OPTIMAL and solution.bound == solution.objective
     status = "proven" if proven else "feasible"
     rung = Rung(
         name,
-        found.bound,
-        found.objective,
+        solution.bound,
+        solution.objective,
         status,
         float(errors.max(initial=0.0)),
-        seconds=found.seconds,
+        seconds=solution.seconds,
     )
-    return rung, found.assignment
+    return rung, solution.assignment
 
 
 @dataclass(frozen=True)
@@ -349,11 +349,11 @@ def _until_sure(
         limit.task_weights[problem.task_class],
         limit.worker_prices[problem.worker_class],
     )
-    told = problem.quality[np.ix_(problem.task_class, problem.worker_class)]
-    worth = told * weights[:, None] - fees - crowd.prices
+    information = problem.quality[np.ix_(problem.task_class, problem.worker_class)]
+    worth = information * weights[:, None] - fees - crowd.prices
     # Who tells nothing is not asked.
     queues = [
-        [j for j in np.argsort(-row, kind="stable").tolist() if told[t, j] > 0]
+        [j for j in np.argsort(-row, kind="stable").tolist() if information[t, j] > 0]
         for t, row in enumerate(worth)
     ]
     skill, prices = crowd.skill.tolist(), crowd.prices.tolist()

@@ -119,8 +119,8 @@ class AssignmentTerms:
 
     def __post_init__(self) -> None:
         for name in ("least", "most"):
-            if (given := getattr(self, name)) is not None:
-                checks.count(name, given)
+            if (limit := getattr(self, name)) is not None:
+                checks.count(name, limit)
         if self.least is not None and self.most is not None and self.least > self.most:
             raise InputError(f"least is {self.least}, most {self.most}: let it be no more")
         if (self.epsilon is None) == (self.total is None):
@@ -167,17 +167,17 @@ def confusions(
     kinds = pd.Series("all", index=gold.index) if task_types is None else task_types
     types = list(pd.unique(kinds.reindex(gold.index).dropna()))
     classes, workers = sorted({*labels["label"], *gold}), labels["worker"].unique()
-    known = [
+    estimates = [
         confusion_from_gold(labels, gold[kinds.reindex(gold.index) == kind], classes)
         for kind in types
     ]
     skill = {
-        kind: np.where(one.counts.any(axis=(1, 2)), one.skill, np.nan)
-        for kind, one in zip(types, known, strict=True)
+        kind: np.where(estimate.counts.any(axis=(1, 2)), estimate.skill, np.nan)
+        for kind, estimate in zip(types, estimates, strict=True)
     }
     shares = np.array([(gold == name).sum() + 1.0 for name in classes])
     return Confusions(
-        np.stack([one.confusion for one in known]),
+        np.stack([estimate.confusion for estimate in estimates]),
         shares / shares.sum(),
         classes,
         pd.DataFrame(skill, index=pd.Index(workers, name="worker")),
@@ -219,13 +219,13 @@ def make_plan(
                 f"gain {gain.name!r}: is for labels of two classes, here are "
                 f"{len(skills.classes)}; leave it out"
             )
-        known = skills.skill
+        skill = skills.skill
         program: CoverProgram = _several_classes(skills, tasks, terms)
     else:
-        known = align.skills(skills, tasks.unique())
-        program = _two_classes(known, tasks, terms)
-    strangers = _without_history(known, terms)
-    taken = known.fillna(0.5)
+        skill = align.skills(skills, tasks.unique())
+        program = _two_classes(skill, tasks, terms)
+    strangers = _without_history(skill, terms)
+    taken = skill.fillna(0.5)
     options = RunOptions(time_limit, gap, threads, seed=seed)
     if terms.total is not None:
         total = checks.number("total", terms.total, 0.0, np.inf)
@@ -273,19 +273,19 @@ def offline_problem(
     skills: pd.DataFrame | pd.Series[Any], tasks: pd.Series[Any], terms: AssignmentTerms
 ) -> AssignmentProblem:
     """State the assignment problem of tables whose covers promise ε; see `make_plan`."""
-    known = align.skills(skills, tasks.unique())
-    levels = np.full(known.shape[1], np.nan if terms.epsilon is None else terms.epsilon)
-    return _two_classes(known, tasks, terms).problem(levels)
+    skill = align.skills(skills, tasks.unique())
+    levels = np.full(skill.shape[1], np.nan if terms.epsilon is None else terms.epsilon)
+    return _two_classes(skill, tasks, terms).problem(levels)
 
 
-def _two_classes(known: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms) -> TwoClasses:
-    kinds, prices, available = _aligned(known, tasks, terms)
+def _two_classes(skills: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms) -> TwoClasses:
+    kinds, prices, available = _aligned(skills, tasks, terms)
     return TwoClasses(
-        known.fillna(0.5).to_numpy().T[kinds],
+        skills.fillna(0.5).to_numpy().T[kinds],
         gain_of(terms.gain),
         kinds,
-        _given(known, tasks, kinds, terms),
-        align.capacities(list(known.index), terms.capacity),
+        _given(skills, tasks, kinds, terms),
+        align.capacities(list(skills.index), terms.capacity),
         None if prices is None else prices[kinds],
         available,
     )
@@ -307,30 +307,30 @@ def _several_classes(
 
 
 def _aligned(
-    known: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms
+    skills: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms
 ) -> tuple[IntArray, FloatArray | None, BoolArray | None]:
     """Type of each task, prices by type and worker, and pairs that may be assigned."""
-    kinds = _types(known, tasks)
+    kinds = _types(skills, tasks)
     prices = None
     if terms.costs is not None:
-        prices = align.prices(list(known.index), list(known.columns), terms.costs)
-    available = known.notna().to_numpy().T[kinds]
+        prices = align.prices(list(skills.index), list(skills.columns), terms.costs)
+    available = skills.notna().to_numpy().T[kinds]
     if terms.availability is not None:
-        available &= _mask(terms.availability, tasks, known)
+        available &= _mask(terms.availability, tasks, skills)
     return kinds, prices, None if available.all() else available
 
 
 def _given(
-    known: pd.DataFrame, tasks: pd.Series[Any], kinds: IntArray, terms: AssignmentTerms
+    skills: pd.DataFrame, tasks: pd.Series[Any], kinds: IntArray, terms: AssignmentTerms
 ) -> TopUp:
     """Labels on record that count: of tasks to be planned, by workers of known skill."""
-    recorded: BoolArray = np.zeros((len(tasks), len(known)), dtype=np.bool_)
+    recorded: BoolArray = np.zeros((len(tasks), len(skills)), dtype=np.bool_)
     if terms.have is not None:
         row = tasks.index.get_indexer(pd.Index(terms.have["task"]))
-        column = known.index.get_indexer(pd.Index(terms.have["worker"]))
+        column = skills.index.get_indexer(pd.Index(terms.have["worker"]))
         here = (row >= 0) & (column >= 0)
         recorded[row[here], column[here]] = True
-        recorded &= known.notna().to_numpy().T[kinds]
+        recorded &= skills.notna().to_numpy().T[kinds]
     return TopUp(recorded, terms.least, terms.most)
 
 
@@ -386,8 +386,8 @@ def _without_history(skills: pd.DataFrame, terms: AssignmentTerms) -> tuple[Any,
         named += terms.capacity.index.to_list()
     if terms.availability is not None:
         named += terms.availability["worker"].to_list()
-    known = set(skills.index[skills.notna().any(axis=1)])
-    return tuple(worker for worker in dict.fromkeys(named) if worker not in known)
+    with_history = set(skills.index[skills.notna().any(axis=1)])
+    return tuple(worker for worker in dict.fromkeys(named) if worker not in with_history)
 
 
 def _types(skills: pd.DataFrame, tasks: pd.Series[Any]) -> np.ndarray:

@@ -155,11 +155,11 @@ def _fitted(
 
 
 def worker_prices(
-    worth: FloatArray, price: FloatArray, need: FloatArray, terms: PlanTerms, known: BoolArray
+    worth: FloatArray, price: FloatArray, need: FloatArray, terms: PlanTerms, usable: BoolArray
 ) -> FloatArray:
     """Price of each worker's time: the dual of her capacity in the relaxed program, shape (m,).
 
-    `worth` is the gain of a label; `known` marks where a worker has control answers of a type; both
+    `worth` is the gain of a label; `usable` marks where a worker has control answers of a type; both
     (T, m). Where the crowd cannot meet a requirement, the rest of it is bought at a high price.
     """
     crowd = TypedProblem(
@@ -169,7 +169,7 @@ def worker_prices(
         terms.tasks,
         np.ones(worth.shape[1], dtype=np.int64),
         None if terms.price is None else price,
-        None if known.all() else known,
+        None if usable.all() else usable,
         gain=terms.gain,
     )
     solution = solve(crowd.with_shortfall(SHORT * max(float(price.max()), 1.0)), "typed")

@@ -291,7 +291,7 @@ class ReSolve(_Covering):
         self.every = every
         self.arrived = self.due = 0
         self.unit, self.prices = 1.0, np.full(len(self._labels), 1 / LEAST_QUALITY)
-        self._seen = [(self.perceived(one), one) for one in setting.sample]
+        self._seen = [(self.perceived(worker), worker) for worker in setting.sample]
 
     def assign(self, worker: ArrivingWorker) -> IntArray:
         """Open tasks of non-negative value at the prices last solved for."""
@@ -443,16 +443,16 @@ class Hindsight(AssignmentPolicy):
         super().__init__(setting, seed=seed)
         self.arrived = 0
         future, kind = setting.future, setting.task_class
-        skills = np.stack([np.asarray(one.skill, dtype=np.float64) for one in future], axis=1)
+        skills = np.stack([np.asarray(worker.skill, dtype=np.float64) for worker in future], axis=1)
         self.seen = perturb(setting.counted(skills), seed=self.rng)
-        costs = np.stack([one.prices for one in future], axis=1)
+        costs = np.stack([worker.prices for worker in future], axis=1)
         self.unit = align.typical(costs)
         costs = align.relative(costs, self.unit)
-        masks = [one.available for one in future]
+        masks = [worker.available for worker in future]
         everyone = np.ones(len(kind), dtype=bool)
         self.problem = AssignmentProblem(
             self.seen[kind],
-            [one.capacity for one in future],
+            [worker.capacity for worker in future],
             setting.need,
             None if bool(np.all(costs == 1)) else costs[kind],
             None

@@ -158,7 +158,7 @@ class TwoClasses:
     def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
         """The cheapest cover at some levels; its errors are computed."""
         problem = self.problem(levels)
-        found = solve(
+        solution = solve(
             problem,
             "ip",
             time_limit=options.time_limit,
@@ -167,13 +167,13 @@ class TwoClasses:
             seed=options.seed,
             isolated=draws == TOLD,
         )
-        if found.assignment is None:
-            return CoverPlan(found, levels)
-        chosen = found.assignment > 0.5
+        if solution.assignment is None:
+            return CoverPlan(solution, levels)
+        chosen = solution.assignment > 0.5
         voting = chosen | self.given.recorded
         errors, radius = vote_errors(self.skill, self.weight, voting)
         bounds = self.gain.error((problem.quality * voting).sum(axis=1))
-        return CoverPlan(found, levels, chosen, errors, float(radius.max(initial=0.0)), bounds)
+        return CoverPlan(solution, levels, chosen, errors, float(radius.max(initial=0.0)), bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +240,7 @@ class SeveralClasses:
             None if few is None else few[first],
             None if many is None else many[first],
         )
-        found = solve_joint(
+        solution = solve_joint(
             problem,
             time_limit=options.time_limit,
             gap=options.gap,
@@ -248,18 +248,20 @@ class SeveralClasses:
             certified=draws == TOLD,
         )
         order = np.argsort(own, kind="stable")
-        if found.infeasibility is not None:
-            found = replace(found, infeasibility=found.infeasibility.of(order.tolist()))
-        if found.assignment is None or found.errors is None:
-            return CoverPlan(found, levels)
+        if solution.infeasibility is not None:
+            solution = replace(solution, infeasibility=solution.infeasibility.of(order.tolist()))
+        if solution.assignment is None or solution.errors is None:
+            return CoverPlan(solution, levels)
         place = np.argsort(order, kind="stable")
-        chosen = found.assignment[place] > 0.5
+        chosen = solution.assignment[place] > 0.5
         every = [
             self._error(kind, row, draws)
             for kind, row in zip(self.kinds.tolist(), chosen | recorded, strict=True)
         ]
         errors, radii = (np.array(values) for values in zip(*every, strict=True))
-        return CoverPlan(found, levels, chosen, errors, float(radii.max()), found.errors[place])
+        return CoverPlan(
+            solution, levels, chosen, errors, float(radii.max()), solution.errors[place]
+        )
 
     def _error(self, kind: int, row: BoolArray, draws: int) -> tuple[float, float]:
         key = (kind, draws, row.tobytes())
@@ -382,8 +384,8 @@ def spend(program: CoverProgram, total: float, *, options: RunOptions) -> CoverP
         low, high = (low, middle) if paid(plan) else (middle, high)
         best = plan if paid(plan) else best
     options = replace(options, time_limit=limit and 2 * limit)
-    told = program.cover(best.levels, options, draws=TOLD)
-    return told if paid(told) else best
+    final = program.cover(best.levels, options, draws=TOLD)
+    return final if paid(final) else best
 
 
 def _worst(plan: CoverPlan) -> float:
@@ -392,7 +394,7 @@ def _worst(plan: CoverPlan) -> float:
 
 def _refused(plan: CoverPlan, note: str, why: Infeasibility | None = None) -> CoverPlan:
     """No plan, and why not."""
-    found = replace(
+    solution = replace(
         plan.solution,
         termination=Termination.INFEASIBLE,
         assignment=None,
@@ -402,4 +404,4 @@ def _refused(plan: CoverPlan, note: str, why: Infeasibility | None = None) -> Co
         note=note,
         infeasibility=why,
     )
-    return CoverPlan(found, plan.levels)
+    return CoverPlan(solution, plan.levels)

@@ -226,7 +226,7 @@ class Robust(ReSolve):
         self._size = np.maximum(tasks, 1) * (setting.need or 1.0)
         self.account: Account | None = None
         if setting.rates is not None:
-            if any(np.shape(one) != (types,) for one in setting.rates):
+            if any(np.shape(rate) != (types,) for rate in setting.rates):
                 raise InputError(f"rates: give L and U for each of the {types} task types")
             self._set_rates(*setting.rates)
             self.account = Account(self.low, self.high) if self.trusts else None
@@ -280,8 +280,8 @@ class Robust(ReSolve):
         kind, cost, lacking = self.setting.task_class, worker.prices, self.remaining()
         cover = 1 - lacking / (self.setting.need or 1.0)
         posted = np.empty(len(kind))
-        for one, curve in enumerate(self.curves):
-            posted[kind == one] = self.low[one] * curve.at(cover[kind == one])
+        for number, curve in enumerate(self.curves):
+            posted[kind == number] = self.low[number] * curve.at(cover[kind == number])
         finishes = (seen[kind] >= lacking) & (cost[kind] <= self.high[kind] * lacking)
         return np.where(
             finishes, np.maximum(posted, (cost / seen.clip(1e-9))[kind] * _ABOVE), posted

@@ -65,8 +65,8 @@ def listed(name: str, value: str | Sequence[float], *, shown: str | None = None)
     except (TypeError, ValueError):
         values = [math.nan]
     if not all(map(math.isfinite, values)):
-        given = show(value if shown is None else shown)
-        raise InputError(f"`{name}` is {given}: give numbers with commas between, as 0.7,0.8")
+        written = show(value if shown is None else shown)
+        raise InputError(f"`{name}` is {written}: give numbers with commas between, as 0.7,0.8")
     return values
 
 
@@ -127,12 +127,13 @@ def wholes(name: str, value: ArrayLike) -> IntArray:
 
 def per_worker(name: str, value: ArrayLike, workers: int) -> IntArray:
     """Copy one whole number ≥ 0 for each worker, or one for all."""
-    given = wholes(name, value)
-    if given.shape not in {(), (workers,)}:
+    counts = wholes(name, value)
+    if counts.shape not in {(), (workers,)}:
         raise InputError(
-            f"{name} has shape {given.shape}: give one number, or one for each of {workers} workers"
+            f"{name} has shape {counts.shape}: give one number, or one for each of {workers} "
+            "workers"
         )
-    return np.broadcast_to(given, (workers,)).copy()
+    return np.broadcast_to(counts, (workers,)).copy()
 
 
 def indices(name: str, value: ArrayLike, size: int) -> IntArray:

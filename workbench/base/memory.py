@@ -9,9 +9,9 @@ from pathlib import Path
 def peak_mb() -> float | None:
     """Peak resident memory in megabytes; None where the system does not tell."""
     # ru_maxrss starts from the peak of the process that started this one on Linux, VmHWM from 0.
-    told = _status("VmHWM:")
-    if told is not None:
-        return told
+    reported = _status("VmHWM:")
+    if reported is not None:
+        return reported
     try:
         import resource
     except ImportError:

@@ -130,13 +130,13 @@ def name_places(name: str, ids: Iterable[Any], what: str = "task") -> dict[Id, i
     InputError
         A name is no `identifier`, or there twice.
     """
-    known: dict[Id, int] = {}
+    places: dict[Id, int] = {}
     for place, value in enumerate(ids):
-        one = identifier(f"{name}: {what} {place}", value)
-        if one in known:
-            raise InputError(f"{name} has {what} {one!r} twice: keep one")
-        known[one] = place
-    return known
+        key = identifier(f"{name}: {what} {place}", value)
+        if key in places:
+            raise InputError(f"{name} has {what} {key!r} twice: keep one")
+        places[key] = place
+    return places
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
@@ -144,10 +144,10 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     return sorted(set(values), key=lambda value: (isinstance(value, str), value))
 
 
-def find(known: Mapping[Any, Any], key: Any) -> Any:
+def find(mapping: Mapping[Any, Any], key: Any) -> Any:
     """Look up what a user gave, which may be anything; None where it is not there."""
     try:
-        return known.get(key)
+        return mapping.get(key)
     except TypeError:
         return None
 
@@ -236,8 +236,8 @@ class Saveable(Generic[S]):
 
     def _last(self, file: Path) -> int:
         """Revision of a file that was read or written last; of another file's if it is new here."""
-        known = self.__dict__.setdefault("_revisions", {})
-        return int(known.get(file, max(known.values(), default=0)))
+        revisions = self.__dict__.setdefault("_revisions", {})
+        return int(revisions.get(file, max(revisions.values(), default=0)))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -368,16 +368,16 @@ def read_state(path: str | Path, kind: type[S]) -> tuple[S, int]:
         raise InputError(f"{path!r:.300}: cannot be read, {wrong!s:.300}") from None
     try:
         frame = msgspec.json.decode(data, type=_Frame)
-        for name, known in (
+        for name, expected in (
             ("schema", SCHEMA),
             ("service", kind.service),
             ("version", kind.version),
         ):
-            given = getattr(frame, name)
-            if type(given) is not type(known) or given != known:
+            value = getattr(frame, name)
+            if type(value) is not type(expected) or value != expected:
                 raise InputError(
-                    f"{path}: not a {kind.service} of this workbench, {name} is {given!r:.80} and "
-                    f"not {known!r}: go on with the workbench that saved it, or start anew"
+                    f"{path}: not a {kind.service} of this workbench, {name} is {value!r:.80} and "
+                    f"not {expected!r}: go on with the workbench that saved it, or start anew"
                 )
         revision = frame.revision
         if type(revision) is not int or not 0 <= revision < 2**53:
@@ -392,24 +392,24 @@ def read_state(path: str | Path, kind: type[S]) -> tuple[S, int]:
     except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
         strange = " ".join(str(wrong).replace("`", "").split())
         if " - at $" in strange:
-            said, _, place = strange.rpartition(" - at $")
-            strange = f"state{place}: {said}"
+            message, _, place = strange.rpartition(" - at $")
+            strange = f"state{place}: {message}"
     if strange:
         raise _damaged(path, kind, strange)
     return state, revision
 
 
-def _unlike(given: Any, taken: Any, at: str = "state") -> str:
+def _unlike(raw: Any, taken: Any, at: str = "state") -> str:
     """Name the first place where a file has other fields than what was read from it."""
-    if isinstance(given, dict):
+    if isinstance(raw, dict):
         names = getattr(taken, "__struct_fields__", getattr(taken, "__dataclass_fields__", taken))
-        if given.keys() != set(names):
-            key = min(given.keys() ^ set(names))
-            return f"{at}.{key}: {'unknown' if key in given else 'missing'} field"
+        if raw.keys() != set(names):
+            key = min(raw.keys() ^ set(names))
+            return f"{at}.{key}: {'unknown' if key in raw else 'missing'} field"
         get = dict.get if isinstance(taken, dict) else getattr
-        parts = [(f"{at}.{key}", given[key], get(taken, key)) for key in given]
-    elif isinstance(given, list) and given and isinstance(given[0], (dict, list)):
-        parts = [(f"{at}[{k}]", *pair) for k, pair in enumerate(zip(given, taken, strict=True))]
+        parts = [(f"{at}.{key}", raw[key], get(taken, key)) for key in raw]
+    elif isinstance(raw, list) and raw and isinstance(raw[0], (dict, list)):
+        parts = [(f"{at}[{k}]", *pair) for k, pair in enumerate(zip(raw, taken, strict=True))]
     else:
         return ""
-    return next(filter(None, (_unlike(one, other, place) for place, one, other in parts)), "")
+    return next(filter(None, (_unlike(x, y, place) for place, x, y in parts)), "")

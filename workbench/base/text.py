@@ -39,7 +39,7 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [tuple(map(cell, line)) for line in (header, *rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(header))]
     return "\n".join(
-        "  ".join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
 

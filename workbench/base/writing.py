@@ -139,7 +139,7 @@ def _sweep(target: Path) -> None:
         return
     name = re.compile(rf"\.{re.escape(target.name[:40])}\.[a-z0-9_]{{8}}{re.escape(DRAFT)}")
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
-        for draft in [Path(one.path) for one in entries if name.fullmatch(one.name)]:
+        for draft in [Path(entry.path) for entry in entries if name.fullmatch(entry.name)]:
             with contextlib.suppress(OSError), draft.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 draft.unlink()

@@ -50,10 +50,10 @@ def skills(table: pd.DataFrame | pd.Series[Any], task_types: Names | Sequence[An
                 f"({checks.listing(list(task_types))}); give a column of skills for each type"
             )
         table = table.to_frame(task_types[0])
-    known = table.astype(np.float64)
-    if known.isna().to_numpy().all():
+    frame = table.astype(np.float64)
+    if frame.isna().to_numpy().all():
         raise InputError("skills: none is known; give that of one worker at least")
-    return known
+    return frame
 
 
 def capacities(workers: Names | Sequence[Any], capacity: pd.Series[Any] | int) -> IntArray:
@@ -93,8 +93,8 @@ def prices(
         if absent:
             raise InputError(f"costs: no price for task type {absent[0]!r}; give every type one")
         frame = frame[list(task_types)]
-    found = _rows("costs", workers, frame)
-    return np.broadcast_to(found.T, (len(task_types), len(workers))).copy()
+    by_worker = _rows("costs", workers, frame)
+    return np.broadcast_to(by_worker.T, (len(task_types), len(workers))).copy()
 
 
 def groups(workers: Names | Sequence[Any], group: pd.Series[Any]) -> IntArray:

@@ -51,8 +51,8 @@ class Cells(Sequence[str]):
     def __getitem__(self, row: slice) -> list[str]: ...
     def __getitem__(self, row: int | slice) -> str | list[str]:
         """Give the text of a row, or of several."""
-        found: Any = self.texts[self.code[row]]
-        return list(found) if isinstance(row, slice) else str(found)
+        text: Any = self.texts[self.code[row]]
+        return list(text) if isinstance(row, slice) else str(text)
 
     def rows(self, wanted: Sequence[int] | NDArray[Any]) -> Cells:
         """Keep some of the rows."""

@@ -85,9 +85,9 @@ def gold_counts(votes: Votes, gold: IntArray, kinds: IntArray, types: int) -> In
     """
     size = len(votes.classes)
     counts: IntArray = np.zeros((types, len(votes.workers), size, size), dtype=np.int64)
-    told = gold[votes.task] >= 0
-    task = votes.task[told]
-    np.add.at(counts, (kinds[task], votes.worker[told], gold[task], votes.label[told]), 1)
+    on_gold = gold[votes.task] >= 0
+    task = votes.task[on_gold]
+    np.add.at(counts, (kinds[task], votes.worker[on_gold], gold[task], votes.label[on_gold]), 1)
     return counts
 
 
@@ -124,14 +124,14 @@ def confusion_from_gold(
         A (task, worker) pair is repeated.
     """
     table = frames.label_table(labels)
-    known = table[table["task"].isin(gold.index)]
+    on_gold = table[table["task"].isin(gold.index)]
     names = pd.Index(sorted({*table["label"], *gold}) if classes is None else list(classes))
     workers = pd.Index(table["worker"].unique())
     size = len(names)
     cell = (
-        frames.codes(workers, known["worker"]) * size
-        + frames.codes(names, gold.reindex(known["task"]))
-    ) * size + frames.codes(names, known["label"])
+        frames.codes(workers, on_gold["worker"]) * size
+        + frames.codes(names, gold.reindex(on_gold["task"]))
+    ) * size + frames.codes(names, on_gold["label"])
     counts = np.bincount(cell, minlength=len(workers) * size * size)
     shares = np.bincount(frames.codes(names, gold), minlength=size) + 1.0
     return estimate_confusion(
@@ -150,8 +150,8 @@ def estimate_confusion(
     pooled = pooled / pooled.sum(axis=1, keepdims=True)
     weight = likeliest_weight(counts, pooled, guess=GUESS)
     blank: FloatArray = np.zeros(counts.shape)
-    found = ConfusionEstimates(blank, prior, counts, pooled, weight, workers, classes)
-    return replace(found, confusion=found.drawn(counts))
+    estimates = ConfusionEstimates(blank, prior, counts, pooled, weight, workers, classes)
+    return replace(estimates, confusion=estimates.drawn(counts))
 
 
 def likeliest_weight(counts: IntArray, pooled: FloatArray, *, guess: float | None = None) -> float:

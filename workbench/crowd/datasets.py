@@ -170,7 +170,7 @@ def load(name: str) -> LabelSet:
     return _load_local(dataset, Path(data)) if data else dataset.read(fetch(name))
 
 
-def as_studied(known: LabelSet, duplicates: Duplicates = "first") -> tuple[LabelSet, str | None]:
+def as_studied(original: LabelSet, duplicates: Duplicates = "first") -> tuple[LabelSet, str | None]:
     """Give a data set in the form that studies use: one label of a worker a task, the first.
 
     Parameters
@@ -187,15 +187,15 @@ def as_studied(known: LabelSet, duplicates: Duplicates = "first") -> tuple[Label
     InputError
         No such word, or "error" and a pair is repeated.
     """
-    labels = read_labels(known.labels, duplicates=duplicates)
-    left = len(known.labels) - len(labels)
+    labels = read_labels(original.labels, duplicates=duplicates)
+    left = len(original.labels) - len(labels)
     if not left:
-        return known, None
+        return original, None
     note = (
-        f"{known.name}: {left} labels that repeat a (task, worker) pair are left out, the "
+        f"{original.name}: {left} labels that repeat a (task, worker) pair are left out, the "
         f"{duplicates} of each counts; duplicates='all' gives them as published"
     )
-    return replace(known, labels=labels), note
+    return replace(original, labels=labels), note
 
 
 def catalogue() -> pd.DataFrame:
@@ -332,11 +332,11 @@ def _verify(path: Path, file: RemoteFile, mend: str) -> None:
             f"{file.filename}: not the published file: {file.bytes:,} bytes expected, got {size:,};"
             f" {mend}"
         )
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != file.sha256:
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 != file.sha256:
         raise InputError(
             f"{file.filename}: not the published file: SHA-256 expected {file.sha256}, "
-            f"got {found}; {mend}"
+            f"got {sha256}; {mend}"
         )
 
 
@@ -360,13 +360,16 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
             f"labels.csv and gold.csv, or unset {DATA_VARIABLE} to download"
         )
     labels = read_labels(folder / "labels.csv", duplicates="all")
-    known = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
-    if dataset.content not in (None, digest(known)) or counts(known.labels) != dataset.counts:
+    label_set = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
+    if (
+        dataset.content not in (None, digest(label_set))
+        or counts(label_set.labels) != dataset.counts
+    ):
         raise InputError(
             f"{path_name(folder)}: labels.csv and gold.csv are not those published as "
             f"{dataset.name}; replace them, or give labels of your own by their files"
         )
-    return known
+    return label_set
 
 
 def counts(labels: pd.DataFrame) -> Counts:
@@ -375,10 +378,10 @@ def counts(labels: pd.DataFrame) -> Counts:
     return Counts(tasks, workers, len(labels), classes)
 
 
-def digest(known: LabelSet) -> str:
+def digest(label_set: LabelSet) -> str:
     """SHA-256 of the labels and the gold, whatever their order."""
-    votes = known.labels[["task", "worker", "label"]].itertuples(index=False, name=None)
-    content = json.dumps([sorted(votes), sorted(known.gold.items())])
+    votes = label_set.labels[["task", "worker", "label"]].itertuples(index=False, name=None)
+    content = json.dumps([sorted(votes), sorted(label_set.gold.items())])
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -387,8 +390,8 @@ def _bluebird(labels: Path, gold: Path) -> LabelsGold:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # five times as fast, where built
-    given, true = (yaml.load(path.read_text("utf-8"), Loader=loader) for path in (labels, gold))
-    return _long(pd.DataFrame(given)), pd.Series({str(k): str(int(v)) for k, v in true.items()})
+    by_worker, true = (yaml.load(path.read_text("utf-8"), Loader=loader) for path in (labels, gold))
+    return _long(pd.DataFrame(by_worker)), pd.Series({str(k): str(int(v)) for k, v in true.items()})
 
 
 def _rte(path: Path) -> LabelsGold:
@@ -402,9 +405,9 @@ def _rte(path: Path) -> LabelsGold:
 def _headerless(path: Path) -> LabelsGold:
     """Read `worker,task,label,gold,time`; repeated pairs stay, as published."""
     places = {"worker": "1", "task": "2", "label": "3"}
-    known = read_export(path, ReadOptions("headerless", columns=places, duplicates="all"))
-    assert known.gold is not None
-    return known.labels, known.gold
+    export = read_export(path, ReadOptions("headerless", columns=places, duplicates="all"))
+    assert export.gold is not None
+    return export.labels, export.gold
 
 
 def _items(labels: Path, gold: Path) -> LabelsGold:
@@ -456,8 +459,8 @@ def _published(
 ) -> Entry[Dataset]:
     remote = tuple(RemoteFile(folder + file["filename"], **file) for file in files)
     about["counts"] = Counts(**about["counts"])
-    known = Dataset(name=name, files=remote, reader=READERS[reader], **about)
-    return Entry(name, known, known.title, known.citation)
+    dataset = Dataset(name=name, files=remote, reader=READERS[reader], **about)
+    return Entry(name, dataset, dataset.title, dataset.citation)
 
 
 _DECLARED = tomllib.loads((packaged(__package__) / "datasets.toml").read_text("utf-8"))

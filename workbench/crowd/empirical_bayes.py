@@ -52,32 +52,32 @@ def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> BetaPrior:
         Counts that are not whole numbers, or more right answers than answers.
     """
     right = checks.wholes("correct", correct)
-    given = checks.wholes("answered", answered)
-    if right.shape != given.shape or (right > given).any():
+    answers = checks.wholes("answered", answered)
+    if right.shape != answers.shape or (right > answers).any():
         raise InputError("give as many right answers as answers, and no more of them right")
-    right, given = right[given > 0], given[given > 0]
-    if len(given) < 2:
+    right, answers = right[answers > 0], answers[answers > 0]
+    if len(answers) < 2:
         return FLAT
-    right, given, times = counted(right, given)
+    right, answers, times = counted(right, answers)
 
-    def told(a: float, b: float) -> FloatArray:
-        return beta_binomial(right, given, a, b) @ times
+    def likelihood(a: float, b: float) -> FloatArray:
+        return beta_binomial(right, answers, a, b) @ times
 
-    share = (right.sum() + 1) / (given.sum() + 2)
-    return likeliest_beta(told, float(np.log(share / (1 - share))))
+    share = (right.sum() + 1) / (answers.sum() + 2)
+    return likeliest_beta(likelihood, float(np.log(share / (1 - share))))
 
 
-def counted(right: IntArray, given: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def counted(right: IntArray, answers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Pairs of counts that occur, shape (k,) each, and how many workers have them."""
-    pairs, times = np.unique(np.stack([right, given]), axis=1, return_counts=True)
+    pairs, times = np.unique(np.stack([right, answers]), axis=1, return_counts=True)
     return pairs[0], pairs[1], times
 
 
-def beta_binomial(right: IntArray, given: IntArray, a: float, b: float) -> FloatArray:
+def beta_binomial(right: IntArray, answers: IntArray, a: float, b: float) -> FloatArray:
     """Log-likelihood of (a, b) by worker, and its slopes in a and in b, shape (3, m)."""
     from scipy.special import betaln, digamma
 
-    wrong, whole = given - right, digamma(a + b) - digamma(a + b + given)
+    wrong, whole = answers - right, digamma(a + b) - digamma(a + b + answers)
     return np.stack(
         [
             betaln(a + right, b + wrong) - betaln(a, b),
@@ -87,12 +87,12 @@ def beta_binomial(right: IntArray, given: IntArray, a: float, b: float) -> Float
     )
 
 
-def likeliest_beta(told: Callable[[float, float], FloatArray], start: float) -> BetaPrior:
+def likeliest_beta(likelihood: Callable[[float, float], FloatArray], start: float) -> BetaPrior:
     """Mode of (a, b) under the weak prior (a + b)^(−5/2).
 
     Parameters
     ----------
-    told
+    likelihood
         Log-likelihood of (a, b), and its slopes in a and in b, shape (3,).
     start
         log(a/b) to start from.
@@ -100,27 +100,27 @@ def likeliest_beta(told: Callable[[float, float], FloatArray], start: float) -> 
     from scipy.optimize import minimize
 
     def unlikely(at: FloatArray) -> tuple[float, FloatArray]:
-        return against(at, told(*beta_of(at)))
+        return against(at, likelihood(*beta_of(at)))
 
     starts = [np.array([start, np.log(size)]) for size in (2.0, 20.0)]
     fits = [minimize(unlikely, at, bounds=ENDS, method="L-BFGS-B", jac=True) for at in starts]
     return beta_of(min(fits, key=lambda fit: float(fit.fun)).x)
 
 
-def against(at: FloatArray, told: FloatArray) -> tuple[float, FloatArray]:
+def against(at: FloatArray, likelihood: FloatArray) -> tuple[float, FloatArray]:
     """What is minimised, by log(a/b) and log(a + b), and its slopes, shape (2,).
 
     Parameters
     ----------
     at
         log(a/b) and log(a + b), the first two numbers.
-    told
+    likelihood
         Log-likelihood, and its slopes in a and in b.
     """
     a, b = beta_of(at)
-    up, down = told[1] + 1 / a, told[2] + 1 / b
+    up, down = likelihood[1] + 1 / a, likelihood[2] + 1 / b
     slopes = np.array([(up - down) * a * b / (a + b), up * a + down * b - 2.5])
-    return -float(told[0] + np.log(a) + np.log(b) - 2.5 * at[1]), -slopes
+    return -float(likelihood[0] + np.log(a) + np.log(b) - 2.5 * at[1]), -slopes
 
 
 def beta_of(at: FloatArray) -> BetaPrior:
@@ -136,11 +136,11 @@ def fitted_priors(correct: IntArray, answered: IntArray) -> list[BetaPrior]:
     return [fitted_prior(*row) for row in zip(correct, answered, strict=True)]
 
 
-def fitted_skills(known: SkillEstimates) -> SkillEstimates:
+def fitted_skills(estimates: SkillEstimates) -> SkillEstimates:
     """The same answers with posterior means as skills, a prior fitted for each task type."""
-    priors = fitted_priors(known.correct, known.answered)
-    skill = posterior_means(known.correct, known.answered, priors)
-    return SkillEstimates(skill, known.answered, known.correct)
+    priors = fitted_priors(estimates.correct, estimates.answered)
+    skill = posterior_means(estimates.correct, estimates.answered, priors)
+    return SkillEstimates(skill, estimates.answered, estimates.correct)
 
 
 def posterior_means(

@@ -64,16 +64,16 @@ def dense(
     -------
     Shape (n, m), of the type of `value`.
     """
-    given = np.asarray(value)
+    values = np.asarray(value)
     task, worker = codes(tasks, table["task"]), codes(workers, table["worker"])
-    found = np.full((len(tasks), len(workers)), blank, dtype=given.dtype)
-    found[task[task >= 0], worker[task >= 0]] = given[task >= 0]
-    return found
+    matrix = np.full((len(tasks), len(workers)), blank, dtype=values.dtype)
+    matrix[task[task >= 0], worker[task >= 0]] = values[task >= 0]
+    return matrix
 
 
-def two_classes(found: Iterable[Any]) -> pd.Index[Any]:
+def two_classes(names: Iterable[Any]) -> pd.Index[Any]:
     """Return the two classes that were found, sorted; raise where there are more, or fewer."""
-    index = sorted_classes(found)
+    index = sorted_classes(names)
     if len(index) != 2:
         raise InputError(
             f"labels and gold name {len(index)} classes ({listing(list(index))}): this takes two, "
@@ -82,9 +82,9 @@ def two_classes(found: Iterable[Any]) -> pd.Index[Any]:
     return index
 
 
-def sorted_classes(found: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:
+def sorted_classes(names: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:
     """Return the classes that were found, sorted; raise where they cannot be, or there is one."""
-    classes: list[Any] = list(set(found))
+    classes: list[Any] = list(set(names))
     try:
         classes.sort()
     except TypeError:

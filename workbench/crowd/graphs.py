@@ -234,11 +234,11 @@ def _augment(task: int, available: BoolArray, used: BoolArray, spare: IntArray) 
     while len(frontier):
         searched[frontier] = True
         wants = available[frontier] & ~used[frontier] & (wanted_by < 0)
-        found = np.flatnonzero(wants.any(axis=0))
-        if not len(found):
+        reached = np.flatnonzero(wants.any(axis=0))
+        if not len(reached):
             break
-        wanted_by[found] = frontier[wants[:, found].argmax(axis=0)]
-        ends = found[spare[found] > 0]
+        wanted_by[reached] = frontier[wants[:, reached].argmax(axis=0)]
+        ends = reached[spare[reached] > 0]
         if len(ends):
             worker = int(ends[0])
             spare[worker] -= 1
@@ -249,7 +249,7 @@ def _augment(task: int, available: BoolArray, used: BoolArray, spare: IntArray) 
                     return np.zeros(n, dtype=bool)
                 worker = int(taken_from[taker])
                 used[taker, worker] = False
-        has = used[:, found] & ~searched[:, None]
+        has = used[:, reached] & ~searched[:, None]
         frontier = np.flatnonzero(has.any(axis=1))
-        taken_from[frontier] = found[has[frontier].argmax(axis=1)]
+        taken_from[frontier] = reached[has[frontier].argmax(axis=1)]
     return searched

@@ -74,15 +74,15 @@ def agreement(votes: Votes) -> Agreement:
     coincidences o_ck of labels within tasks of two labels or more.
     """
     L = max(len(votes.classes), 1)
-    at, given = np.unique(votes.task * L + votes.label, return_counts=True)
+    at, count = np.unique(votes.task * L + votes.label, return_counts=True)
     labels = np.bincount(votes.task, minlength=len(votes.tasks)).astype(np.float64)
     of = labels[at // L]
-    at, given, of = at[of > 1], given[of > 1], of[of > 1]
+    at, count, of = at[of > 1], count[of > 1], of[of > 1]
     pairs = float((labels * (labels - 1)).sum())
     if not pairs:
         return Agreement(None, None, 0)
-    equal = given * (given - 1)
-    by_class = np.bincount(at % L, weights=given)
+    equal = count * (count - 1)
+    by_class = np.bincount(at % L, weights=count)
     n = by_class.sum()
     expected = n * n - (by_class**2).sum()
     observed = n - (equal / (of - 1)).sum()
@@ -126,11 +126,11 @@ def spelled_alike(counts: Iterable[str]) -> list[list[str]]:
 
 def _without_a_letter(names: Iterable[str]) -> dict[str, list[str]]:
     """Find names by what is left of them without one letter, or with all."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_rest: dict[str, list[str]] = defaultdict(list)
     for name in names:
         for less in _letters_less(name):
-            found[less].append(name)
-    return found
+            by_rest[less].append(name)
+    return by_rest
 
 
 def _letters_less(name: str) -> set[str]:
@@ -141,19 +141,21 @@ def _letters_less(name: str) -> set[str]:
     return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
 
 
-def one_slip(one: str, other: str) -> bool:
+def one_slip(name: str, other: str) -> bool:
     """Whether a letter left out, added, mistaken or exchanged with the next makes the other."""
-    if min(len(one), len(other)) < LONG or max(len(one), len(other)) > LONGEST or one == other:
+    if min(len(name), len(other)) < LONG or max(len(name), len(other)) > LONGEST or name == other:
         return False
-    if abs(len(one) - len(other)) > 1:
+    if abs(len(name) - len(other)) > 1:
         return False
-    if len(one) > len(other):
-        one, other = other, one
-    first = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if len(name) > len(other):
+        name, other = other, name
+    first = next(
+        (k for k, (a, b) in enumerate(zip(name, other, strict=False)) if a != b), len(name)
+    )
     if any(letter.isdigit() for letter in other[first : first + 2]):
         return False  # "class1" and "class2" are two on purpose
-    rest = one[first:], other[first:]
-    if len(one) < len(other):
+    rest = name[first:], other[first:]
+    if len(name) < len(other):
         return rest[0] == rest[1][1:]
     swapped = rest[0][1::-1] + rest[0][2:]
     return rest[0][1:] == rest[1][1:] or swapped == rest[1]

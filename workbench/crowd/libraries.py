@@ -51,10 +51,10 @@ def to_pandas(source: Any) -> Any:
     import narwhals.stable.v2 as nw
 
     try:
-        known = nw.from_native(source, pass_through=True, allow_series=True)
-        if known is source:
+        frame = nw.from_native(source, pass_through=True, allow_series=True)
+        if frame is source:
             return source
-        whole = known.collect() if isinstance(known, nw.LazyFrame) else known
+        whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return _frame(whole) if isinstance(whole, nw.DataFrame) else _column(whole).tolist()
     except Exception as error:  # each library has exceptions of its own
         reason = str(error).strip().partition("\n")[0]

@@ -250,8 +250,8 @@ def named(
     if kind not in CROWDS:
         raise InputError(f"crowd is {checks.show(kind)}: choose from {', '.join(CROWDS)}")
     maker, good = CROWDS[kind]
-    given = {} if good is None else {good: skill}
-    return maker(workers, seed=seed, capacity=capacity, task_types=task_types, **given)
+    options = {} if good is None else {good: skill}
+    return maker(workers, seed=seed, capacity=capacity, task_types=task_types, **options)
 
 
 def from_table(skills: pd.DataFrame, capacity: ArrayLike | pd.Series[Any] = 200) -> Crowd:

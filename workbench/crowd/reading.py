@@ -183,15 +183,15 @@ def find_column(owner: str, header: Sequence[str], field: str) -> int | None:
     """
     names = [squeezed(name) for name in header]
     for wanted in ((squeezed(field),), ALIASES[field], LAST_RESORT.get(field, ())):
-        found = [j for j, name in enumerate(names) if name in wanted]
-        if len(found) > 1:
-            columns = listing([header[j] for j in found])
+        places = [j for j, name in enumerate(names) if name in wanted]
+        if len(places) > 1:
+            columns = listing([header[j] for j in places])
             raise InputError(
                 f"{owner}: columns {columns} all name the {field}; keep one, or say which with "
-                f"`columns` {field}={header[found[0]]}"
+                f"`columns` {field}={header[places[0]]}"
             )
-        if found:
-            return found[0]
+        if places:
+            return places[0]
     return None
 
 
@@ -207,15 +207,15 @@ def named(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list
     for field, column in columns.items():
         if field not in NAMED:
             raise InputError(f"columns: {show(field)} is no field; there are {', '.join(NAMED)}")
-        found = [j for j, name in enumerate(header) if plain(name) == plain(column)]
-        found = [j for j in found if header[j] == column] or found
-        if not found:
+        places = [j for j, name in enumerate(header) if plain(name) == plain(column)]
+        places = [j for j in places if header[j] == column] or places
+        if not places:
             raise InputError(
                 f"{owner}: no column {show(column)} for `columns` {field}={column}; the columns "
                 f"found are {listing(header)}"
             )
         names = [f"{name} (left out)" if plain(name) == field else name for name in names]
-        names[found[0]] = field
+        names[places[0]] = field
     return names
 
 
@@ -330,7 +330,7 @@ class TextTable:
         cells = self.columns[column]
         wrong = [_wrong_number(field, text) for text in cells.texts]
         if any(wrong):
-            row = int(np.array([one is not None for one in wrong])[cells.code].argmax())
+            row = int(np.array([reason is not None for reason in wrong])[cells.code].argmax())
             place = f"{self.at(row)}, column {show(self.header[column])}"
             raise InputError(f"{place}: {field} {wrong[cells.code[row]]}")
         values: list[float] = np.array([float(text) for text in cells.texts])[cells.code].tolist()
@@ -397,7 +397,7 @@ def _wrong_number(field: str, cell: str) -> str | None:
         return "is missing (NaN); fill it in or remove the row"
     if math.isinf(number):
         return f"is infinite ({cell}); write a finite number"
-    return next((f"{number:g} {said}" for fails, said in LIMITS[field] if fails(number)), None)
+    return next((f"{number:g} {reason}" for fails, reason in LIMITS[field] if fails(number)), None)
 
 
 def _times(cells: Cells) -> NDArray[Any]:
@@ -675,13 +675,13 @@ def read_rows(path: Path, separator: str, *, header: bool) -> TextTable:
                 "the line, and quote a field that holds a separator"
             )
         lines.append(line)
-        for known, code, cell in zip(texts, codes, row, strict=True):
-            code.append(known.setdefault(cell, len(known)))
+        for numbers, code, cell in zip(texts, codes, row, strict=True):
+            code.append(numbers.setdefault(cell, len(numbers)))
     if not lines:
         raise InputError(f"{name}: a header but no rows; add the rows")
     columns = [
-        Cells.numbered(np.frombuffer(code, dtype=np.int32), list(known))
-        for known, code in zip(texts, codes, strict=True)
+        Cells.numbered(np.frombuffer(code, dtype=np.int32), list(numbers))
+        for numbers, code in zip(texts, codes, strict=True)
     ]
     heads = [head.strip() if header else "" for head in names]
     return TextTable(name, heads, columns, "line", lines)
@@ -719,8 +719,8 @@ def _texts(cells: pd.Series[Any]) -> Cells:
         at, first = pd.factorize(cells.cat.codes.to_numpy(np.int32))
         names = np.array([*map(as_text, cells.cat.categories), ""], dtype=object)
         return Cells.numbered(at, names[first])  # −1, missing, is the last
-    at, found = pd.factorize(cells, use_na_sentinel=False)
-    return Cells.numbered(at, [as_text(cell) for cell in found])
+    at, values = pd.factorize(cells, use_na_sentinel=False)
+    return Cells.numbered(at, [as_text(cell) for cell in values])
 
 
 def check_memory(name: Path, need: float, mend: str = "take a part of it") -> None:

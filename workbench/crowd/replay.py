@@ -94,9 +94,9 @@ class RecordedLabels:
         self._label = frames.dense(tasks, workers, table, label.astype(np.int8), -1)
         self.available: BoolArray | None = checks.frozen(self._label >= 0)
 
-        known = table.loc[~kept, "task"]
-        at = (kind.loc[known].to_numpy(), worker[~kept])
-        right = label[~kept] == frames.codes(classes, gold.loc[known])
+        control_task = table.loc[~kept, "task"]
+        at = (kind.loc[control_task].to_numpy(), worker[~kept])
+        right = label[~kept] == frames.codes(classes, gold.loc[control_task])
         shape = len(self.task_types), len(workers)
         self.control_correct, self.control_answered = counted(at, right, shape)
 

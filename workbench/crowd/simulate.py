@@ -174,8 +174,8 @@ def family_labels(
         raise InputError(f"group has {len(together)} entries for {len(w)} workers: give each one")
     rng, shape = stream(seed, "family labels"), (len(true), len(w))
     draw, copies = rng.random(shape), rng.random(shape)
-    for one in np.unique(together[together > 0]):
-        members = np.flatnonzero(together == one)
+    for number in np.unique(together[together > 0]):
+        members = np.flatnonzero(together == number)
         common = rng.random((len(true), 1))
         shared = copies[:, members] < np.sqrt(_copying(w[members], correlation))
         draw[:, members] = np.where(shared, common, draw[:, members])
@@ -185,9 +185,9 @@ def family_labels(
 def _copying(skill: FloatArray, correlation: float) -> float:
     """c²: how often two workers of a group both take its draw."""
     phi = checks.number("correlation", correlation, 0, 1)
-    one, other = np.triu_indices(len(skill), 1)
-    q = np.minimum(1.0 - skill[one], 1.0 - skill[other])
-    r = np.maximum(1.0 - skill[one], 1.0 - skill[other])
+    first, second = np.triu_indices(len(skill), 1)
+    q = np.minimum(1.0 - skill[first], 1.0 - skill[second])
+    r = np.maximum(1.0 - skill[first], 1.0 - skill[second])
     both = np.sqrt(np.divide(q * (1.0 - r), r * (1.0 - q), out=np.zeros(len(q)), where=q > 0))
     most = float(both.mean()) if len(both) else 1.0
     if phi > most + 1e-12:
@@ -235,8 +235,8 @@ def dense_votes(labels: ArrayLike, classes: int) -> Votes:
     label = matrix.ravel().astype(np.int64)
     task, worker = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     if label.size and label.min() < 0:
-        given = label >= 0
-        task, worker, label = task[given], worker[given], label[given]
+        there = label >= 0
+        task, worker, label = task[there], worker[there], label[there]
     return Votes(task, worker, label, *names)
 
 

@@ -141,14 +141,14 @@ def estimate_skills(
         Shapes differ, a count is not a whole number ≥ 0, more answers are right than were
         given, or a prior that is not two numbers above 0.
     """
-    right, given = (np.atleast_2d(counts) for counts in answer_counts(correct, answered))
+    right, answers = (np.atleast_2d(counts) for counts in answer_counts(correct, answered))
     if prior is None:
         skill = np.full(right.shape, 0.5)
-        np.divide(right, given, out=skill, where=given > 0)
+        np.divide(right, answers, out=skill, where=answers > 0)
     else:
         a, b = proper_prior(prior)
-        skill = (right + a) / (given + (a + b))
-    return SkillEstimates(skill, given, right)
+        skill = (right + a) / (answers + (a + b))
+    return SkillEstimates(skill, answers, right)
 
 
 def answer_counts(correct: ArrayLike, answered: ArrayLike) -> tuple[IntArray, IntArray]:
@@ -159,18 +159,18 @@ def answer_counts(correct: ArrayLike, answered: ArrayLike) -> tuple[IntArray, In
     InputError
         Shapes differ, a count is not a whole number ≥ 0, or more answers are right than given.
     """
-    right, given = checks.wholes("correct", correct), checks.wholes("answered", answered)
-    if right.shape != given.shape:
+    right, answers = checks.wholes("correct", correct), checks.wholes("answered", answered)
+    if right.shape != answers.shape:
         raise InputError(
-            f"correct has shape {right.shape} and answered {given.shape}: give both alike"
+            f"correct has shape {right.shape} and answered {answers.shape}: give both alike"
         )
-    if (right > given).any():
-        at = tuple(int(k) for k in np.argwhere(right > given)[0])
+    if (right > answers).any():
+        at = tuple(int(k) for k in np.argwhere(right > answers)[0])
         raise InputError(
-            f"correct[{', '.join(map(str, at))}] is {right[at]} of {given[at]} answered: "
+            f"correct[{', '.join(map(str, at))}] is {right[at]} of {answers[at]} answered: "
             "give no more right answers than answers"
         )
-    return right, given
+    return right, answers
 
 
 def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
@@ -216,18 +216,18 @@ class GoldSkills:
         share of right answers ∓ the radius of Lemma 2 for this one pair, cut to [0, 1]
         (0 and 1 without answers).
         """
-        known = self.estimates
-        answered, correct = known.answered.T.ravel(), known.correct.T.ravel()
+        estimates = self.estimates
+        answered, correct = estimates.answered.T.ravel(), estimates.correct.T.ravel()
         radius = hoeffding_radius(answered, delta)
         share = estimate_skills(correct, answered).skill.ravel()
-        types, m = known.skill.shape
+        types, m = estimates.skill.shape
         return pd.DataFrame(
             {
                 "worker": np.repeat(self.workers, types),
                 "task_type": np.tile(self.task_types, m),
                 "answered": answered,
                 "correct": correct,
-                "skill": known.skill.T.ravel(),
+                "skill": estimates.skill.T.ravel(),
                 "low": np.maximum(share - radius, 0.0),
                 "high": np.minimum(share + radius, 1.0),
             }
@@ -287,11 +287,11 @@ def skills_from_gold(
         A (task, worker) pair is repeated, or a gold task has no type.
     """
     table = frames.label_table(labels)
-    known = table[table["task"].isin(gold.index)]
-    types, kind = frames.type_index(task_types, pd.Index(known["task"].unique()))
+    on_gold = table[table["task"].isin(gold.index)]
+    types, kind = frames.type_index(task_types, pd.Index(on_gold["task"].unique()))
     workers = pd.Index(table["worker"].unique())
-    at = kind.loc[known["task"]].to_numpy(), workers.get_indexer(known["worker"])
-    right = known["label"].to_numpy() == gold.loc[known["task"]].to_numpy()
+    at = kind.loc[on_gold["task"]].to_numpy(), workers.get_indexer(on_gold["worker"])
+    right = on_gold["label"].to_numpy() == gold.loc[on_gold["task"]].to_numpy()
     correct, answered = counted(at, right, (len(types), len(workers)))
     return GoldSkills(
         estimate_skills(correct, answered),

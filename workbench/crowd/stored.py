@@ -150,11 +150,11 @@ class StoredLabels:
         self._run(f"CREATE TYPE file AS ENUM ({', '.join(map(_quoted, places))})")
         patterns = ", ".join(_quoted(_pattern(place)) for place in places)
         rows = f"read_parquet([{patterns}], hive_types_autocast = false"
-        found = self._run(f"DESCRIBE SELECT * FROM {rows})").fetchall()
-        header = [column for column, *_ in found]
+        described = self._run(f"DESCRIBE SELECT * FROM {rows})").fetchall()
+        header = [column for column, *_ in described]
         heads = named(self.name, header, options.columns)
         table = TextTable(self.name, heads, [], "row", [])
-        texts = [_text(self.name, *found[table.place(field)][:2]) for field in FIELDS]
+        texts = [_text(self.name, *described[table.place(field)][:2]) for field in FIELDS]
         model = next((name for name in header if name.casefold() == "model"), None)
         by_models = f"lower(CAST({_named(model)} AS VARCHAR)) = 'true'" if model else "false"
         kept = "true" if options.predictions else f"({by_models}) IS NOT TRUE"
@@ -182,13 +182,13 @@ class StoredLabels:
             f" raw_{names} GROUP BY text) ORDER BY code"
         )
         missing = ", ".join(map(_quoted, sorted(MISSING)))
-        found = self._run(
+        empty = self._run(
             f"SELECT place, text FROM {names} WHERE text IS NULL OR lower(text) IN ({missing})"
             " ORDER BY place LIMIT 1"
         ).fetchone()
-        if found:
-            said = f"is {show(found[1])}, which reads as missing" if found[1] else "is empty"
-            raise InputError(f"{self._at(found[0])}: {field} {said}; fill it in or remove the row")
+        if empty:
+            what = f"is {show(empty[1])}, which reads as missing" if empty[1] else "is empty"
+            raise InputError(f"{self._at(empty[0])}: {field} {what}; fill it in or remove the row")
         # As they stand in the files: 10⁷ texts are stripped, not 10⁸.
         self._run(
             f"CREATE TABLE {field}_codes AS SELECT raw, CAST(code AS INTEGER) AS code FROM"
@@ -236,13 +236,13 @@ class StoredLabels:
         if duplicates == "error" and twice.any():
             row = int(twice.to_numpy().argmax())
             first = int((key == key.iloc[row]).to_numpy().argmax())
-            one, other = part.iloc[first], part.iloc[row]
-            (task,) = self._run(f"SELECT text FROM tasks WHERE code = {one['task']}").fetchone()
+            earlier, later = part.iloc[first], part.iloc[row]
+            (task,) = self._run(f"SELECT text FROM tasks WHERE code = {earlier['task']}").fetchone()
             raise InputError(
-                f"{self._at(int(other['place']))}: task {show(task)} and worker "
-                f"{show(self.workers[one['worker']])} appear already in "
-                f"{self._at(int(one['place']))}; remove one of them, or give `duplicates` first or "
-                "all"
+                f"{self._at(int(later['place']))}: task {show(task)} and worker "
+                f"{show(self.workers[earlier['worker']])} appear already in "
+                f"{self._at(int(earlier['place']))}; remove one of them, or give `duplicates` "
+                "first or all"
             )
         once: pd.DataFrame = part[~twice]
         return once
@@ -295,9 +295,9 @@ def stored_labels(
         try:
             yield StoredLabels(source, Path(folder), connection, options, tell)
         except (duckdb.Error, OSError) as error:
-            said = str(error).splitlines()[0][:200]
+            reason = str(error).splitlines()[0][:200]
             raise InputError(
-                f"{path_name(Path(source))}: {said}; check the files, and the room in "
+                f"{path_name(Path(source))}: {reason}; check the files, and the room in "
                 f"{tempfile.gettempdir()} (TMPDIR)"
             ) from None
         finally:

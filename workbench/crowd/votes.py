@@ -53,21 +53,23 @@ class Votes:
         Names not given are those in the table: tasks and workers in order of first
         appearance, classes sorted. A row naming something outside given names is dropped.
         """
-        given = {"task": tasks, "worker": workers, "label": classes}
+        wanted_by_column = {"task": tasks, "worker": workers, "label": classes}
         codes, names = [], []
-        for column, wanted in given.items():
-            code, found = _numbered(table[column])
+        for column, wanted in wanted_by_column.items():
+            code, values = _numbered(table[column])
             if wanted is not None:
                 asked = pd.Index(np.asarray(wanted))
-                code, found = asked.get_indexer(found)[code], asked
+                code, values = asked.get_indexer(values)[code], asked
             elif column == "label":
-                order = found.argsort()
-                code, found = np.argsort(order)[code], found[order]
+                order = values.argsort()
+                code, values = np.argsort(order)[code], values[order]
             codes.append(code)
-            names.append(found.to_numpy())
-        known = np.logical_and.reduce([code >= 0 for code in codes])
-        whole = bool(known.all())
-        return cls(*((code if whole else code[known]).astype(np.int64) for code in codes), *names)
+            names.append(values.to_numpy())
+        complete = np.logical_and.reduce([code >= 0 for code in codes])
+        whole = bool(complete.all())
+        return cls(
+            *((code if whole else code[complete]).astype(np.int64) for code in codes), *names
+        )
 
     def table(self) -> pd.DataFrame:
         """Give the long table `task, worker, label` back, one row a vote."""
@@ -92,5 +94,5 @@ def _numbered(cells: pd.Series[Any]) -> tuple[IntArray, pd.Index[Any]]:
     if isinstance(cells.dtype, pd.CategoricalDtype):
         code, first = pd.factorize(cells.cat.codes.to_numpy())
         return code, cells.cat.categories[first]
-    code, found = pd.factorize(cells)
-    return code, pd.Index(found)
+    code, values = pd.factorize(cells)
+    return code, pd.Index(values)

@@ -218,27 +218,27 @@ def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
     """Tell the form, and why."""
     if options.format != "auto":
         return FORMATS[options.format].name, "as asked for"
-    found = _forms(content)
-    if not found:
+    reasons = _forms(content)
+    if not reasons:
         raise InputError(_unknown(content))
-    if len(found) > 1:
-        kinds = " or ".join(f"{name} ({FORMATS.summaries()[name]})" for name in found)
-        ways = " or ".join(f"`format` {name}" for name in found)
+    if len(reasons) > 1:
+        kinds = " or ".join(f"{name} ({FORMATS.summaries()[name]})" for name in reasons)
+        ways = " or ".join(f"`format` {name}" for name in reasons)
         raise InputError(f"{content.name}: may be {kinds}; say which, by {ways}")
-    return next(iter(found.items()))
+    return next(iter(reasons.items()))
 
 
 def _forms(content: Content) -> dict[str, str]:
     """Give the forms that a file may have, and why; the generic ones where it is no platform's."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for name in sorted(FORMATS, key=lambda name: FORMATS[name].call.generic):
         form = FORMATS[name].call
-        if form.generic and found:
+        if form.generic and reasons:
             break
         why = form.detect(content)
         if why is not None:
-            found[name] = why
-    return found
+            reasons[name] = why
+    return reasons
 
 
 def _unknown(content: Content) -> str:
@@ -248,13 +248,13 @@ def _unknown(content: Content) -> str:
     if not missing:
         kind = "JSON" if content.is_json else "a table"
         return f"{content.name}: {kind} of no known form; {ways}"
-    found = [find_column(content.name, content.header, field) for field in FIELDS]
-    free = [name for at, name in enumerate(content.header) if at not in found]
+    places = [find_column(content.name, content.header, field) for field in FIELDS]
+    free = [name for at, name in enumerate(content.header) if at not in places]
     names = [*free, *["NAME"] * len(missing)]
-    told = ",".join(f"{field}={name}" for field, name in zip(missing, names, strict=False))
+    example = ",".join(f"{field}={name}" for field, name in zip(missing, names, strict=False))
     return (
         f"{content.name}: no column for {', '.join(missing)}; the columns found are "
-        f"{listing(content.header)}; {ways}, or its columns, as in `columns` {told}"
+        f"{listing(content.header)}; {ways}, or its columns, as in `columns` {example}"
     )
 
 
@@ -279,18 +279,18 @@ def _read_folder(folder: Path, options: ReadOptions) -> Export:
         content = Content(path, options.columns)
         try:
             is_gold = _is_gold(content)
-            found = [options.format] if options.format != "auto" else list(_forms(content))
+            names = [options.format] if options.format != "auto" else list(_forms(content))
         except InputError:
             if ending(path) not in PROSE:
                 raise
-            is_gold, found = False, []
+            is_gold, names = False, []
         if is_gold:
             golds.append(read_gold(path))
-        elif not found:
+        elif not names:
             skipped.append(path.name)
         else:
-            forms.update(found)
-            parts.append(FORMATS[found[0]].call.read(content, replace(options, duplicates="all")))
+            forms.update(names)
+            parts.append(FORMATS[names[0]].call.read(content, replace(options, duplicates="all")))
     if len(forms) > 1:
         raise InputError(
             f"{name}: {' or '.join(sorted(forms))}? the files are not of one form; say which, as "
@@ -303,8 +303,8 @@ def _read_folder(folder: Path, options: ReadOptions) -> Export:
     notes = _said(whole, forms.pop(), f"{len(parts)} files")
     if skipped:
         notes += (f"left out: {listing(skipped)}, of no known form",)
-    told = [note for part in parts for note in part.notes]
-    return replace(whole, gold=gold, notes=(*notes, *dict.fromkeys(told)))
+    remarks = [note for part in parts for note in part.notes]
+    return replace(whole, gold=gold, notes=(*notes, *dict.fromkeys(remarks)))
 
 
 def _is_gold(content: Content) -> bool:

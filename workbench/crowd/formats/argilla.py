@@ -74,7 +74,7 @@ def _of(record: dict[str, Any], question: str) -> tuple[list[tuple[Any, Any, Any
     """Give the responses (value, user, status) to a question, and its suggestion (value, agent)."""
     flat = f"{question}{RESPONSES}"
     if isinstance(record.get("responses"), dict):
-        given = record["responses"].get(question) or []
+        responses = record["responses"].get(question) or []
         suggestion = (record.get("suggestions") or {}).get(question)
         if isinstance(suggestion, dict):
             suggestion = suggestion.get("value"), suggestion.get("agent")
@@ -87,12 +87,15 @@ def _of(record: dict[str, Any], question: str) -> tuple[list[tuple[Any, Any, Any
         suggestion = None if value is None else (value, record.get(f"{question}.suggestion.agent"))
         return list(zip(values, users, status, strict=True)), suggestion
     else:
-        given = as_list(record.get(question))
+        responses = as_list(record.get(question))
         value = first_of(record, question + OLD)
         metadata = record.get(f"{question}{OLD}-metadata") or {}
         suggestion = None if value is None else (value, metadata.get("agent"))
-    found = [(one.get("value"), one.get("user_id"), one.get("status")) for one in given]
-    return found, suggestion
+    answers = [
+        (response.get("value"), response.get("user_id"), response.get("status"))
+        for response in responses
+    ]
+    return answers, suggestion
 
 
 def _write(export: Export) -> str:

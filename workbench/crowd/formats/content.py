@@ -88,14 +88,14 @@ class Content:
         except json.JSONDecodeError as error:
             if not error.msg.startswith("Extra data"):
                 raise self._not_json(error, error.lineno) from None
-        found = []
+        records = []
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 if line.strip():
-                    found.append(json.loads(line, object_pairs_hook=self._distinct))
+                    records.append(json.loads(line, object_pairs_hook=self._distinct))
             except json.JSONDecodeError as error:
                 raise self._not_json(error, number) from None
-        return found
+        return records
 
     def _not_json(self, error: json.JSONDecodeError, line: int) -> InputError:
         return InputError(

@@ -17,7 +17,9 @@ def detect(content: Content) -> str | None:
         return None
     if content.path is None or find_column(content.name, content.header, "worker") is not None:
         return None
-    lists = all(isinstance(one.get("label", one.get("labels")), list) for one in content.records)
+    lists = all(
+        isinstance(record.get("label", record.get("labels")), list) for record in content.records
+    )
     return "texts with lists of labels and no annotator" if lists else None
 
 

@@ -174,8 +174,8 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export
             several += isinstance(answer.label, (list, tuple)) and len(answer.label) > 1
             kept.append(answer._replace(task=task, worker=as_text(answer.worker), label=label))
     if not kept:
-        told = "".join(f"; {count} {why}" for why, count in left.items())
-        raise InputError(f"{name}: no label in the whole file{told}; check that it holds labels")
+        reasons = "".join(f"; {count} {why}" for why, count in left.items())
+        raise InputError(f"{name}: no label in the whole file{reasons}; check that it holds labels")
     notes = [f"left out: {count} {why}" for why, count in left.items()]
     if several:
         notes.append(f"{several} answers name several classes, joined as one by {JOINED!r}")
@@ -193,7 +193,7 @@ def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
 def _class(label: Any) -> str:
     """Write a class; several that one answer names become one, whatever their order."""
     if isinstance(label, (list, tuple)):
-        return JOINED.join(sorted({as_text(one) for one in label} - {""}))
+        return JOINED.join(sorted({as_text(name) for name in label} - {""}))
     text = as_text(label)
     return "" if is_missing(text) else text
 
@@ -234,17 +234,17 @@ def choose(content: Content, questions: Iterable[str], options: ReadOptions) -> 
     InputError
         There are several and none was named, or not the one that was.
     """
-    found = list(dict.fromkeys(questions))
-    if options.question is None and len(found) == 1:
-        return found[0]
-    if options.question in found:
+    names = list(dict.fromkeys(questions))
+    if options.question is None and len(names) == 1:
+        return names[0]
+    if options.question in names:
         return str(options.question)
-    if not found:
+    if not names:
         raise InputError(f"{content.name}: no question with answers; check that it holds labels")
     asked = "" if options.question is None else f"no question {show(options.question)}; "
     raise InputError(
-        f"{content.name}: {asked}the questions are {listing(found)}; choose one, as `question` "
-        f"{found[0]}"
+        f"{content.name}: {asked}the questions are {listing(names)}; choose one, as `question` "
+        f"{names[0]}"
     )
 
 
@@ -285,7 +285,7 @@ def chosen(value: Any) -> Any:
                 return chosen(value[key])
         return [name for name, on in value.items() if as_text(on).casefold() in ("true", "on")]
     if isinstance(value, list):
-        return [one for part in value for one in _flat(chosen(part))]
+        return [label for part in value for label in _flat(chosen(part))]
     return value
 
 

@@ -112,11 +112,11 @@ def _read(content: Content, options: ReadOptions) -> Export:
 
 def _refuse_header(name: str, row: Row) -> None:
     fields = ("task", "worker", "label")
-    known = {squeezed(f) for f in fields} | {alias for f in fields for alias in ALIASES[f]}
-    found = [cell for cell in row[1] if squeezed(cell) in known]
-    if len(found) > 1:
+    field_names = {squeezed(f) for f in fields} | {alias for f in fields for alias in ALIASES[f]}
+    heads = [cell for cell in row[1] if squeezed(cell) in field_names]
+    if len(heads) > 1:
         raise InputError(
-            f"{name}, line {row[0]}: looks like a header ({listing(found)}); leave `format` out"
+            f"{name}, line {row[0]}: looks like a header ({listing(heads)}); leave `format` out"
         )
 
 
@@ -160,9 +160,11 @@ def _places(name: str, columns: list[tuple[str, ...]], options: ReadOptions) -> 
 
 def _one_each(keys: Sequence[str], values: Sequence[str]) -> bool:
     """Whether each key has one value, where it has any."""
-    found: dict[str, str] = {}
+    value_by_key: dict[str, str] = {}
     pairs = zip(keys, values, strict=True)
-    return all(is_missing(value) or found.setdefault(key, value) == value for key, value in pairs)
+    return all(
+        is_missing(value) or value_by_key.setdefault(key, value) == value for key, value in pairs
+    )
 
 
 FORMAT = Format(_detect, _read, generic=True)

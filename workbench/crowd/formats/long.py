@@ -93,12 +93,10 @@ def _gold(table: TextTable) -> pd.Series[Any] | None:
         return None
     tasks, gold = table.words("task")[0], table.columns[place]
     pairs = pd.DataFrame({"task": tasks.categorical(), "gold": gold.categorical()})
-    known = pairs.drop_duplicates().astype(object)
-    known = known[~known["gold"].map(is_missing)]
-    table.keep(known.index.to_list()).once(
-        "a task has one gold label", task=known["task"].to_list()
-    )
-    return gold_series(dict(zip(known["task"], known["gold"], strict=True)))
+    rows = pairs.drop_duplicates().astype(object)
+    rows = rows[~rows["gold"].map(is_missing)]
+    table.keep(rows.index.to_list()).once("a task has one gold label", task=rows["task"].to_list())
+    return gold_series(dict(zip(rows["task"], rows["gold"], strict=True)))
 
 
 def _write(export: Export) -> str:

@@ -34,10 +34,10 @@ def detect(content: Content) -> str | None:
 
 
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
-    given = [_given(record) for record in content.records]
-    question = choose(content, (name for answers in given for name in answers), options)
+    by_row = [_given(record) for record in content.records]
+    question = choose(content, (name for answers in by_row for name in answers), options)
     task = options.columns.get("task", "HITId")
-    for row, (record, answers) in enumerate(zip(content.records, given, strict=True)):
+    for row, (record, answers) in enumerate(zip(content.records, by_row, strict=True)):
         status = record.get("AssignmentStatus")
         yield Answer(
             content.mark(row),

@@ -45,9 +45,9 @@ def is_nested(content: Content) -> bool:
         and len(content.document) > 0
         and not _is_table(content)
         and all(
-            isinstance(given, Mapping)
-            and not any(isinstance(label, (Mapping, list)) for label in given.values())
-            for given in content.document.values()
+            isinstance(inner, Mapping)
+            and not any(isinstance(label, (Mapping, list)) for label in inner.values())
+            for inner in content.document.values()
         )
     )
 
@@ -62,7 +62,7 @@ def _is_table(content: Content) -> bool:
 def _told(content: Content) -> tuple[str, str] | None:
     """Tell whether the outer keys are tasks or workers, and by what."""
     document = content.document
-    outer, inner = set(document), {key for given in document.values() for key in given}
+    outer, inner = set(document), {key for labels in document.values() for key in labels}
     if content.path is not None and content.path.name.startswith("answers.json"):
         return "task", "the file's name, as peerannot's"
     for keys, kinds in ((outer, ("task", "worker")), (inner, ("worker", "task"))):
@@ -82,12 +82,12 @@ def _detect(kind: Outer) -> Callable[[Content], str | None]:
     def detect(content: Content) -> str | None:
         if not is_nested(content):
             return None
-        told = _told(content)
-        if told is None:
+        order = _told(content)
+        if order is None:
             return "a mapping of mappings"  # of either kind: both say so, and the user chooses
-        if told[0] != kind:
+        if order[0] != kind:
             return None
-        return f"a mapping of mappings, its outer keys {kind}s by {told[1]}"
+        return f"a mapping of mappings, its outer keys {kind}s by {order[1]}"
 
     return detect
 
@@ -99,13 +99,13 @@ def _read(kind: Outer) -> Callable[[Content, ReadOptions], Export]:
         document: Any = content.document if content.is_json else None
         if not isinstance(document, Mapping):
             raise InputError(f"{content.name}: no JSON mapping; {shape} is wanted")
-        for outer, given in document.items():
-            if not isinstance(given, Mapping):
+        for outer, labels in document.items():
+            if not isinstance(labels, Mapping):
                 raise InputError(
-                    f"{content.name}, {kind} {show(outer)}: {show(given)} is no mapping; {shape} "
+                    f"{content.name}, {kind} {show(outer)}: {show(labels)} is no mapping; {shape} "
                     "is wanted"
                 )
-            for inner, label in given.items():
+            for inner, label in labels.items():
                 task, worker = (outer, inner) if kind == "task" else (inner, outer)
                 if isinstance(label, (Mapping, list, tuple, set)):
                     raise InputError(

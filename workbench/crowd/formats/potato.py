@@ -19,18 +19,18 @@ def detect(content: Content) -> str | None:
     """Look for its keys."""
     if not content.is_json:
         return None
-    found = {STATE, LINES} & set(content.header)
-    return f"key {found.pop()}" if found else None
+    keys = {STATE, LINES} & set(content.header)
+    return f"key {keys.pop()}" if keys else None
 
 
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
-    given = [
+    rows = [
         (row, worker, task, _values(labels))
         for row, record in enumerate(content.records)
         for worker, task, labels in _instances(record, content)
     ]
-    question = choose(content, (name for *_, values in given for name in values), options)
-    for row, worker, task, values in given:
+    question = choose(content, (name for *_, values in rows for name in values), options)
+    for row, worker, task, values in rows:
         yield Answer(content.mark(row), task, worker, values.get(question))
 
 

@@ -36,21 +36,21 @@ def _annotations(record: dict[str, Any]) -> list[Any] | None:
     for key, value in record.items():
         if key.endswith(ALL) and isinstance(value, list):
             return value
-        found = _annotations(value) if isinstance(value, dict) else None
-        if found is not None:
-            return found
+        annotations = _annotations(value) if isinstance(value, dict) else None
+        if annotations is not None:
+            return annotations
     return None
 
 
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
-    given = [
+    rows = [
         (row, record, annotation, _given(annotation))
         for row, record in enumerate(content.records)
         for annotation in _annotations(record) or []
     ]
-    question = choose(content, (name for *_, answers in given for name in answers), options)
+    question = choose(content, (name for *_, answers in rows for name in answers), options)
     key = options.columns.get("task")
-    for row, record, annotation, answers in given:
+    for row, record, annotation, answers in rows:
         task = first_of(
             record, *((key,) if key else ("id", "datasetObjectId", "source-ref", "source"))
         )

@@ -28,8 +28,8 @@ NONE = ("rejected", "skipped", "expired", "active")
 
 def detect(content: Content) -> str | None:
     """Look for its columns."""
-    found = [name for name in content.header if name.startswith((OUTPUT, "ASSIGNMENT:"))]
-    return f"columns {', '.join(found[:2])}" if len(found) > 1 else None
+    columns = [name for name in content.header if name.startswith((OUTPUT, "ASSIGNMENT:"))]
+    return f"columns {', '.join(columns[:2])}" if len(columns) > 1 else None
 
 
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:

@@ -40,8 +40,8 @@ def _detect(content: Content) -> str | None:
         return None
     cells = sum(map(len, others))
     shared = all(
-        set(one) & {cell for k, other in enumerate(others) if k != j for cell in other}
-        for j, one in enumerate(others)
+        set(column) & {cell for k, other in enumerate(others) if k != j for cell in other}
+        for j, column in enumerate(others)
     )
     classes = {cell for column in others for cell in column}
     if not shared or len(classes) > cells / 2:
