@@ -188,8 +188,8 @@ def _from_json_field(name: str, value: Any) -> Any:
         if name == "gain":
             return value
         if name == "task_types":
-            whole = all(isinstance(one, int) and abs(one) < 2**63 for one in value)
-            return np.array(value if whole else [str(one) for one in value])
+            whole = all(isinstance(entry, int) and abs(entry) < 2**63 for entry in value)
+            return np.array(value if whole else [str(entry) for entry in value])
         if isinstance(value, dict):
             return {key: np.array(row, dtype=np.float64) for key, row in value.items()}
         return np.array(value, dtype=np.float64)
@@ -236,30 +236,30 @@ _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, "
 
 
 def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem | TypedProblem:
-    given = _one_of(fields, "quality", "skill")
+    measure = _one_of(fields, "quality", "skill")
     level = _one_of(fields, "epsilon", "requirement")
     stated = fields.get("gain", "hoeffding")
     name = stated if asked is None else asked
-    if name != stated and (given, level) != ("skill", "epsilon"):
+    if name != stated and (measure, level) != ("skill", "epsilon"):
         raise InputError(
-            f"{given} and {level} are stated by the gain {stated!r}: give skill and epsilon, from "
-            f"which those of {name!r} follow"
+            f"{measure} and {level} are stated by the gain {stated!r}: give skill and epsilon, "
+            f"from which those of {name!r} follow"
         )
-    told = (given, level) == ("quality", "requirement") and name == "information"
-    gain = gain_of("bhattacharyya" if told else name)
+    in_nats = (measure, level) == ("quality", "requirement") and name == "information"
+    gain = gain_of("bhattacharyya" if in_nats else name)
     if "capacity" not in fields:
         raise InputError("capacity is missing: give one number, or one for each worker")
     types = fields.get("task_types")
     quality, cost, available = (
         _by_task(name, fields[name], types) if name in fields else None
-        for name in (given, "cost", "available")
+        for name in (measure, "cost", "available")
     )
     assert quality is not None
     mend = f"give one number, or one for each task ({len(quality)})"
     need = checked(level, fields[level], quality.shape[:1], mend)
     if level == "epsilon":
         need = gain.requirement(need)
-    if given == "skill":
+    if measure == "skill":
         quality = gain.quality(quality, need)
     if cost is not None and cost.ndim == 1:
         mend = "give one price for each worker, or a list of rows"
@@ -284,12 +284,12 @@ def _check_names(names: Any) -> None:
 
 
 def _one_of(fields: dict[str, Any], first: str, second: str) -> str:
-    given = [name for name in (first, second) if name in fields]
-    if not given:
+    names = [name for name in (first, second) if name in fields]
+    if not names:
         raise InputError(f"{first} is missing: give {first} or {second}")
-    if len(given) == 2:
+    if len(names) == 2:
         raise InputError(f"{first} and {second} are both given: keep one of them")
-    return given[0]
+    return names[0]
 
 
 def _by_task(field: str, value: Any, types: NDArray[Any] | None) -> FloatArray:

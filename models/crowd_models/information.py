@@ -39,8 +39,8 @@ def information(skill: ArrayLike) -> FloatArray:
     """
     p = checked("skill", skill)
     with np.errstate(divide="ignore", invalid="ignore"):
-        told = (2.0 * p - 1.0) * (np.log(p) - np.log1p(-p))
-    ended: FloatArray = np.minimum(told, MOST)
+        nats = (2.0 * p - 1.0) * (np.log(p) - np.log1p(-p))
+    ended: FloatArray = np.minimum(nats, MOST)
     return ended
 
 
@@ -87,9 +87,9 @@ def information_problem(
     InputError
         Numbers out of range, or shapes that do not fit.
     """
-    told, need = information(skill), needed_information(epsilon)
+    nats, need = information(skill), needed_information(epsilon)
     problem = TypedProblem(
-        told, capacity, need, tasks, workers, cost, available, gain="information"
+        nats, capacity, need, tasks, workers, cost, available, gain="information"
     )
     return TypedProblem.of(problem)
 
@@ -121,7 +121,7 @@ def average_limit(problem: TypedProblem, epsilon: float, points: FloatArray) -> 
 
     model = pyo.ConcreteModel(name="information limit")
     count_variables(model, problem)
-    tasks, told = problem.tasks.tolist(), problem.quality.tolist()
+    tasks, nats = problem.tasks.tolist(), problem.quality.tolist()
     classes = range(problem.shape[0])
     slope, start = (part.tolist() for part in tangents(points))
     model.errors = pyo.Var(classes, bounds=lambda _, t: (0.0, tasks[t] / 2))
@@ -130,7 +130,7 @@ def average_limit(problem: TypedProblem, epsilon: float, points: FloatArray) -> 
     def cover(model: pyo.ConcreteModel, r: int, t: int) -> Any:
         own = [k for i, k in model.pairs if i == t]
         left = linear(
-            [*(told[t][k] for k in own), -slope[r][t]],
+            [*(nats[t][k] for k in own), -slope[r][t]],
             [*(model.y[t, k] for k in own), model.errors[t]],
         )
         return (tasks[t] * start[r][t], left, None)

@@ -200,9 +200,9 @@ class JointProblem:
         for name in ("tasks", "capacity"):
             kept[name] = np.minimum(kept[name], LARGEST_COUNT).astype(np.int64)
         for name in ("cost", "available"):
-            given = getattr(self, name)
-            if given is not None:
-                kept[name] = checked(name, given, (types, m), f"give a matrix {types, m}")
+            matrix = getattr(self, name)
+            if matrix is not None:
+                kept[name] = checked(name, matrix, (types, m), f"give a matrix {types, m}")
         if "available" in kept:
             kept["available"] = kept["available"] == 1
         if self.recorded is not None:

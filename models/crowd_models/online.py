@@ -139,8 +139,8 @@ class SequenceMix(Arrivals):
 
     def __post_init__(self) -> None:
         """Check types and weights; InputError if they are none."""
-        for at, one in enumerate(self.sequences):
-            checks.wholes(f"sequences[{at}]", one)
+        for at, sequence in enumerate(self.sequences):
+            checks.wholes(f"sequences[{at}]", sequence)
         if len(self.weights) != len(self.sequences):
             raise InputError(
                 f"weights has {len(self.weights)} entries: give one for each of "
@@ -151,22 +151,22 @@ class SequenceMix(Arrivals):
 
     @cached_property
     def _passing(self) -> dict[tuple[int, ...], float]:
-        found: dict[tuple[int, ...], float] = defaultdict(int)
+        weights: dict[tuple[int, ...], float] = defaultdict(int)
         for sequence, weight in zip(self.sequences, self.weights, strict=True):
             for length in range(len(sequence) + 1):
-                found[sequence[:length]] += weight
-        return found
+                weights[sequence[:length]] += weight
+        return weights
 
     @cached_property
     def _ending(self) -> dict[tuple[int, ...], float]:
-        found: dict[tuple[int, ...], float] = defaultdict(int)
+        weights: dict[tuple[int, ...], float] = defaultdict(int)
         for sequence, weight in zip(self.sequences, self.weights, strict=True):
-            found[sequence] += weight
-        return found
+            weights[sequence] += weight
+        return weights
 
     @property
     def types(self) -> int:  # noqa: D102
-        return 1 + max((kind for one in self.sequences for kind in one), default=-1)
+        return 1 + max((kind for sequence in self.sequences for kind in sequence), default=-1)
 
     def weight(self, node: Any) -> float:  # noqa: D102
         return self._passing[node]
@@ -175,15 +175,15 @@ class SequenceMix(Arrivals):
         return self._ending.get(node, 0)
 
     def after(self, node: Any) -> list[NextWorker]:  # noqa: D102
-        return [NextWorker(1, one[-1], one) for one in self._following.get(node, ())]
+        return [NextWorker(1, sequence[-1], sequence) for sequence in self._following.get(node, ())]
 
     @cached_property
     def _following(self) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
-        found: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
-        for one in sorted(self._passing):
-            if one:
-                found[one[:-1]].append(one)
-        return found
+        longer: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+        for sequence in sorted(self._passing):
+            if sequence:
+                longer[sequence[:-1]].append(sequence)
+        return longer
 
 
 @dataclass(frozen=True)
@@ -229,9 +229,9 @@ class OnlineProblem:
         if len(shape) != 2 or shape[0] < 1 or shape[1] < 1:
             raise InputError(f"quality has shape {shape}: give (task classes, worker types)")
         for name, size in (("requirement", 0), ("tasks", 0), ("capacity", 1), ("price", 1)):
-            given = np.shape(getattr(self, name))
-            if given != (shape[size],):
-                raise InputError(f"{name} has shape {given}: give {(shape[size],)}, as quality has")
+            own = np.shape(getattr(self, name))
+            if own != (shape[size],):
+                raise InputError(f"{name} has shape {own}: give {(shape[size],)}, as quality has")
             if name != "price":
                 checks.wholes(name, getattr(self, name))
         for k, price in enumerate(self.price):
@@ -269,17 +269,17 @@ class OnlineProblem:
         numbers = [range(open_tasks.count(task) + 1) for task in different]
         for taken in itertools.product(*numbers):
             if sum(taken) <= self.capacity[kind]:
-                given = tuple(
+                tasks = tuple(
                     task for task, count in zip(different, taken, strict=True) for _ in range(count)
                 )
-                yield given, self.served(state, given, kind)
+                yield tasks, self.served(state, tasks, kind)
 
-    def served(self, state: TaskState, given: Sequence[tuple[int, int]], kind: int) -> TaskState:
+    def served(self, state: TaskState, tasks: Sequence[tuple[int, int]], kind: int) -> TaskState:
         """The state after a worker labelled some of its tasks."""
         left = list(state)
-        for task in given:
+        for task in tasks:
             left.remove(task)
-        return tuple(sorted([*left, *(self.helped(task, kind) for task in given)]))
+        return tuple(sorted([*left, *(self.helped(task, kind) for task in tasks)]))
 
 
 def occupation_program(problem: OnlineProblem) -> pyo.ConcreteModel:
@@ -307,11 +307,11 @@ def occupation_program(problem: OnlineProblem) -> pyo.ConcreteModel:
         for factor, k, after in arrivals.after(node):
             choices = list(problem.choices(state, k))
             split[i, k] = factor, list(range(len(choices)))
-            for a, (given, left) in enumerate(choices):
+            for a, (tasks, left) in enumerate(choices):
                 if (after, left) not in met:
                     met[after, left] = len(met)
                     waiting.append((after, left))
-                paid[i, k, a] = arrivals.weight(after) * problem.price[k] * len(given)
+                paid[i, k, a] = arrivals.weight(after) * problem.price[k] * len(tasks)
                 into[met[after, left]].append((i, k, a))
     model = pyo.ConcreteModel(name="best online policy")
     model.y = pyo.Var(range(len(met)), within=pyo.NonNegativeReals)
@@ -325,7 +325,7 @@ def occupation_program(problem: OnlineProblem) -> pyo.ConcreteModel:
     model.flow = pyo.Constraint(
         range(len(met)),
         rule=lambda model, j: (
-            model.y[j] == float(j == 0) + pyo.quicksum(model.x[one] for one in into[j])
+            model.y[j] == float(j == 0) + pyo.quicksum(model.x[choice] for choice in into[j])
         ),
     )
     model.cost = pyo.Objective(

@@ -535,8 +535,8 @@ class SelectionProblem:
         budget = checked("budget", self.budget, (), "give a whole number, 1 or more")
         object.__setattr__(self, "budget", int(min(float(budget), LARGEST_COUNT)))
         if (self.costs is None) != (self.money is None):
-            given, missing = ("money", "costs") if self.costs is None else ("costs", "money")
-            raise InputError(f"{given} without {missing}: give both, or neither")
+            present, absent = ("money", "costs") if self.costs is None else ("costs", "money")
+            raise InputError(f"{present} without {absent}: give both, or neither")
         if self.costs is not None and self.money is not None:
             mend = f"give one price for each worker, {gain.shape}"
             freeze(self, "costs", checked("costs", self.costs, gain.shape, mend))
@@ -618,9 +618,9 @@ def check_label_limits(problem: Any, tasks: int) -> None:
         Not whole numbers from 0 on, or more at least than at most.
     """
     for name in ("least", "most"):
-        if (given := getattr(problem, name)) is not None:
+        if (limit := getattr(problem, name)) is not None:
             mend = f"give one number, or one for each task ({tasks})"
-            freeze(problem, name, checked(name, given, (tasks,), mend).astype(np.int64))
+            freeze(problem, name, checked(name, limit, (tasks,), mend).astype(np.int64))
     if problem.least is not None and problem.most is not None:
         wrong = np.flatnonzero(problem.least > problem.most)
         if len(wrong):

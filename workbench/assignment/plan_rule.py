@@ -159,8 +159,9 @@ def worker_prices(
 ) -> FloatArray:
     """Price of each worker's time: the dual of her capacity in the relaxed program, shape (m,).
 
-    `worth` is the gain of a label; `usable` marks where a worker has control answers of a type; both
-    (T, m). Where the crowd cannot meet a requirement, the rest of it is bought at a high price.
+    `worth` is the gain of a label; `usable` marks where a worker has control answers of a type;
+    both (T, m). Where the crowd cannot meet a requirement, the rest of it is bought at a high
+    price.
     """
     crowd = TypedProblem(
         worth,

@@ -17,15 +17,17 @@ DIGITS = 4
 def column(values: pd.Series[Any]) -> tuple[list[str], bool]:
     """Write a column's values, and tell whether they are numbers."""
     listed = [None if pd.isna(value) else value for value in values]
-    known = [value for value in listed if value is not None]
-    if not known:  # a column of numbers keeps its side even when all are missing
+    present = [value for value in listed if value is not None]
+    if not present:  # a column of numbers keeps its side even when all are missing
         return [MISSING] * len(listed), pd.api.types.is_numeric_dtype(values.dtype)
-    if any(isinstance(value, str) for value in known):
+    if any(isinstance(value, str) for value in present):
         return [MISSING if value is None else str(value) for value in listed], False
-    if pd.api.types.is_bool_dtype(values.dtype) or all(isinstance(one, bool) for one in known):
-        return [MISSING if one is None else "yes" if one else "no" for one in listed], False
+    if pd.api.types.is_bool_dtype(values.dtype) or all(
+        isinstance(value, bool) for value in present
+    ):
+        return [MISSING if value is None else "yes" if value else "no" for value in listed], False
     try:
-        written = iter(numbers([float(value) for value in known]))
+        written = iter(numbers([float(value) for value in present]))
     except (TypeError, ValueError):
         return [MISSING if value is None else str(value) for value in listed], False
     return [MISSING if value is None else next(written) for value in listed], True
@@ -73,9 +75,9 @@ def fixed(value: float, decimals: int) -> str:
     return f"{value + 0.0:,.{decimals}f}".replace("-", "−")
 
 
-def count(n: int, one: str, many: str = "") -> str:
+def count(n: int, singular: str, plural: str = "") -> str:
     """`1 trial`, `2 trials`."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def duration(seconds: float) -> str:

@@ -58,13 +58,13 @@ def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[So
         For a study that the store does not know, or code that made no trials in it.
     """
     check_named(code, [plan.source for plan in store.plans()], store.path)
-    known = store.studies()
-    names = list(known) if studies is None else list(dict.fromkeys(studies))
+    versions = store.studies()
+    names = list(versions) if studies is None else list(dict.fromkeys(studies))
     for name in names:
-        if name not in known:
-            listed = ", ".join(known) or "none yet"
+        if name not in versions:
+            listed = ", ".join(versions) or "none yet"
             raise InputError(f"{store.path}: has no study {name!r}, its studies: {listed}")
-    sections = [_section(store, name, known[name], code) for name in names]
+    sections = [_section(store, name, versions[name], code) for name in names]
     return _fill(store.path, sections)
 
 
@@ -86,7 +86,7 @@ def _fill(path: Path, sections: Sequence[Part]) -> str:
 
 
 def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]) -> Part:
-    plans = [one for one in store.plans() if one.study == name]
+    plans = [plan for plan in store.plans() if plan.study == name]
     troubles: list[Part] = []
     study = _try("The study's code", troubles, _load, name, plans, code)
     version = study.version if study and study.version in versions else max(versions)
@@ -94,7 +94,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         why = f"the code is of version {study.version}, the records of version {version}"
         troubles.append({"what": "The study's code", "why": why})
         study = None
-    plans = [one for one in plans if one.version == version]
+    plans = [plan for plan in plans if plan.version == version]
     table = store.table(name, version)
     ended = set(table["key"])
     asked, planned = _asked(plans, study, ended, store.path)
@@ -103,18 +103,18 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
     if study is not None and len(table):
         analysis = _try("The analysis", troubles, _analyse, study, table) or Analysis()
     tables = [
-        _try(f"Table “{caption}”", troubles, _table, f"{name}-table-{at}", caption, given)
-        for at, (caption, given) in enumerate(analysis.tables.items(), start=1)
+        _try(f"Table “{caption}”", troubles, _table, f"{name}-table-{at}", caption, frame)
+        for at, (caption, frame) in enumerate(analysis.tables.items(), start=1)
     ]
     figures = [
-        _try(f"Figure “{one.name}”", troubles, _figure, f"{name}-figure-{at}", one)
-        for at, one in enumerate(analysis.charts, start=1)
+        _try(f"Figure “{chart.name}”", troubles, _figure, f"{name}-figure-{at}", chart)
+        for at, chart in enumerate(analysis.charts, start=1)
     ]
     checkout, packages = _install(table)
     own = repeat.study_option(plans)
     done = len(ended if planned is None else planned & ended)
     failures = provenance.failures(table, params)
-    failed = sum(one.count for one in failures)
+    failed = sum(failure.count for failure in failures)
     return {
         "name": name,
         "version": version,
@@ -130,9 +130,9 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "older": _older(plans, table, code),
         "asked": asked,
         "parameters": _fixed(study, plans),
-        "findings": [str(one) for one in analysis.findings],
-        "tables": [one for one in tables if one is not None],
-        "figures": [one for one in figures if one is not None],
+        "findings": [str(finding) for finding in analysis.findings],
+        "tables": [part for part in tables if part is not None],
+        "figures": [part for part in figures if part is not None],
         "troubles": troubles,
         "failures": failures,
         "effort": provenance.effort(table) if len(table) else [],
@@ -149,13 +149,13 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
 def _progress(ended: int, planned: set[str] | None, failed: int) -> str:
     """How far a study has come, in one sentence."""
     if planned is None:
-        said = f"{numbers.count(ended, 'trial')} ended; how many were planned is unknown"
+        state = f"{numbers.count(ended, 'trial')} ended; how many were planned is unknown"
     elif ended < len(planned):
-        said = f"{ended:,} of {numbers.count(len(planned), 'trial')} so far"
+        state = f"{ended:,} of {numbers.count(len(planned), 'trial')} so far"
     else:
-        said = f"{numbers.count(ended, 'trial')}, all that were planned"
-    told = f"{failed:,} failed" if failed else "none failed"
-    return f"{said}, {told}." if ended else f"{said}."
+        state = f"{numbers.count(ended, 'trial')}, all that were planned"
+    troubles = f"{failed:,} failed" if failed else "none failed"
+    return f"{state}, {troubles}." if ended else f"{state}."
 
 
 def _try(
@@ -191,18 +191,18 @@ def _asked(
     """Tell how far each plan has come, and which trials all of them plan."""
     asked: list[Part] = []
     whole: set[str] = set()
-    for one in plans:
-        keys = {trial.key for trial in one.trials()}
+    for plan in plans:
+        keys = {trial.key for trial in plan.trials()}
         whole |= keys
         asked.append(
             {
-                "size": one.size,
-                "repetitions": one.repetitions,
-                "seed": one.seed,
-                "blocks": [_block(block) for block in one.sweep],
+                "size": plan.size,
+                "repetitions": plan.repetitions,
+                "seed": plan.seed,
+                "blocks": [_block(block) for block in plan.sweep],
                 "planned": len(keys),
                 "ended": len(ended & keys),
-                "command": repeat.run_command(one, study, path),
+                "command": repeat.run_command(plan, study, path),
             }
         )
     return asked, whole if plans else None
@@ -222,7 +222,7 @@ def _value(value: Scalar) -> str:
 
 def _parameters(table: pd.DataFrame, plans: Sequence[StudyPlan]) -> list[str]:
     """Parameters that were swept, as far as the table has them."""
-    swept = dict.fromkeys(name for one in plans for block in one.sweep for name in block)
+    swept = dict.fromkeys(name for plan in plans for block in plan.sweep for name in block)
     return [name for name in swept if name in table]
 
 
@@ -245,10 +245,10 @@ def _fixed(study: Study | None, plans: Sequence[StudyPlan]) -> tuple[tuple[str, 
     """All parameters: name, value where no plan swept it, meaning."""
     if study is None:
         return ()
-    swept = {name for one in plans for block in one.sweep for name in block}
+    swept = {name for plan in plans for block in plan.sweep for name in block}
     return tuple(
-        (name, "swept" if name in swept else _value(one.default), one.help)
-        for name, one in study.parameters.items()
+        (name, "swept" if name in swept else _value(parameter.default), parameter.help)
+        for name, parameter in study.parameters.items()
     )
 
 
@@ -274,19 +274,19 @@ def _install(table: pd.DataFrame) -> tuple[str, str]:
     return f"git checkout {commit}" if commit else "", packages
 
 
-def _table(id_: str, caption: str, given: pd.DataFrame) -> Part:
-    if not isinstance(given, pd.DataFrame):
-        raise InputError(f"its type is {type(given).__name__}: give a DataFrame")
-    if not isinstance(given.index, pd.RangeIndex):
-        given = given.reset_index()
-    shown = given.head(MOST_ROWS)
+def _table(id_: str, caption: str, frame: pd.DataFrame) -> Part:
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"its type is {type(frame).__name__}: give a DataFrame")
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    shown = frame.head(MOST_ROWS)
     cells, columns = [], []
     for at, name in enumerate(shown.columns):
         texts, numeric = numbers.column(shown.iloc[:, at])
         cells.append(texts)
         columns.append((str(name).replace("_", " "), numeric))
     rows = list(zip(*cells, strict=True))
-    left_out = len(given) - len(shown)
+    left_out = len(frame) - len(shown)
     return {
         "id": id_,
         "caption": str(caption),

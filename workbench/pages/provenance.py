@@ -50,7 +50,7 @@ def failures(table: pd.DataFrame, params: Sequence[str]) -> list[Failure]:
     params
         Columns that name a trial, beside its repetition: an example is told by them.
     """
-    found = []
+    kinds = []
     for status in Status:
         rows = table[table["status"] == str(status)]
         if status is Status.OK or rows.empty:
@@ -62,7 +62,7 @@ def failures(table: pd.DataFrame, params: Sequence[str]) -> list[Failure]:
             named = [*params, "repetition"]
             example = ", ".join(f"{name} = {_value(first[name])}" for name in named)
             messages.append((str(message), len(group), example))
-        found.append(
+        kinds.append(
             Failure(
                 str(status),
                 len(rows),
@@ -71,7 +71,7 @@ def failures(table: pd.DataFrame, params: Sequence[str]) -> list[Failure]:
                 max(0, groups.ngroups - MESSAGES),
             )
         )
-    return found
+    return kinds
 
 
 def environment(table: pd.DataFrame) -> list[tuple[str, str]]:

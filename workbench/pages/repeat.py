@@ -33,10 +33,10 @@ def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:
     name = Path(plan.source.name).name
     words = ["workbench", "study", "run", name]
     if study is not None:
-        said = _sweep_options(study, plan)
-        if said is None:
+        options = _sweep_options(study, plan)
+        if options is None:
             return ""
-        words += said
+        words += options
     elif plan.size in SIZES and (sets := _sets(_common(plan.sweep))) is not None:
         words += ["--size", plan.size, *sets]
     else:
@@ -48,7 +48,7 @@ def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:
 def _sweep_options(study: Study, plan: StudyPlan) -> list[str] | None:
     """`--size` and as many `--set` as make the plan's sweep of the size's."""
     # A plan stored by 1.0 may be of a file's own sweep: any size that can be overridden will do.
-    sizes = [one for one in SIZES if one == plan.size] or SIZES
+    sizes = [name for name in SIZES if name == plan.size] or SIZES
     for size in sizes:
         base = study.sizes[size].sweep
         values = _changed(base, plan.sweep)
@@ -65,7 +65,7 @@ def _sweep_options(study: Study, plan: StudyPlan) -> list[str] | None:
 def _sets(values: Mapping[str, Sequence[Scalar]]) -> list[str] | None:
     """`--set` for each parameter; None where one cannot be typed."""
     texts = {name: [_text(value) for value in listed] for name, listed in values.items()}
-    if not all(_can_be_typed(one) for one in texts.values()):
+    if not all(_can_be_typed(listed) for listed in texts.values()):
         return None
     return [f"--set={name}={','.join(listed)}" for name, listed in texts.items()]
 
@@ -93,13 +93,13 @@ def _list(values: Sequence[Scalar] | None) -> bytes:
     return canonical(None if values is None else list(values))
 
 
-def _same(one: Sequence[Block], other: Sequence[Block]) -> bool:
+def _same(first: Sequence[Block], second: Sequence[Block]) -> bool:
     def plain(sweep: Sequence[Block]) -> bytes:
         return canonical(
             [{name: list(values) for name, values in block.items()} for block in sweep]
         )
 
-    return plain(one) == plain(other)
+    return plain(first) == plain(second)
 
 
 def _text(value: Scalar) -> str:

@@ -59,7 +59,7 @@ def whole_ticks(axis: Axis) -> None:
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
-def key_above(axes: Axes, columns: int = 1, **given: Any) -> None:
+def key_above(axes: Axes, columns: int = 1, **options: Any) -> None:
     """Set the legend above a panel, where it crosses no mark."""
     axes.legend(
         fontsize=8,
@@ -69,7 +69,7 @@ def key_above(axes: Axes, columns: int = 1, **given: Any) -> None:
         borderaxespad=0.2,
         ncols=columns,
         columnspacing=1.2,
-        **given,
+        **options,
     )
 
 

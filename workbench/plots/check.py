@@ -27,7 +27,7 @@ BARS = 10
 def checked(
     workers: pd.DataFrame,
     wrong: FloatArray,
-    found: Dependence,
+    dependence: Dependence,
     gold: list[tuple[int, float, float]],
     now: int,
     *,
@@ -41,7 +41,7 @@ def checked(
         One row a worker: `answered, skill, low, high, below_chance, group`.
     wrong
         Share of wrong answers on each gold task.
-    found
+    dependence
         How errors go together.
     gold, now
         Control tasks, half the expected width of the interval of a majority vote's error, and the
@@ -50,8 +50,8 @@ def checked(
     with panels(title, (9.6, 7.2), 2, 2, wrap=105) as (figure, axes):
         skills, difficulty, pairs, buys = axes
         _skills(skills, workers)
-        _difficulty(difficulty, wrong, found)
-        _pairs(pairs, found)
+        _difficulty(difficulty, wrong, dependence)
+        _pairs(pairs, dependence)
         _gold(buys, gold, now)
     return figure
 
@@ -120,11 +120,11 @@ def _shares(axes: Axes, values: FloatArray, bins: int, colour: str, *, low: floa
     axes.stairs(counts, np.linspace(low, 1.0, bins + 1), fill=True, color=colour)
 
 
-def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
+def _difficulty(axes: Axes, wrong: FloatArray, dependence: Dependence) -> None:
     counts = np.bincount(np.floor(wrong * BARS + 0.5 + 1e-9).astype(int), minlength=BARS + 1)
     axes.bar(np.arange(BARS + 1) / BARS, counts, width=0.8 / BARS, color=BLUE)
     axes.set_xticks(np.arange(0, BARS + 1, 2) / BARS)
-    overall = found.overall
+    overall = dependence.overall
     axes.plot(
         [],
         [],
@@ -139,15 +139,20 @@ def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
     key_above(axes)
 
 
-def _pairs(axes: Axes, found: Dependence) -> None:
+def _pairs(axes: Axes, dependence: Dependence) -> None:
     grouped = [
         pair
-        for pair in found.pairs
-        if any({pair.first, pair.second} <= set(group) for group in found.groups)
+        for pair in dependence.pairs
+        if any({pair.first, pair.second} <= set(group) for group in dependence.groups)
     ]
-    _shares(axes, found.correlations, 40, "0.75", low=-1.0)
+    _shares(axes, dependence.correlations, 40, "0.75", low=-1.0)
     for pairs, colour, mark, label in (
-        ([pair for pair in found.pairs if pair not in grouped], BLUE, "o", "pairs that stand out"),
+        (
+            [pair for pair in dependence.pairs if pair not in grouped],
+            BLUE,
+            "o",
+            "pairs that stand out",
+        ),
         (grouped, GREEN, "s", "pairs of a group"),
     ):
         if pairs:
@@ -164,18 +169,22 @@ def _pairs(axes: Axes, found: Dependence) -> None:
                 label=f"{label}: {len(pairs)}",
             )
     axes.axvline(
-        found.overall.correlation,
+        dependence.overall.correlation,
         color=VERMILION,
         ls=":",
         lw=1.1,
-        label=f"all answers: {found.overall.correlation:.2f}",
+        label=f"all answers: {dependence.overall.correlation:.2f}",
     )
     axes.axvline(
-        found.typical, color="0.35", ls="-.", lw=1.1, label=f"median of pairs: {found.typical:.2f}"
+        dependence.typical,
+        color="0.35",
+        ls="-.",
+        lw=1.1,
+        label=f"median of pairs: {dependence.typical:.2f}",
     )
     axes.set_xlabel(
         "correlation of two workers' errors\n"
-        f"({len(found.correlations)} pairs with {SHARED} gold tasks or more in common)"
+        f"({len(dependence.correlations)} pairs with {SHARED} gold tasks or more in common)"
     )
     axes.set_ylabel("pairs")
     axes.set_xlim(-1.05, 1.05)

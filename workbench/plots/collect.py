@@ -62,8 +62,8 @@ def collected(
                 label="measured",
             )
         if limit is not None:
-            told = "least cost of any policy of the last error"
-            left.axvline(limit / tasks, ls=":", **line, label=told)
+            meaning = "least cost of any policy of the last error"
+            left.axvline(limit / tasks, ls=":", **line, label=meaning)
         left.set_ylabel("share of wrong answers")
         if epsilon is not None:
             left.axhline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
@@ -72,8 +72,8 @@ def collected(
             right.set_ylabel("closed tasks")
             right.yaxis.set_major_formatter(PercentFormatter(1.0))
             right.set_ylim(-0.02, 1.02)
-        for one in axes:
-            one.set_xlabel("cost of labels per task, gold included")
+        for panel in axes:
+            panel.set_xlabel("cost of labels per task, gold included")
         from_zero(left)
         key_above(left, 2)
     return figure

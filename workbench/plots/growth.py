@@ -57,8 +57,8 @@ def cost_growth(points: pd.DataFrame, fits: pd.DataFrame, *, title: str) -> Figu
 def _draw(
     axes: Axes, points: pd.DataFrame, fit: pd.DataFrame, quantity: str, at: int, name: str
 ) -> None:
-    known = points.dropna(subset=[quantity])
-    if not len(known):
+    measured = points.dropna(subset=[quantity])
+    if not len(measured):
         return
     colour, label = COLOURS[at % len(COLOURS)], plain(name)
     for line in fit.to_dict("records"):
@@ -66,8 +66,8 @@ def _draw(
         axes.plot(ends, line["factor"] * ends ** line["exponent"], color=colour, lw=1.2)
         label += f": exponent {line['exponent']:.2f} ± {line['error']:.2f}"
     axes.plot(
-        known["size"],
-        known[quantity],
+        measured["size"],
+        measured[quantity],
         color=colour,
         marker=MARKERS[at % len(MARKERS)],
         ms=5,

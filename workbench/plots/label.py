@@ -94,11 +94,11 @@ def _reliability(axes: Axes, table: pd.DataFrame) -> None:
 def _agreement(axes: Axes, workers: pd.DataFrame) -> None:
     ordered = workers.sort_values("agreement", ascending=False, kind="stable")
     rank = np.arange(1, len(ordered) + 1)
-    given = ordered["labels"].to_numpy()
+    labels = ordered["labels"].to_numpy()
     axes.scatter(
         rank,
         ordered["agreement"],
-        s=areas(given),
+        s=areas(labels),
         color=COLOURS[0],
         edgecolors="white",
         lw=0.5,
@@ -124,6 +124,6 @@ def _agreement(axes: Axes, workers: pd.DataFrame) -> None:
         2,
         handles=[
             *axes.get_legend_handles_labels()[0],
-            *area_key(given, "labels given", COLOURS[0]),
+            *area_key(labels, "labels given", COLOURS[0]),
         ],
     )

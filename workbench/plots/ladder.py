@@ -60,15 +60,15 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
             error = 2 * row["se"] / tasks if measured and not pd.isna(row["se"]) else 0.0
             if error:
                 axes.errorbar(value, at, xerr=error, color="0.15", capsize=3, lw=1.2)
-            said = f"{value:.3g} a task, {row['status']}"
+            text = f"{value:.3g} a task, {row['status']}"
             if row["status"] == "feasible" and not pd.isna(row["lower_bound"]):
-                said += f", at least {row['lower_bound'] / tasks:.3g}"
+                text += f", at least {row['lower_bound'] / tasks:.3g}"
             if measured:
-                said += f" (± {error:.2g})"
-            axes.text(value + error, at, f"  {said}", va="center")
+                text += f" (± {error:.2g})"
+            axes.text(value + error, at, f"  {text}", va="center")
         axes.set_yticks(place, [SAID.get(name, name) for name in table["name"]])
         axes.set_ylim(len(table) - 0.5, -0.5)
-        known = paid[~np.isnan(paid)]
-        axes.set_xlim(0, 1.42 * float(known.max(initial=1e-9)))
+        costs = paid[~np.isnan(paid)]
+        axes.set_xlim(0, 1.42 * float(costs.max(initial=1e-9)))
         axes.set_xlabel(f"{unit} a task")
     return figure

@@ -72,8 +72,8 @@ def _banded(
 
 
 def _accuracies(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
-    known = "accuracy" in steps and steps["accuracy"].notna().any()
-    if not known:
+    has_truth = "accuracy" in steps and steps["accuracy"].notna().any()
+    if not has_truth:
         _banded(axes, steps, "agreement", COLOURS[0], policy)
         axes.set_ylabel("agreement with the full crowd, so far")
     else:
@@ -154,10 +154,10 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
 
 def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
     """Draw workers by name, a line each: estimate, and what is known; of many, the busiest."""
-    known = "skill" in workers and workers["skill"].notna().any()
+    has_skill = "skill" in workers and workers["skill"].notna().any()
     against, meant = (
         ("skill", "share of right labels")
-        if known
+        if has_skill
         else ("consensus", "share of labels in agreement with the full crowd")
     )
     if len(workers) > NAMED:

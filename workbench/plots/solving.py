@@ -36,7 +36,7 @@ def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> F
     """
     with panels(title, (7.2, 6.2), 2, wrap=80, sharex=True) as (figure, (above, below)):
         entries = []
-        known: list[NDArray[np.float64]] = []
+        levels: list[NDArray[np.float64]] = []
         gaps: list[tuple[NDArray[np.float64], NDArray[np.float64], str, str]] = []
         for at, (name, history) in enumerate(histories.items()):
             colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
@@ -57,11 +57,11 @@ def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> F
                     mew=0.4,
                 )
             gaps.append((seconds, _gap(cost, bound), colour, marker))
-            known += [cost, bound]
+            levels += [cost, bound]
             entries.append(Line2D([], [], color=colour, marker=marker, ms=5, label=plain(name)))
         entries.append(Line2D([], [], color="0.3", ls="-", label="best cost"))
         entries.append(Line2D([], [], color="0.3", ls=(0, (3, 2)), label="proven bound"))
-        _limit(above, np.concatenate([*known, []]))
+        _limit(above, np.concatenate([*levels, []]))
         above.set_ylabel("cost, and bound on it")
         if _draw_gaps(below, gaps):
             entries.append(
