@@ -73,8 +73,8 @@ def proof_of_instance(instances: InstanceSet, name: str) -> bytes:
     """Write the solution on record as a proof."""
     row = instances.rows[name]
     path = instances.folder / "solutions" / f"{name}.json"
-    told = instances.checker["parsed"](path.read_text(encoding="utf-8"))
-    prices = [rational(Fraction(price)) for price in told["worker_prices"]]
+    solution = instances.checker["parsed"](path.read_text(encoding="utf-8"))
+    prices = [rational(Fraction(price)) for price in solution["worker_prices"]]
     bound = row["bound"] if row["status"] == "checked" else "0"
     proof = {
         "kind": "assignment",
@@ -83,7 +83,7 @@ def proof_of_instance(instances: InstanceSet, name: str) -> bytes:
         "claim": {"cost": rational(Fraction(row["best"])), "bound": rational(Fraction(bound))},
         "tree": {"worker_prices": prices, "side_prices": []},
     }
-    plan = {key: told[key] for key in ("labels", "patterns") if key in told}
+    plan = {key: solution[key] for key in ("labels", "patterns") if key in solution}
     return written({**proof, **plan})
 
 

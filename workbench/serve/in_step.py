@@ -147,13 +147,13 @@ class InStep:
         if missing:
             self.studio.add(self.project, self._data(missing))
             tasks = self._read_all()
-        gone = self.tasks.keys() - {task.number for task in tasks}
+        removed = self.tasks.keys() - {task.number for task in tasks}
         self.tasks = {task.number: task for task in tasks}
         rows = self.beside.rows(
             "SELECT DISTINCT task FROM studio_label WHERE project = ?", (self.address,)
         )
-        gone |= {number for (number,) in rows} - self.tasks.keys()
-        return self._settle(tasks, gone)
+        removed |= {number for (number,) in rows} - self.tasks.keys()
+        return self._settle(tasks, removed)
 
     def _read_all(self) -> list[StudioTask]:
         tasks = self.studio.tasks(self.project, self.control)
@@ -172,16 +172,16 @@ class InStep:
 
     def look(self, numbers: Iterable[int]) -> Pulled:
         """Read some tasks, and take what annotators did."""
-        tasks, gone = [], set[int]()
+        tasks, removed = [], set[int]()
         for number in set(numbers):
             task = self.studio.task(number, self.control)
             if task is None:
                 self.tasks.pop(number, None)
-                gone.add(number)
+                removed.add(number)
             elif number in self.tasks or task.name in self.names:
                 self.tasks[number] = task
                 tasks.append(task)
-        return self._settle(tasks, gone)
+        return self._settle(tasks, removed)
 
     def task_of(self, annotation: int) -> int | None:
         """Task of an annotation that was read; None where none has it."""
@@ -190,9 +190,9 @@ class InStep:
                 return task.number
         return None
 
-    def _settle(self, tasks: Sequence[StudioTask], gone: Iterable[int]) -> Pulled:
-        """Let the collection have the labels that these tasks have, and none of those gone."""
-        present = self._present(tasks, gone)
+    def _settle(self, tasks: Sequence[StudioTask], removed: Iterable[int]) -> Pulled:
+        """Let the collection have the labels that these tasks have, and none of those removed."""
+        present = self._present(tasks, removed)
         pulled = Pulled()
         fresh: dict[Id, dict[Id, Any]] = defaultdict(dict)
         for task in tasks:
@@ -215,7 +215,7 @@ class InStep:
                     pulled = pulled.plus(Pulled(new=1))
                 fresh[worker][name] = label
                 self._keep(task, user)  # before it is told: a kill between is mended the next time
-        for number in gone:
+        for number in removed:
             for user in self._taken(number):
                 pulled = pulled.plus(self._withdraw(user, number, present))
         if fresh:
@@ -223,11 +223,11 @@ class InStep:
         return pulled
 
     def _present(
-        self, tasks: Sequence[StudioTask], gone: Iterable[int]
+        self, tasks: Sequence[StudioTask], removed: Iterable[int]
     ) -> dict[tuple[str, Id], tuple[Any]]:
         """Labels that the collection has of these tasks, by task and worker."""
         names = {task.name for task in tasks}
-        for number in gone:
+        for number in removed:
             names |= {str(name) for name in self._taken(number).values()}
         collector = self.collector
         workers, classes = list(collector.workers), list(collector.classes)

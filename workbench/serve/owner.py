@@ -64,7 +64,7 @@ def workers_table(collector: Collector) -> list[dict[str, Any]]:
     """
     ledger, belief = collector.ledger, collector.belief()
     many = len(collector.workers)
-    told = _counts(ledger.labels[:, 1], many)
+    labels = _counts(ledger.labels[:, 1], many)
     gold = _counts(ledger.gold_labels[:, 1], many)
     as_gold = ledger.gold_labels[:, 2] == ledger.pool.gold[ledger.gold_labels[:, 0]]
     right = _counts(ledger.gold_labels[as_gold, 1], many)
@@ -75,11 +75,11 @@ def workers_table(collector: Collector) -> list[dict[str, Any]]:
     share = agreed.sum() / max(compared.sum(), 1)
     rows: list[dict[str, Any]] = []
     for name, place in collector.workers.items():
-        if told[place] or gold[place] or name in waiting:
+        if labels[place] or gold[place] or name in waiting:
             rows.append(
                 {
                     "worker": name,
-                    "labels": int(told[place]),
+                    "labels": int(labels[place]),
                     "gold": int(gold[place]),
                     "right": int(right[place]),
                     "waiting": waiting.get(name, 0),
