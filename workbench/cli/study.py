@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -309,6 +310,46 @@ def merge(paths: tuple[Path, ...], store: Path, as_json: bool) -> None:
         counts = merge_into(paths, opened)
     summary = ", ".join(f"{n:,} {what}" for what, n in counts.items())
     emit({"store": str(store), **counts}) if as_json else write(f"merged into {store}: {summary}")
+
+
+@options.command(
+    "workbench study stamp docs/findings/calibration.md --store studies.sqlite",
+    group=command,
+    draws=False,
+)
+@click.argument("page", type=click.Path(path_type=Path))
+@click.argument("names", nargs=-1)
+@store_option
+def stamp(page: Path, names: tuple[str, ...], store: Path, as_json: bool) -> None:
+    """Write at the head of a page (.md) on which trials of a store its figures rest.
+
+    NAMES are studies. [default: all in the store] What `workbench study stale` then looks at.
+    """
+    from workbench.studies import quoted
+
+    rows = quoted.stamp(page, store, names)
+    if as_json:
+        emit({"page": str(page), "trials": [asdict(row) for row in rows]})
+    else:
+        listed = ", ".join(f"{row.trials:,} trials of {row.study}" for row in rows)
+        write(f"{page} rests on {listed}")
+
+
+@options.command("workbench study stale docs/findings", group=command, draws=False)
+@click.argument("pages", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+def stale(pages: tuple[Path, ...], as_json: bool) -> int:
+    """List pages (.md, or folders of them) whose figures are not of trials by today's code.
+
+    Exit code 1 if there are any.
+    """
+    from workbench.studies import quoted
+
+    rows = quoted.stale(pages)
+    if as_json:
+        emit({"stale": [{"page": str(row.page), "reason": row.reason} for row in rows]})
+    else:
+        write("\n".join(f"{row.page}: {row.reason}" for row in rows) or "every page is of today")
+    return 1 if rows else 0
 
 
 def _limit(value: float | None, unit: str) -> str:
