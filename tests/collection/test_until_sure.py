@@ -377,7 +377,7 @@ def test_a_state_with_fewer_abilities_is_taken_up() -> None:
     other.resume(saved)
     np.testing.assert_allclose(other.belief().posterior, policy.belief().posterior)
     assert len(other.next())
-    other._refit()
+    other.refit()
 
 
 def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):

@@ -60,6 +60,8 @@ from workbench.collection.events import (
     Left,
     OnRecord,
     Opened,
+    RefitBegun,
+    Refitted,
     Reworded,
     TakenBack,
     Told,
@@ -69,6 +71,7 @@ from workbench.collection.history import Names, history_table
 from workbench.collection.log import MAKER, EventLog, MemoryLog, replayed
 from workbench.collection.policy import Belief, Policy, answer_table, notes_of
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
+from workbench.collection.refits import Refit
 from workbench.collection.running import Running
 from workbench.collection.setup import (
     Hand,
@@ -208,6 +211,8 @@ class Collector(Saveable[CollectorState]):
     _log: Journal[Event] | MemoryLog
     _running: Running | None
     _position: Position | None
+    _kept: int = 0
+    _apart: bool = False
 
     def __init__(
         self,
@@ -312,7 +317,7 @@ class Collector(Saveable[CollectorState]):
         return collector
 
     @classmethod
-    def open(cls, path: str | Path, *, origin: str = "python") -> Self:
+    def open(cls, path: str | Path, *, origin: str = "python", refits_apart: bool = False) -> Self:
         """Go on with a collection that is kept in a journal.
 
         Parameters
@@ -321,6 +326,9 @@ class Collector(Saveable[CollectorState]):
             As given to the constructor.
         origin
             Where what happens now comes from: command, page, …
+        refits_apart
+            Whether whoever calls takes care of fits of what the policy believes, so that nobody
+            waits for them: see `refit_begun`.
 
         Raises
         ------
@@ -330,6 +338,7 @@ class Collector(Saveable[CollectorState]):
         collector = cls.__new__(cls)
         collector.origin, collector._running, collector._position = origin, None, None
         collector._log = Journal.open(path, JOURNAL)
+        collector._apart = refits_apart
         collector._catch_up_now()
         return collector
 
@@ -352,9 +361,12 @@ class Collector(Saveable[CollectorState]):
             turn = _Turn(self._running, transaction)
             try:
                 yield turn
+                if self._apart and turn.applied and turn.running.refit_is_due():
+                    ledger, turn.who = turn.running.ledger, "owner"
+                    turn.apply(RefitBegun(len(ledger.labels) + len(ledger.gold_labels)))
                 for who, event in turn.events:
                     transaction.append([event], who=who, origin=self.origin)
-                if turn.events:
+                if turn.applied:  # after an undo what runs is not what the events say
                     self._keep_snapshot(transaction)
             except BaseException:
                 if turn.applied:
@@ -364,10 +376,12 @@ class Collector(Saveable[CollectorState]):
             self._position = transaction.end
 
     def _keep_snapshot(self, transaction: JournalTransaction[Event] | MemoryLog) -> None:
-        before = 0 if self._position is None else self._position.number
-        if transaction.path is not None and transaction.end.number // EVERY > before // EVERY:
-            assert self._running is not None
-            transaction.keep(MAKER, msgspec.msgpack.encode(self._running.opened()))
+        """Keep a snapshot now and then, but not while a fit is begun, which it does not hold."""
+        running, end = self._running, transaction.end.number
+        assert running is not None
+        if transaction.path is not None and end // EVERY > self._kept and running.refit is None:
+            transaction.keep(MAKER, msgspec.msgpack.encode(running.opened()))
+            self._kept = end // EVERY
 
     def _catch_up_now(self) -> None:
         with self._log.view() as view:
@@ -389,6 +403,8 @@ class Collector(Saveable[CollectorState]):
             for entry in entries:
                 running.apply(entry.event)
             self._running = running
+        if self._position is None:
+            self._kept = view.end.number // EVERY
         self._position = view.end
         self._name_workers(view)
 
@@ -474,18 +490,34 @@ class Collector(Saveable[CollectorState]):
             if waiting:
                 room = most - len(waiting) if ahead and most is not None else 0
                 if room > 0 and not running.policy.streams:
-                    turn.ask(place, room, None)
+                    turn.ask(place, room, None, apart=self._apart)
                     waiting = self._of(running, place) if place is not None else waiting
                 return waiting[:most]
             first = None
             if task is not None:
                 first = find(self.tasks, task)
                 check(first is not None, f"task {checks.show(task)} is no task here")
-            turn.ask(place, most, first)
+            turn.ask(place, most, first, apart=self._apart and place is not None)
             if place is not None and running.policy.streams:
                 return self._of(running, place)[:most]
             asks = turn.asked.asks if turn.asked is not None else ()
             return self._questions((bool(gold), at, who) for gold, at, who in asks)
+
+    @property
+    def refit_begun(self) -> Refit | None:
+        """A fit that the last step began, or one before: make it, and give it to `adopt`.
+
+        Only where the collection was opened with `refits_apart`, and its policy fits.
+        """
+        return None if self._running is None else self._running.refit
+
+    def adopt(self, refit: Refit) -> None:
+        """Let the policy take a fit, unless it is not wanted any more."""
+        refit.fitted()  # before the turn, in which everybody waits
+        with self._turn() as turn:
+            if turn.running.refit is refit:
+                turn.who = "owner"
+                turn.apply(Refitted(refit.labels))
 
     def _place(self, turn: _Turn, name: Id) -> int:
         """Place of a worker, a new one if need be."""
@@ -1039,6 +1071,8 @@ class Collector(Saveable[CollectorState]):
     def undo(self, events: int = 1) -> int:
         """Take back the last so many events, as if they had never been; they stay in the history.
 
+        Fits of what the policy believes do not count, and go with what they came after.
+
         Returns
         -------
         Number of the first event that was taken back.
@@ -1050,19 +1084,21 @@ class Collector(Saveable[CollectorState]):
         """
         many = checks.count("events", events, 1)
         with self._turn() as turn:
-            numbers: list[int] = []
+            numbers, last = list[int](), 0
             for entry in turn.log.since(None):
                 if isinstance(entry.event, Undone):
                     first = entry.event.first
                     numbers = [number for number in numbers if number < first]
                 elif not isinstance(entry.event, Opened):
-                    numbers.append(entry.position.number)
+                    last = entry.position.number
+                    if not isinstance(entry.event, RefitBegun | Refitted):
+                        numbers.append(last)
             check(
                 many <= len(numbers),
                 f"undo {many}: only {len(numbers)} events can be taken back",
             )
             first = numbers[-many]
-            turn.append_unapplied(Undone(first, numbers[-1]))
+            turn.append_unapplied(Undone(first, last))
         self._running = self._position = None
         self._catch_up_now()
         return first
@@ -1180,10 +1216,10 @@ class _Turn:
         """Note what is only seen when the log is read anew."""
         self.events.append((self.who, event))
 
-    def ask(self, worker: int | None, most: int | None, first: int | None) -> None:
-        """Let the policy ask."""
+    def ask(self, worker: int | None, most: int | None, first: int | None, *, apart: bool) -> None:
+        """Let the policy ask; see `Running.ask`."""
         self.applied = True
-        self.asked = self.running.ask(worker, most, first)
+        self.asked = self.running.ask(worker, most, first, apart=apart)
         if self.asked is not None:
             self.events.append((self.who, self.asked))
 

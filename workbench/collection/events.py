@@ -98,7 +98,8 @@ class Asked(Event, frozen=True):
     """Somebody wanted questions, and these were asked; none where there were none.
 
     `worker`, `most` and `first` are what was wanted: for whom (None: for anybody), how many, and of
-    which task first. `asks` are (gold, task, worker).
+    which task first. `asks` are (gold, task, worker). `apart`: what the policy believes was not
+    fitted anew on the way, but is between steps.
     """
 
     kind = "asked"
@@ -107,6 +108,7 @@ class Asked(Event, frozen=True):
     most: Count | None
     first: Count | None
     asks: tuple[Triple, ...]
+    apart: bool = False
 
 
 class Told(Event, frozen=True):
@@ -173,6 +175,25 @@ class Reworded(Event, frozen=True):
     tasks: Pairs
 
 
+class RefitBegun(Event, frozen=True):
+    """What the policy believes is to be fitted to all labels so far, gold labels included.
+
+    It goes on as before until the fit is `Refitted`, which may be a good while later.
+    """
+
+    kind = "refit begun"
+
+    labels: Count
+
+
+class Refitted(Event, frozen=True):
+    """The policy takes the fit that was begun, to so many labels, and hears those since."""
+
+    kind = "refitted"
+
+    labels: Count
+
+
 class Undone(Event, frozen=True):
     """Some earlier events, from `first` to `last`, count as if they had never been."""
 
@@ -185,7 +206,7 @@ class Undone(Event, frozen=True):
 CollectionEvent: TypeAlias = Event
 JOURNAL: JournalKind[CollectionEvent] = JournalKind(
     "collection",
-    1,
+    2,
     (
         Opened,
         Joined,
@@ -200,6 +221,8 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         Halted,
         Forgotten,
         Reworded,
+        RefitBegun,
+        Refitted,
         Undone,
     ),
 )

@@ -19,6 +19,8 @@ from workbench.collection.events import (
     Left,
     OnRecord,
     Opened,
+    RefitBegun,
+    Refitted,
     Reworded,
     TakenBack,
     Told,
@@ -105,6 +107,8 @@ def in_words(event: Event, names: Names) -> str:
         case Changed():
             terms = ("epsilon", "total", "least", "most")
             words = ", ".join(f"{term} {getattr(event, term)}" for term in terms)
+        case RefitBegun() | Refitted():
+            words = f"by {event.labels} labels"
         case Undone():
             words = f"events {event.first} to {event.last}"
     return words

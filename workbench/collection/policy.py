@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -90,6 +90,9 @@ class Policy:
     """Whether it can be made anew in the middle, from the labels so far."""
     knows_single_tasks: ClassVar[bool] = False
     """Whether it knows prices and easiness of single tasks."""
+    apart: bool = False
+    """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
+    and not within `next`."""
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         raise NotImplementedError
@@ -131,6 +134,19 @@ class Policy:
 
     def left(self, worker: int) -> None:
         """Hear that a worker is not to be asked any more."""
+
+    def is_due(self) -> bool:
+        """Whether what it believes should be fitted anew."""
+        return False
+
+    def refit(self) -> None:
+        """Fit anew what it believes; what comes of it follows from the policy and its labels."""
+
+    def adopt(self, fitted: Self) -> None:
+        """Take the beliefs of this policy as it was some labels ago, fitted since.
+
+        The labels that have come meanwhile are heard again.
+        """
 
     def belief(self) -> Belief:
         """Give posterior and closed tasks as they stand."""

@@ -7,6 +7,7 @@ their own; nobody but the ledger counts capacities, prices and budgets.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -212,6 +213,17 @@ class Ledger:
         self.waiting = np.append(self.waiting, np.zeros(more, dtype=np.int64))
         self.full = np.append(self.full, np.zeros(more, dtype=np.bool_))
         self.shut()
+
+    def as_it_stands(self) -> Ledger:
+        """Give a record that stays as this one is now, without the pairs that may be asked."""
+        still = copy.copy(self)
+        still._labels = _Column(self.labels, len(self.labels))
+        still._gold = _Column(self.gold_labels, len(self.gold_labels))
+        for name in ("left", "counts", "waiting", "full"):
+            setattr(still, name, getattr(self, name).copy())
+        still.open, still.gold_open = self.open[:0], self.gold_open[:0]
+        still.recorded, still._kept = list(self.recorded), {}
+        return still
 
     @property
     def labels(self) -> IntArray:

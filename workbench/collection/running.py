@@ -32,12 +32,15 @@ from workbench.collection.events import (
     OnRecord,
     Opened,
     Past,
+    RefitBegun,
+    Refitted,
     Reworded,
     TakenBack,
     Told,
 )
 from workbench.collection.policy import Goal, Policy
 from workbench.collection.pool import Ledger, Pool, Questions
+from workbench.collection.refits import Refit
 from workbench.collection.setup import Setup, Triple, pool_of
 
 
@@ -62,6 +65,8 @@ class Running:
         Whether nothing new is asked: paused, closed, or empty.
     forgotten
         Workers whose names are no more.
+    refit
+        A fit of what the policy believes that was begun, and is not taken yet.
 
     Raises
     ------
@@ -76,6 +81,7 @@ class Running:
         self.away: dict[int, int] = {}
         self.halted: Halt = ""
         self.forgotten: set[int] = set()
+        self.refit: Refit | None = None
         self._asked_in_vain: set[Asked] = set()
         past = opened.past
         if past is None:
@@ -94,7 +100,7 @@ class Running:
         self._lay_out(record, labels, past.spent, past.gold_spent, past.policy)
 
     def opened(self) -> Opened:
-        """Everything needed to go on from here, as a beginning."""
+        """Everything needed to go on from here, as a beginning; a fit begun is left out."""
         ledger = self.ledger
         waiting = [
             (int(gold), task, worker)
@@ -116,6 +122,10 @@ class Running:
         )
         return Opened(self.setup, tuple(self.names), (), (), past)
 
+    def refit_is_due(self) -> bool:
+        """Whether the policy should be fitted anew, and no fit is begun."""
+        return self.refit is None and self.policy.is_due()
+
     # ---- laying out ledger and policy ----
 
     def _lay_out(
@@ -128,6 +138,7 @@ class Running:
     ) -> None:
         """Set up ledger and policy by rows of tasks and of gold tasks."""
         setup = self.setup
+        self.refit = None
         kind = POLICIES[setup.policy].call
         refuse_unknown_terms(setup, kind)
         pool = self._pool()
@@ -187,15 +198,22 @@ class Running:
 
     # ---- events ----
 
-    def ask(self, worker: int | None, most: int | None, first: int | None) -> Asked | None:
+    def ask(
+        self, worker: int | None, most: int | None, first: int | None, *, apart: bool = False
+    ) -> Asked | None:
         """Let the policy ask; None where it has nothing, just as a moment ago.
+
+        Parameters
+        ----------
+        apart
+            Whether fits of what it believes are begun and taken by events of their own.
 
         Raises
         ------
         InputError
             As the policy has it.
         """
-        event = Asked(worker, most, first, ())
+        event = Asked(worker, most, first, (), apart)
         if event in self._asked_in_vain:
             return None
         ask = self._next(event)
@@ -207,6 +225,9 @@ class Running:
         return event
 
     def _next(self, event: Asked) -> Questions:
+        self.policy.apart = event.apart
+        if not event.apart:  # it fits to all labels where it has to
+            self.refit = None
         if event.first is not None:
             self.policy.take_first(event.first)
         return self.policy.next(event.worker, event.most)
@@ -258,7 +279,7 @@ class Running:
                 self._taken_back(event)
             case Changed():
                 self._changed(event)
-            case Halted() | Forgotten() | Reworded():
+            case Halted() | Forgotten() | Reworded() | RefitBegun() | Refitted():
                 self._noted(event)
             case _:
                 raise InputError(f"{type(event).__name__} is nothing that happens in a collection")
@@ -267,12 +288,17 @@ class Running:
             self.ledger.left[place] = 0
         return None
 
-    def _noted(self, event: Halted | Forgotten | Reworded) -> None:
-        """Take what changes no belief."""
+    def _noted(self, event: Halted | Forgotten | Reworded | RefitBegun | Refitted) -> None:
+        """Take what changes no label."""
         if isinstance(event, Halted):
             self.halted = event.state
         elif isinstance(event, Forgotten):
             self.forgotten.add(event.worker)
+        elif isinstance(event, RefitBegun):
+            self.refit = Refit(self.policy, self.ledger)
+        elif isinstance(event, Refitted) and self.refit is not None:
+            refit, self.refit = self.refit, None
+            self.policy.adopt(refit.fitted())
 
     def _told(self, event: Told) -> None:
         worker, waiting = event.worker, self.waiting.get(event.worker, {})

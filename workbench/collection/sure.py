@@ -26,7 +26,7 @@ Source: Ho, Jabbari, Vaughan (2013), Section 3 and Algorithm 2; Gittins (1979).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -108,12 +108,12 @@ class UntilSure(Policy):
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone."""
         if worker is not None:
             self.came[worker] = True
-        if self._is_due():
-            self._refit()
+        if self.is_due() and not self.apart:
+            self.refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
         if not len(ask) and self._new() and worker is None:
-            self._refit()
+            self.refit()
             ask = self._best(worker, most)
         return self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
 
@@ -125,8 +125,34 @@ class UntilSure(Policy):
     def unasked(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs; fit them anew where many labels are new, or all seems sure."""
         self.told(ask, label)
-        if self._is_due() or not self._wanted(self.beliefs.confidence(), None).any():
-            self._refit()
+        if self.is_due() or not self._wanted(self.beliefs.confidence(), None).any():
+            self.refit()
+
+    def is_due(self) -> bool:
+        """Whether many labels are new, for those that the last fit had."""
+        return self._new() >= 20 + self.fitted // 20
+
+    def refit(self) -> None:
+        """Fit the beliefs to all labels."""
+        self.beliefs.refit()
+        self.fitted += self._new()
+        self._judge_all()
+
+    def adopt(self, fitted: Self) -> None:
+        """Take beliefs fitted to earlier labels, unless there are later ones; hear the rest."""
+        if fitted.fitted <= self.fitted:
+            return
+        self.beliefs, self.fitted = fitted.beliefs, fitted.fitted
+        self.beliefs.ledger = self.ledger
+        ledger, then = self.ledger, fitted.ledger
+        gold, labels = (
+            ledger.gold_labels[len(then.gold_labels) :],
+            ledger.labels[len(then.labels) :],
+        )
+        for is_gold, (task, worker, label) in ((True, gold.T), (False, labels.T)):
+            if len(task):
+                self.beliefs.told(Questions(task, worker, is_gold), label)
+        self._judge_all()
 
     def belief(self) -> Belief:
         """Posterior and closed tasks."""
@@ -186,14 +212,6 @@ class UntilSure(Policy):
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
-
-    def _is_due(self) -> bool:
-        return self._new() >= 20 + self.fitted // 20
-
-    def _refit(self) -> None:
-        self.beliefs.refit()
-        self.fitted += self._new()
-        self._judge_all()
 
     # What workers are worth
 

@@ -31,6 +31,7 @@ from workbench.serve.messages import (
     TellMessage,
     read_message,
 )
+from workbench.serve.refits import Refits
 from workbench.serve.service import EVENTS, CollectionService, Reply, encoded
 
 T = TypeVar("T")
@@ -108,6 +109,7 @@ class _Door:
 
     def __init__(self, service: CollectionService, desk: Executor) -> None:
         self.service, self.desk = service, desk
+        self.refits = Refits(service.collector, desk)
         self.paces = {role: Pace(*pace) for role, pace in PACES.items()}
 
     def post(
@@ -122,9 +124,11 @@ class _Door:
             def work() -> bytes:
                 holder = self._enter(token, address, roles)
                 message = _with_id(read_message(body, kind), request)
-                return self.service.once(
+                reply = self.service.once(
                     holder, request.url.path, message, lambda: act(holder, message)
                 )
+                self.refits.look()
+                return reply
 
             return Response(await self._at_desk(work), media_type=JSON)
 

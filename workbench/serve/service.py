@@ -73,7 +73,7 @@ class CollectionService:
         self, store: Path, *, images: Collection[str] = (), audit: Path | None = None
     ) -> None:
         self.store, self.images, self.audit = store, image_hosts(images), audit
-        self.collector = Collector.open(store, origin="server")
+        self.collector = Collector.open(store, origin="server", refits_apart=True)
         self.beside = Beside.of(store)
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)

@@ -1,0 +1,58 @@
+"""Fits of what a policy believes, made in a thread of their own while the desk goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+from workbench.base.errors import InputError
+from workbench.collection.collector import Collector
+from workbench.collection.policy import Policy
+from workbench.collection.refits import Refit
+
+LOG = logging.getLogger("uvicorn.error")
+
+
+class Refits:
+    """Makes the fits that a collector begins, one at a time, and lets it take them.
+
+    Parameters
+    ----------
+    collector
+        Opened with `refits_apart`.
+    desk
+        The one thread that uses it.
+    """
+
+    def __init__(self, collector: Collector, desk: Executor) -> None:
+        self._collector, self._desk = collector, desk
+        self._thread = ThreadPoolExecutor(1, "refits")
+        self._refit: Refit | None = None
+
+    def look(self) -> None:
+        """Make a fit that was begun; to be called at the desk, after whatever was done there."""
+        refit = self._collector.refit_begun
+        if refit is None or refit is self._refit:
+            return
+        self._refit = refit
+        self._thread.submit(refit.fitted).add_done_callback(self._made)
+
+    def _made(self, fitted: Future[Policy]) -> None:
+        error = fitted.exception()
+        if error is not None:
+            LOG.error("beliefs could not be fitted anew", exc_info=error)
+            return
+        with contextlib.suppress(RuntimeError):  # the server is being stopped
+            self._desk.submit(self._take)
+
+    def _take(self) -> None:
+        refit = self._refit
+        assert refit is not None
+        try:
+            self._collector.adopt(refit)
+        except InputError as error:  # another program has the journal: the next look tries again
+            LOG.warning("a fit is taken later: %s", error)
+            self._refit = None
+            return
+        self.look()
