@@ -182,3 +182,25 @@ def test_a_fit_says_nothing_of_the_collection_going_on(tmp_path):
     state = repr(collector.policy.state())
     fitted.refit()
     assert repr(collector.policy.state()) == state
+
+
+def test_snapshots_hold_no_step_that_was_undone_and_none_is_kept_while_a_fit_is_made(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(collector_module, "EVERY", 1)
+    path = tmp_path / "c.sqlite"
+    collector = begun(path, "until-trusted")
+    step(collector, "w0")
+    before = looks(collector)
+    step(collector, "w1")
+    collector.undo(2)
+    assert repr(looks(collector)) == repr(before)
+    assert same(collector, Collector.open(path))
+    until_begun(collector)
+    step(collector, "w2")
+    again = Collector.open(path, refits_apart=True)
+    for one in (collector, again):
+        one.adopt(one.refit_begun)
+        assert one.refit_begun is None
+    assert same(collector, again)
+    assert same(collector, Collector.open(path))
