@@ -55,7 +55,7 @@ def test_a_fit_taken_at_once_is_the_fit_made_within_a_step(kind, tmp_path):
             apart.tell(worker, labels)
         if apart.refit_begun is not None:
             apart.adopt(apart.refit_begun)
-    assert apart.history()["event"].tolist().count("refitted") >= 2
+    assert apart.history()["event"].tolist().count("refit taken") >= 2
     assert plain.policy.fitted >= 40
 
 

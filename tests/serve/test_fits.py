@@ -59,11 +59,11 @@ def test_workers_go_on_while_a_fit_is_made_and_it_is_taken_then(client, monkeypa
     more = sum(label(client, worker) for worker in WORKERS)
     assert more > 0
     assert events(client).count("refit begun") == 1
-    assert "refitted" not in events(client)
+    assert "refit taken" not in events(client)
     go_on.set()
     assert taken.wait(30)
     client.at_desk(lambda: None)  # and what takes it has ended
-    assert events(client).count("refitted") >= 1
+    assert events(client).count("refit taken") >= 1
     assert client.ask("/status", "owner").json()["labels"] == labels + more
     assert len(threads) == 1
     assert threading.main_thread() not in threads
@@ -84,7 +84,7 @@ def test_a_fit_that_fails_is_said_and_labels_go_on(client, monkeypatch, caplog):
     while not failed.is_set() and labels < 100:
         labels += sum(label(client, worker) for worker in WORKERS)
     assert label(client, "w0") >= 0
-    assert "refitted" not in events(client)
+    assert "refit taken" not in events(client)
     assert any("could not be fitted" in record.message for record in caplog.records)
 
 
@@ -99,4 +99,4 @@ def test_a_fit_begun_before_a_restart_is_made_after_it(client, monkeypatch):
     label(client, "w0")
     assert taken.wait(30)
     client.at_desk(lambda: None)
-    assert "refitted" in events(client)
+    assert "refit taken" in events(client)

@@ -61,7 +61,7 @@ from workbench.collection.events import (
     OnRecord,
     Opened,
     RefitBegun,
-    Refitted,
+    RefitTaken,
     Reworded,
     TakenBack,
     Told,
@@ -517,7 +517,7 @@ class Collector(Saveable[CollectorState]):
         with self._turn() as turn:
             if turn.running.refit is refit:
                 turn.who = "owner"
-                turn.apply(Refitted(refit.labels))
+                turn.apply(RefitTaken(refit.labels))
 
     def _place(self, turn: _Turn, name: Id) -> int:
         """Place of a worker, a new one if need be."""
@@ -1091,7 +1091,7 @@ class Collector(Saveable[CollectorState]):
                     numbers = [number for number in numbers if number < first]
                 elif not isinstance(entry.event, Opened):
                     last = entry.position.number
-                    if not isinstance(entry.event, RefitBegun | Refitted):
+                    if not isinstance(entry.event, RefitBegun | RefitTaken):
                         numbers.append(last)
             check(
                 many <= len(numbers),

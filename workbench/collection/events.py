@@ -178,7 +178,7 @@ class Reworded(Event, frozen=True):
 class RefitBegun(Event, frozen=True):
     """What the policy believes is to be fitted to all labels so far, gold labels included.
 
-    It goes on as before until the fit is `Refitted`, which may be a good while later.
+    It goes on as before until the fit is taken, which may be a good while later.
     """
 
     kind = "refit begun"
@@ -186,10 +186,10 @@ class RefitBegun(Event, frozen=True):
     labels: Count
 
 
-class Refitted(Event, frozen=True):
+class RefitTaken(Event, frozen=True):
     """The policy takes the fit that was begun, to so many labels, and hears those since."""
 
-    kind = "refitted"
+    kind = "refit taken"
 
     labels: Count
 
@@ -222,7 +222,7 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         Forgotten,
         Reworded,
         RefitBegun,
-        Refitted,
+        RefitTaken,
         Undone,
     ),
 )

@@ -20,7 +20,7 @@ from workbench.collection.events import (
     OnRecord,
     Opened,
     RefitBegun,
-    Refitted,
+    RefitTaken,
     Reworded,
     TakenBack,
     Told,
@@ -107,7 +107,7 @@ def in_words(event: Event, names: Names) -> str:
         case Changed():
             terms = ("epsilon", "total", "least", "most")
             words = ", ".join(f"{term} {getattr(event, term)}" for term in terms)
-        case RefitBegun() | Refitted():
+        case RefitBegun() | RefitTaken():
             words = f"by {event.labels} labels"
         case Undone():
             words = f"events {event.first} to {event.last}"

@@ -33,7 +33,7 @@ from workbench.collection.events import (
     Opened,
     Past,
     RefitBegun,
-    Refitted,
+    RefitTaken,
     Reworded,
     TakenBack,
     Told,
@@ -279,7 +279,7 @@ class Running:
                 self._taken_back(event)
             case Changed():
                 self._changed(event)
-            case Halted() | Forgotten() | Reworded() | RefitBegun() | Refitted():
+            case Halted() | Forgotten() | Reworded() | RefitBegun() | RefitTaken():
                 self._noted(event)
             case _:
                 raise InputError(f"{type(event).__name__} is nothing that happens in a collection")
@@ -288,7 +288,7 @@ class Running:
             self.ledger.left[place] = 0
         return None
 
-    def _noted(self, event: Halted | Forgotten | Reworded | RefitBegun | Refitted) -> None:
+    def _noted(self, event: Halted | Forgotten | Reworded | RefitBegun | RefitTaken) -> None:
         """Take what changes no label."""
         if isinstance(event, Halted):
             self.halted = event.state
@@ -296,7 +296,7 @@ class Running:
             self.forgotten.add(event.worker)
         elif isinstance(event, RefitBegun):
             self.refit = Refit(self.policy, self.ledger)
-        elif isinstance(event, Refitted) and self.refit is not None:
+        elif isinstance(event, RefitTaken) and self.refit is not None:
             refit, self.refit = self.refit, None
             self.policy.adopt(refit.fitted())
 
