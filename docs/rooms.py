@@ -22,6 +22,7 @@ ROOMS = (
     "workbench.learning",
     "workbench.auditing",
     "workbench.collection",
+    "workbench.comparison",
     "workbench.studies",
 )
 LEFT_OUT = ("workbench.studies.executors",)

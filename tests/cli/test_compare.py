@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.comparison import METHODS
+from workbench.comparison.running import methods
 
 SMALL = ("--tasks", 20, "--workers", 40, "--capacity", 20, "--epsilon", 0.2, "--gold-tasks", 10)
 FIELDS = [
@@ -59,7 +59,7 @@ def rows_of(result):
 class TestSimulated:
     def test_json(self, run):
         rows, payload = rows_of(run("compare", *SMALL, "--json"))
-        assert list(rows) == list(METHODS)
+        assert list(rows) == list(methods())
         assert set(FIELDS) <= set(rows["adaptive"])
         assert payload["tasks"] == 20
         assert payload["left_out"] == []
@@ -73,7 +73,7 @@ class TestSimulated:
         assert adaptive["labels_gold"] == 10 * (40 + 12)
         assert adaptive["cost"] == adaptive["labels_gold"] + adaptive["labels_task"]
         assert adaptive["ratio"] == pytest.approx(adaptive["objective"] / exact["lower_bound"])
-        for name in METHODS[5:8]:
+        for name in methods()[5:8]:
             budget = adaptive["cost"]
             assert budget - 20 < rows[name]["cost"] <= budget
             assert 0 <= rows[name]["error_measured"] <= 1
@@ -110,7 +110,7 @@ class TestSimulated:
             "trials.csv",
         ]
         trials = pd.read_csv(out / "trials.csv")
-        assert trials.groupby("method").size().tolist() == [2] * len(METHODS)
+        assert trials.groupby("method").size().tolist() == [2] * len(methods())
         summary = pd.read_csv(out / "compare.csv").set_index("method")
         adaptive = trials[trials["method"] == "adaptive"]
         assert summary.loc["adaptive", "cost"] == pytest.approx(adaptive["cost"].mean())

@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 
 from crowd_models.gains import gain_of
-from workbench import comparison as room
-from workbench import joint_comparison as joint
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
@@ -24,7 +22,12 @@ from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, shown, tabled
-from workbench.comparison import ComparedCrowd
+from workbench.comparison import running as room
+from workbench.comparison import two_classes
+from workbench.comparison.instances import RecordedOptions
+from workbench.comparison.protocol import EVERYBODY, Instance, everybody
+from workbench.comparison.rows import summarise
+from workbench.comparison.two_classes import ComparedCrowd
 from workbench.crowd import datasets, tables
 from workbench.crowd.tables import Duplicates
 from workbench.solving import versions
@@ -107,7 +110,7 @@ class Comparison(Result):
     Attributes
     ----------
     table
-        A row a method, means over trials; columns as `workbench.comparison.ComparisonRow`.
+        A row a method, means over trials; columns as `workbench.comparison.rows.ComparisonRow`.
     trials
         A row a trial and method.
     crowd
@@ -194,7 +197,7 @@ class Comparison(Result):
 
     def _majority(self) -> list[str]:
         """Say what everybody's majority gives, where labels are on record."""
-        rows = self.table[self.table["method"] == room.EVERYBODY]
+        rows = self.table[self.table["method"] == EVERYBODY]
         return [
             f"All {row['labels_task']:,.0f} labels on record by majority: "
             f"{percent(row['error_measured'])} wrong, at a cost of {row['cost']:,.6g}."
@@ -314,8 +317,9 @@ def compare(
     labels, gold
         Recorded labels, and the true label of some tasks: what was never recorded cannot be
         assigned. Of more than two classes workers have confusion matrices, and the methods are
-        `workbench.joint_comparison.METHODS`. Or, alone, a crowd of `simulate`: each trial draws
-        another of its kind, with γ workers more for each, and knows its true skills.
+        those of `workbench.comparison.several_class_methods`. Or, alone, a crowd of `simulate`:
+        each trial draws another of its kind, with γ workers more for each, and knows its true
+        skills.
     data
         In place of both: a recorded crowd by name (`workbench data list`).
     epsilon
@@ -411,7 +415,7 @@ def compare(
     else:
         record = _recorded(data, labels, gold, duplicates)
         workers = record[0].workers
-        options = room.RecordedOptions(
+        options = RecordedOptions(
             control,
             gamma,
             gold_tasks,
@@ -425,7 +429,7 @@ def compare(
         crowd = _on_record(*record, options)
         terms = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     records, instances = _trials(
-        crowd, trials, infeasible, time_limit, seed, progress, everybody=not invented
+        crowd, trials, infeasible, time_limit, seed, progress, on_record=not invented
     )
     settings = {
         **{name: _told(name, value) for name, value in arguments.items()},
@@ -444,7 +448,7 @@ def compare(
     first = instances[0]
     names_left_out = sorted({name for instance in instances for name in instance.left_out})
     return Comparison(
-        room.summarise(records),
+        summarise(records),
         records,
         crowd.title,
         round(float(np.mean([len(instance.tasks) for instance in instances]))),
@@ -463,18 +467,18 @@ def compare(
 class _Crowd(NamedTuple):
     """What is compared on: the instance of a trial by its seed, a name, classes, and users' ids."""
 
-    make: Callable[..., Any]
+    make: Callable[..., Instance]
     title: str
     classes: int
     back: Callable[[str], Any]
 
 
 def _on_record(
-    labels: inputs.Given, gold: pd.Series[Any], title: str, options: room.RecordedOptions
+    labels: inputs.Given, gold: pd.Series[Any], title: str, options: RecordedOptions
 ) -> _Crowd:
     """A recorded crowd: each trial draws other control tasks."""
     classes = len({*labels.table["label"], *gold})
-    make = partial((joint if classes > 2 else room).recorded, labels.table, gold, options)
+    make = partial(room.recorded, labels.table, gold, options)
     return _Crowd(make, title, classes, labels.tasks.back)
 
 
@@ -486,25 +490,24 @@ def _trials(
     seed: int,
     progress: Callable[[str], None] | None,
     *,
-    everybody: bool,
-) -> tuple[pd.DataFrame, list[Any]]:
+    on_record: bool,
+) -> tuple[pd.DataFrame, list[Instance]]:
     """Run every method on each trial's instance: a row a trial and method, and the instances."""
-    several = joint if crowd.classes > 2 else room
     rows, instances = [], []
     for trial in range(trials):
         seeds = [np.random.SeedSequence(seed, spawn_key=(trial, part)) for part in range(2)]
         instance = crowd.make(seed=seeds[0])
         instances.append(instance)
-        steps = several.compare(
+        steps = room.compare(
             instance, seed=seeds[1], time_limit=time_limit, on_infeasible=infeasible
         )
         of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
-        for method in room.methods() if crowd.classes == 2 else joint.METHODS:
+        for method in room.methods(crowd.classes):
             if progress is not None:
                 progress(f"{of}{method}")
             rows.append({"trial": trial, **vars(next(steps))})
-        if everybody:
-            plain = several.everybody(instance, seed=seeds[1].spawn(1)[0])
+        if on_record:
+            plain = everybody(instance, seed=seeds[1].spawn(1)[0])
             rows.append({"trial": trial, **vars(plain)})
     return pd.DataFrame(rows), instances
 
@@ -521,7 +524,7 @@ def _simulated(
 ) -> ComparedCrowd:
     """The instance of a trial: another crowd of the kind, with γ workers more for each."""
     preliminary = max(1, round(gamma * crowd.workers))
-    return room.simulated(
+    return two_classes.simulated(
         crowd.draw(crowd.workers + preliminary, seed),
         tasks=crowd.tasks,
         preliminary=preliminary,

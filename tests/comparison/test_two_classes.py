@@ -8,18 +8,15 @@ import pytest
 
 from crowd_models import requirement
 from workbench.base.errors import InputError
-from workbench.comparison import (
-    COLUMNS,
-    LEARNT,
-    METHODS,
-    ONLINE_POLICIES,
-    RecordedOptions,
-    compare,
-    recorded,
-    simulated,
-    summarise,
-)
+from workbench.comparison.instances import RecordedOptions
+from workbench.comparison.protocol import everybody
+from workbench.comparison.rows import COLUMNS, summarise
+from workbench.comparison.running import compare, methods, recorded
+from workbench.comparison.two_class_methods import LEARNT, ONLINE_POLICIES
+from workbench.comparison.two_classes import simulated
 from workbench.crowd.population import Crowd, specialists
+
+METHODS = methods()
 
 
 def instance(**changes):
@@ -181,6 +178,11 @@ def test_fitted_skills_of_recorded_labels_differ_in_nothing_but_the_estimates():
     # Posterior means lie between the shares and what the crowd is like.
     assert other.skill.std() < one.skill.std()
     assert np.corrcoef(one.skill[0], other.skill[0])[0, 1] > 0.99
+
+
+def test_of_a_simulated_crowd_nothing_is_on_record():
+    with pytest.raises(InputError, match="the crowd is simulated"):
+        everybody(instance(), seed=np.random.SeedSequence(1))
 
 
 def test_unknown_truth_is_not_scored():

@@ -7,12 +7,13 @@ import pytest
 import workbench as wb
 from tests.accuracy.test_measured import crowd
 from workbench.base.errors import InputError
-from workbench.comparison import RecordedOptions
-from workbench.joint_comparison import METHODS, _Buyer, compare, recorded
-from workbench.solving.highs import RunOptions
+from workbench.comparison.instances import RecordedOptions
+from workbench.comparison.running import compare, methods, recorded
+from workbench.comparison.several_class_methods import adaptive, open_market, primal
 from workbench.solving.joint.route import solve_joint
 
 SEED = np.random.SeedSequence(3)
+METHODS = methods(3)
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +55,13 @@ def test_control_tasks_and_sampled_workers_are_left_out(tables):
     assert given.answered.max() == 4
     assert (given.label >= 0).sum() == len(given.votes)
     sampled = given.order[: given.preliminary]
-    options, seeds = RunOptions(20.0), dict(zip(METHODS, SEED.spawn(6), strict=True))
-    problem = given.problem(given.main, given.actual)
-    blank = solve_joint(problem, "relaxation")
-    buyer = _Buyer(given, problem, blank, blank, seeds, options, "relax")
-    for method in ("primal approximation", "adaptive"):
-        chosen = buyer.buy(method)
-        assert not chosen[:, sampled].any()
-        assert not (chosen & (given.label < 0)).any()
+    seeds = dict(zip(METHODS, SEED.spawn(6), strict=True))
+    market = open_market(given, seed=SEED, seeds=seeds, time_limit=20.0, on_infeasible="relax")
+    for method in (primal, adaptive):
+        purchase = method(market, seeds["adaptive"])
+        assert len(purchase.task) > 0
+        assert not np.isin(purchase.worker, sampled).any()
+        assert (given.label[purchase.task, purchase.worker] >= 0).all()
 
 
 def test_prices_double_and_choices_stay(tables):
