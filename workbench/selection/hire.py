@@ -22,7 +22,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd import align
-from workbench.crowd.skills import skills_from_gold
+from workbench.crowd.skills import GoldSkills, skills_from_gold
 from workbench.selection import RULES
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.bounds import error_bound, interval
@@ -278,7 +278,7 @@ def hire(
     tested = skills_from_gold(labels, gold)
     names = _class_names(labels, gold)
     L, workers = _class_count(options.classes, names), tested.workers
-    c, n = tested.estimates.correct[0], tested.estimates.answered[0]
+    answered = tested.estimates.answered[0]
     scored = score_by(control_answers(labels, gold, workers), L, options)
     pool = eligible_to_hire(scored, options)
     refused = scored.eligible & ~pool.eligible
@@ -295,27 +295,11 @@ def hire(
     k = len(chosen)
     order = _ranked(scored, pool, selection)
     far = min(budget, int(pool.eligible.sum())) if options.money is None else k
-    low, high = skill_interval(c, n, options.confidence)
-    posterior, weight = (
-        np.where(scored.eligible, number, np.nan)
-        for number in (scored.posterior_skill, scored.vote_weight)
-    )
-    columns = {
-        "worker": workers,
-        "answered": n,
-        "correct": c,
-        "skill": pool.skill,
-        "low": low,
-        "high": high,
-        "gain": np.where(scored.eligible, scored.gain, np.nan),
-        **({"posterior": posterior, "weight": weight} if pool.by_posterior else {}),
-        **({} if prices is None else {"cost": prices}),
-    }
-    table = pd.DataFrame({name: column[order] for name, column in columns.items()})
+    table = _workers_table(tested, scored, pool, prices, options.confidence).iloc[order]
     score = set_score(pool.gain[chosen])
-    certain = k > 0 and bool((n[chosen] >= 2).all())
+    certain = k > 0 and bool((answered[chosen] >= 2).all())
     return Hiring(
-        table=table.assign(chosen=np.arange(len(order)) < k),
+        table=table.reset_index(drop=True).assign(chosen=np.arange(len(order)) < k),
         chosen=workers[chosen],
         rule=rule,
         budget=budget,
@@ -338,6 +322,34 @@ def hire(
         order=order,
         unpriced=options.money is None,
     )
+
+
+def _workers_table(
+    tested: GoldSkills,
+    scored: Scores,
+    pool: Scores,
+    prices: FloatArray | None,
+    confidence: float,
+) -> pd.DataFrame:
+    """Answers to control tasks, skill with its interval, and what each worker adds to a set."""
+    correct, answered = tested.estimates.correct[0], tested.estimates.answered[0]
+    low, high = skill_interval(correct, answered, confidence)
+    gain, posterior, weight = (
+        np.where(scored.eligible, number, np.nan)
+        for number in (scored.gain, scored.posterior_skill, scored.vote_weight)
+    )
+    columns = {
+        "worker": tested.workers,
+        "answered": answered,
+        "correct": correct,
+        "skill": pool.skill,
+        "low": low,
+        "high": high,
+        "gain": gain,
+        **({"posterior": posterior, "weight": weight} if pool.by_posterior else {}),
+        **({} if prices is None else {"cost": prices}),
+    }
+    return pd.DataFrame(columns)
 
 
 def skill_interval(

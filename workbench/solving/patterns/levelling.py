@@ -14,7 +14,7 @@ Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -99,6 +99,18 @@ def _diversity(tasks: float, labels: FloatArray) -> float:
     return float((share * (1.0 - share)).sum())
 
 
+class _Columns(NamedTuple):
+    """Where the unknowns of the program of counts stand; first come the tasks by group."""
+
+    group: IntArray
+    worker: IntArray
+    labels: IntArray
+    """Columns of x_gk, for each pair of `group` and `worker`."""
+    spare: int
+    """Column of s."""
+    patterns: IntArray
+
+
 def _counted(
     search: Search,
     at: Generated,
@@ -108,13 +120,36 @@ def _counted(
 ) -> tuple[IntArray, IntArray, IntArray] | None:
     """Tasks (G,) and labels (G, K) of each group, and tasks of each pattern, all whole.
 
+    By `_count_program`; None without a solution of s > 0.
+    """
+    model, columns = _count_program(search.problem, at, groups, patterns, target)
+    limit = min(SECONDS, search.seconds) if search.until < float("inf") else None
+    search.check()
+    seed = int(search.rng.integers(2**31))
+    outcome = run(model, RunOptions(limit, gap=ROUGH, seed=seed, nodes=NODES))
+    if outcome.values is None or outcome.values[columns.spare] <= 0:
+        return None
+    values = np.rint(outcome.values).astype(np.int64)
+    labels = np.zeros((len(groups), search.problem.shape[1]), dtype=np.int64)
+    labels[columns.group, columns.worker] = values[columns.labels]
+    return values[: len(groups)], labels, values[columns.patterns]
+
+
+def _count_program(
+    problem: TypedProblem,
+    at: Generated,
+    groups: dict[Group, tuple[float, FloatArray]],
+    patterns: list[Pattern],
+    target: float,
+) -> tuple[LinearModel, _Columns]:
+    """The integer program of tasks N_g and labels x_gk by group and tasks λ_p by pattern.
+
     Maximise s subject to Σ_g N_g + Σ_p λ_p = n_τ by task class, Σ_g x_gk + Σ_p a_pk λ_p ≤ m_k M_k,
     Σ_k x_gk = l_g N_g, x_gk ≤ m_k N_g, Σ_k q_k x_gk ≥ C N_g + s N̄_g with the master's N̄, and
-    total cost ≤ `target`. None without a solution of s > 0.
+    total cost ≤ `target`.
     """
     from scipy import sparse  # a quarter of a second, and few plans come here
 
-    problem = search.problem
     kinds, classes = problem.shape
     kind, length = np.array(list(groups)).T
     tasks = np.array([n for n, _ in groups.values()])
@@ -154,30 +189,20 @@ def _counted(
     near = np.append(tasks, x)
     goal = np.zeros(columns)
     goal[spare] = 1.0
-    limit = min(SECONDS, search.seconds) if search.until < float("inf") else None
-    search.check()
-    outcome = run(
-        LinearModel(
-            goal,
-            np.concatenate([np.maximum(np.floor(near) - AROUND, 0.0), [0.0], 0.0 * last]),
-            np.concatenate([np.ceil(near) + AROUND, [1.0], problem.tasks[of]]),
-            row_lower,
-            row_upper,
-            matrix.indptr,
-            matrix.indices.astype(np.int32),
-            matrix.data,
-            integer=True,
-            maximise=True,
-            whole=goal == 0,
-        ),
-        RunOptions(limit, gap=ROUGH, seed=int(search.rng.integers(2**31)), nodes=NODES),
+    model = LinearModel(
+        goal,
+        np.concatenate([np.maximum(np.floor(near) - AROUND, 0.0), [0.0], 0.0 * last]),
+        np.concatenate([np.ceil(near) + AROUND, [1.0], problem.tasks[of]]),
+        row_lower,
+        row_upper,
+        matrix.indptr,
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        integer=True,
+        maximise=True,
+        whole=goal == 0,
     )
-    if outcome.values is None or outcome.values[spare] <= 0:
-        return None
-    values = np.rint(outcome.values).astype(np.int64)
-    whole = np.zeros((len(tasks), classes), dtype=np.int64)
-    whole[g, k] = values[amounts]
-    return values[: len(tasks)], whole, values[own]
+    return model, _Columns(g, k, amounts, spare, own)
 
 
 def _worth(problem: TypedProblem, at: Generated) -> BoolArray:
