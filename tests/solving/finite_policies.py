@@ -72,7 +72,8 @@ def finite_optimum(problem, labels):
         [(0, 0 if c is None else None) for c in cost],
     )
     for method in ("highs-ds", "highs-ipm"):
-        solved = linprog(*program, method=method)
+        # The simplex method may be lost among ties: then the interior point method.
+        solved = linprog(*program, method=method, options={"time_limit": 30.0})
         if solved.status in (0, 2):
             break
     if solved.status == 2:

@@ -23,6 +23,7 @@ from workbench.crowd.libraries import to_pandas
 from workbench.crowd.population import from_table
 from workbench.crowd.simulate import task_types
 from workbench.solving import versions
+from workbench.solving.genies import read_prior
 
 MOST_TRIALS = 1_000_000
 """Simulations of a sequential rung at most."""
@@ -106,7 +107,8 @@ class Ladder(Result):
             )
         if UNKNOWN in by_name:
             unknown = by_name[UNKNOWN]["lower_bound"]
-            least = f"{least:,.6g} ({unknown:,.6g} for who does not know the workers)"
+            amount = "more than they can give" if pd.isna(unknown) else f"{unknown:,.6g}"
+            least = f"{least:,.6g} ({amount} for who does not know the workers)"
             return [*sentences, f"no way of asking takes less than {least}, in the mean."]
         return [*sentences, f"no way of asking takes less than {least:,.6g}, in the mean."]
 
@@ -151,7 +153,7 @@ def ladder(
     trials: int = 10,
     gap: float = 0.0,
     time_limit: float = 60.0,
-    prior: Mapping[float, float] | None = None,
+    prior: Mapping[float, float] | str | None = None,
     seed: int = 0,
 ) -> Ladder:
     """Price one promise rung by rung: an error of at most ε on every task.
@@ -175,9 +177,9 @@ def ladder(
     time_limit
         Seconds for each plan.
     prior
-        Share of the workers by skill, one above ½ and guessers of ½: adds the rung "skills
-        unknown", how many labels every policy takes that knows this prior, and nobody's skill.
-        With one capacity for all, and without `costs`.
+        Share of the workers by skill, a mapping or text as "0.8:0.5,0.5:0.5" or "beta:4:2": adds
+        the rung "skills unknown", how many labels every policy takes that knows that workers are
+        drawn so, and nobody's skill. With one capacity for all, and without `costs`.
     seed
         Same seed, same result, unless time runs out.
 
@@ -228,7 +230,7 @@ def ladder(
     inputs.check_pairs(checks.count("tasks", tasks, 1), workers.skill.shape[1])
     kinds = np.bincount(task_types(tasks, len(workers.skill)), minlength=len(workers.skill))
     at = LadderCrowd(workers.skill, kinds, np.asarray(workers.capacity), prices)
-    shares = None if prior is None else {float(skill): float(n) for skill, n in prior.items()}
+    shares = None if prior is None else read_prior(prior)
     if shares is not None and len(np.unique(at.capacity)) > 1:
         raise InputError("prior: goes with one capacity for all workers")
     if shares is not None and costs is not None:

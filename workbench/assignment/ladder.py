@@ -157,7 +157,8 @@ def ladder(
     gap
         Relative gap at which a plan may stop.
     prior
-        Share of the workers by skill, for what not knowing skills costs; with one capacity.
+        Share of the workers by skill, for what not knowing skills costs: so many workers, drawn
+        independently; with one capacity.
     seed
         Same seed and enough time, same ladder.
 
@@ -183,8 +184,11 @@ def ladder(
     rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
     if prior is not None:
         tasks, most = int(crowd.tasks.sum()), int(crowd.capacity.max(initial=1))
-        least = unknown_skills_bound(prior, most, tasks, epsilon)
-        rungs.append(Rung(UNKNOWN, least, None, "proven"))
+        unknown = unknown_skills_bound(prior, most, tasks, epsilon, workers=len(crowd.capacity))
+        there = math.isfinite(unknown.labels)
+        least = unknown.labels if there else None
+        status = "proven" if there else "infeasible"
+        rungs.append(Rung(UNKNOWN, least, None, status, seconds=unknown.seconds))
     limit = crowd.limit(epsilon)
     bound = limit.value if math.isfinite(limit.value) else None
     return [*rungs, Rung(LIMIT, bound, None, limit.status)]

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.compare import CROWDS, SIMULATED
 from workbench.cli.output import tell, working, write_folder
@@ -41,8 +40,8 @@ from workbench.cli.output import tell, working, write_folder
 @click.option(
     "--prior",
     metavar="SKILL:SHARE,…",
-    callback=lambda _context, _option, text: _prior(text),
-    help="As 0.8:0.5,0.5:0.5: what every policy pays that knows this, and nobody's skill.",
+    help="As 0.8:0.5,0.5:0.5, or beta:4:2: what every policy pays that knows this, and nobody's "
+    "skill.",
 )
 @options.folder("Folder for table and picture.")
 def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
@@ -68,14 +67,3 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         written = [write_folder(out, "ladder", result, {"ladder": result.rungs})]
     tell(result, as_json, *written)
     return 0
-
-
-def _prior(text: str | None) -> dict[float, float] | None:
-    """Shares by skill."""
-    if text is None:
-        return None
-    try:
-        pairs = [part.split(":") for part in text.split(",")]
-        return {float(skill): float(share) for skill, share in pairs}
-    except ValueError:
-        raise InputError(f"--prior {text}: give SKILL:SHARE,…, as 0.8:0.5,0.5:0.5") from None

@@ -1,118 +1,247 @@
 """What not knowing the workers must cost: a bound on every policy, whatever it learns.
 
-Workers are drawn independently from a known prior of two kinds, good ones and guessers, and nobody
-knows who is which. A guesser's label says nothing of a task, so that a policy of promised error has
-to buy as many labels of good workers as one that knows them, v(ε) a task. And a worker is only
-judged by what she answered: let every label be judged right or wrong at once, which can but help.
-Then whoever is asked, by whatever rule of stopping, answers in the mean
+Workers are drawn independently from a known prior of skills, and nobody knows who is who. A genie
+(`genies`) shows a mark of each label before it is asked for, by which its chance of being right is
+known; and of every worker it is known at once which of her answers were right. Both can but help.
+Then a task buys labels of known skill, at a price c_g by mark, an error being charged μ; a worker
+sells hers, at a cost of 1 each, by a rule of stopping. For any c, μ ≥ 0, with n tasks, m workers,
 
-    E[labels while a guesser] ≥ r* · E[labels while good],
+    labels ≥ n (V(c, μ) − μ ε) − m G(c),
 
-    r* = min over stopping rules of at most M labels of the ratio of the two,
-
-which a dynamic program over right and wrong answers computes. Together: (1 + r*) v(ε) a task.
+V what a task pays at least, by dynamic programming over posteriors (`posteriors`), and G the most
+that a worker can gain, or 0, by dynamic programming over right answers (`genies`). Where nobody
+limits m, prices at which G is 0 are needed: any prices are scaled until it is. Which prices to try
+a linear program says, over policies of a task and rules of a worker; the bound is of the prices
+alone. The genie who knows kinds charges for guessers met on the way; the one who counts answers,
+for that M of them tell little: the larger bound counts. The proof: docs/findings/skills-unknown.md.
 
 Source: beyond the papers.
 """
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 import numpy as np
 
-from crowd_models.sequential_policies import SequentialProblem
+from crowd_models.information import needed_information
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.solving.sequential import sequential_optimum
+from workbench.solving.genies import Genie, Trade
+from workbench.solving.highs import optimum
+from workbench.solving.linear_model import LinearModel
+from workbench.solving.posteriors import BEYOND, Grid, error_at, error_rule, on_grid
 
-STEPS = 60
-"""Halvings of the interval that holds the ratio."""
-AMPLE = 1e9
-"""Labels that good workers can give together: capacities only make a policy dearer."""
+WIDTH = 0.01
+"""Log-odds between points of the grid; multiples of what a label weighs are points too."""
+ROUNDS, GAP = 150, 2e-4
+"""Of pricing at most, and the relative gap at which it ends."""
+DEAR = 30.0
+"""What a task bought elsewhere costs, in labels that its best workers need: for a start."""
+DEARER = 2
+"""How often that is multiplied by as much again where the workers do not suffice."""
+TOWARDS = 0.5
+"""Share of the way from the best prices so far to those of the program that is gone."""
+LEAST_PRICE = 1e-6
+"""Of a mark, in that of the dearest: interpolation loses in proportion to the least."""
+ROUNDING = 1e-9
+"""Taken off prices and bound: sums of floats."""
+LARGEST = 4000
+"""Labels of a worker at most: the programs take time as its square."""
 
 
-def guessers_ratio(skill: float, share: float, capacity: int) -> float:
-    """Labels of guessers for one of a good worker, at least: r*, rounded down.
+@dataclass(frozen=True)
+class UnknownSkills:
+    """Labels that every policy needs who knows the prior alone.
 
-    Parameters
+    Attributes
     ----------
-    skill
-        Of good workers, above ½.
-    share
-        Of good workers, in (0, 1].
-    capacity
-        M, labels that a worker can give.
-
-    Raises
-    ------
-    InputError
-        A number out of range.
-
-    Examples
-    --------
-    >>> from workbench.solving.ignorance import guessers_ratio
-    >>> [round(guessers_ratio(0.8, 0.5, most), 4) for most in (10, 50)]
-    [0.4, 0.1181]
+    kinds, others
+        By either genie; the larger is the bound.
+    seconds
+        Processor time.
     """
-    if not 0.5 < skill <= 1.0:
-        raise InputError(f"skill is {skill:g}: give the skill of good workers, above 0.5")
-    if not 0.0 < share <= 1.0:
-        raise InputError(f"share is {share:g}: give the share of good workers, above 0")
-    checks.count("capacity", capacity, 1)
-    low, high = 0.0, (1.0 - share) / share
-    for _ in range(STEPS):
-        ratio = (low + high) / 2.0
-        if _asking(ratio, skill, share, capacity) >= 0.0:
-            low = ratio
-        else:
-            high = ratio
-    return low
 
+    kinds: float
+    others: float
+    seconds: float
 
-def _asking(ratio: float, skill: float, share: float, capacity: int) -> float:
-    """Least E[labels of a guesser] − ratio · E[labels of a good worker] of who asks once or more.
-
-    Written with the chances of the answers so far under either kind, by number right.
-    """
-    value: FloatArray = np.zeros(capacity + 1)
-    for answers in range(capacity - 1, -1, -1):
-        right = np.arange(answers + 1)
-        good = share * skill**right * (1.0 - skill) ** (answers - right)
-        guesser = np.full(answers + 1, (1.0 - share) * 0.5**answers)
-        # What follows has its chances in it: a path with one more right, or one more wrong.
-        value = guesser - ratio * good + value[1 : answers + 2] + value[: answers + 1]
-        if answers:
-            value = np.minimum(value, 0.0)
-    return float(value[0])
+    @property
+    def labels(self) -> float:
+        """The bound."""
+        return max(self.kinds, self.others)
 
 
 def unknown_skills_bound(
-    prior: dict[float, float], capacity: int, tasks: int, epsilon: float
-) -> float:
+    prior: Mapping[float, float],
+    capacity: int,
+    tasks: int,
+    epsilon: float,
+    *,
+    workers: int | None = None,
+    gold_tasks: int = 0,
+) -> UnknownSkills:
     """Bound the expected labels of every policy that does not know who is good.
 
     Parameters
     ----------
     prior
-        Share of the workers by skill: one skill above ½, and guessers of ½.
+        Share of the workers by skill; one below ½ is worth as much as 1 − p, if it is known.
     capacity
-        M, labels that a worker can give.
+        M, labels that a worker can give, those on gold tasks included.
     tasks, epsilon
         n, and ε: each task is wrong at most ε of the time, or all in the mean.
+    workers
+        m, how many can be asked; None for as many as one likes.
+    gold_tasks
+        Tasks of known class that they may be asked about as well: a label costs as much.
+
+    Returns
+    -------
+    UnknownSkills
+        Infinite where no policy of so few workers is so good.
 
     Raises
     ------
     InputError
-        A prior of other kinds, or shares that do not sum to 1.
+        A prior that is none, a number out of range.
+
+    Examples
+    --------
+    Half of the workers guess; who knows them needs 333 labels:
+
+    >>> from workbench.solving.ignorance import unknown_skills_bound
+    >>> bound = unknown_skills_bound({0.8: 0.5, 0.5: 0.5}, capacity=10, tasks=100, epsilon=0.05)
+    >>> round(bound.kinds), round(bound.others)
+    (466, 534)
     """
-    good = [skill for skill, share in prior.items() if skill > 0.5 and share > 0]
-    if len(good) != 1 or any(skill < 0.5 for skill in prior):
-        raise InputError("prior: give one skill above 0.5 and guessers of 0.5, as 0.8:0.5,0.5:0.5")
-    if abs(sum(prior.values()) - 1.0) > 1e-9 or min(prior.values()) < 0:
-        raise InputError(f"prior: shares sum to {sum(prior.values()):g}; give shares that sum to 1")
-    (skill,) = good
-    single = SequentialProblem(
-        np.array([[skill]]), np.array([float(tasks)]), np.array([AMPLE]), epsilon
+    started = time.process_time()
+    most = checks.count("tasks", tasks, 1) + checks.count("gold_tasks", gold_tasks)
+    most = min(checks.count("capacity", capacity, 1), most)
+    if most > LARGEST:
+        raise InputError(f"capacity is {most}: give {LARGEST:,} labels a worker or fewer")
+    if not checks.is_number(epsilon) or not 0 < epsilon < 0.5:
+        raise InputError(f"epsilon is {checks.show(epsilon)}: give a number above 0, below 0.5")
+    share = math.inf if workers is None else checks.count("workers", workers, 1) / tasks
+    kinds, others = (
+        float(tasks * _Exchange(genie, epsilon, share).bound())
+        for genie in (Genie.kinds(prior, most), Genie.others(prior, most))
     )
-    least = sequential_optimum(single).lower_bound
-    return least * (1.0 + guessers_ratio(skill, prior[skill], capacity))
+    return UnknownSkills(kinds, others, time.process_time() - started)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prices:
+    """c by group of marks, shape (G,), and μ."""
+
+    mark: FloatArray
+    error: float
+
+    def towards(self, other: _Prices, share: float) -> _Prices:
+        return _Prices(
+            (1.0 - share) * self.mark + share * other.mark,
+            (1.0 - share) * self.error + share * other.error,
+        )
+
+    def scaled(self, share: float) -> _Prices:
+        return _Prices(share * self.mark, share * self.error)
+
+
+@dataclass(eq=False)
+class _Exchange:
+    """One task, its share of the workers, and the search for prices between them."""
+
+    genie: Genie
+    epsilon: float
+    workers: float
+    buyers: list[tuple[FloatArray, float]] = field(default_factory=list)
+    sellers: list[Trade] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        last = math.log1p(-self.epsilon) - math.log(self.epsilon) + BEYOND
+        steps = [np.arange(0.0, last, each) for each in (WIDTH, *self.genie.weight.tolist())]
+        self.grid = Grid.of(self.genie.weight, np.concatenate(steps))
+        skill = 1.0 - error_at(self.genie.weight)
+        told: FloatArray = (2.0 * skill - 1.0) * self.genie.weight
+        self.elsewhere = float(DEAR * needed_information(self.epsilon) / told.max())
+        self.first = _Prices(told, self.elsewhere)
+
+    def bound(self) -> float:
+        """Labels a task, at least."""
+        best, centre = 0.0, self.first
+        point, dear = self.priced(self.first), 0
+        cost = math.inf
+        for _ in range(ROUNDS):
+            value = self.value(point)
+            if value > best:
+                best, centre = value, point
+            previous, (cost, master, elsewhere) = cost, self.master()
+            if best > self.workers * len(self.genie.chance):
+                return math.inf  # more than all workers together can give
+            if cost - best <= GAP * cost:
+                if elsewhere <= 1e-9 or dear == DEARER:
+                    break
+                dear, self.elsewhere = dear + 1, DEAR * self.elsewhere
+            same = previous - cost <= 1e-9 * cost
+            point = self.priced(master if same else centre.towards(master, TOWARDS))
+        return best
+
+    def priced(self, prices: _Prices) -> _Prices:
+        """The same with no price of 0, and, where nobody limits workers, at which none gains."""
+        mark = np.maximum(prices.mark, LEAST_PRICE * max(float(prices.mark.max()), LEAST_PRICE))
+        prices = _Prices(mark, prices.error)
+        trade = self.genie.trade(prices.mark)
+        while True:
+            self.sellers.append(trade)
+            if math.isfinite(self.workers):
+                return prices
+            share = trade.asked / (trade.asked + trade.profit)
+            prices = prices.scaled(share * (1.0 - ROUNDING))
+            trade = self.genie.trade(prices.mark)
+            if trade.profit <= 0.0:
+                return prices
+
+    def value(self, prices: _Prices) -> float:
+        """V − μ ε − (m/n) G at some prices; and the best policy of a task goes on the list."""
+        rule = error_rule(self.grid, prices.mark, prices.error)
+        self.buyers.append(on_grid(self.grid, rule.choice))
+        gain = 0.0
+        if math.isfinite(self.workers):
+            gain = self.workers * max(self.genie.trade(prices.mark).profit, 0.0)
+        return (rule.bound - prices.error * self.epsilon - gain) * (1.0 - ROUNDING)
+
+    def master(self) -> tuple[float, _Prices, float]:
+        """Labels of the best mixture so far, its dual prices, and the share bought elsewhere.
+
+        Columns: a task bought elsewhere, policies of a task, rules of a worker. Rows: one task,
+        its error, the workers, and for each group of marks what is sold less what is bought.
+        """
+        groups, buyers, sellers = len(self.genie.weight), self.buyers, self.sellers
+        matrix = np.zeros((3 + groups, 1 + len(buyers) + len(sellers)))
+        matrix[0, : 1 + len(buyers)] = 1.0
+        matrix[1, 1 : 1 + len(buyers)] = [error for _, error in buyers]
+        matrix[3:, 1 : 1 + len(buyers)] = -np.array([labels for labels, _ in buyers]).T
+        matrix[2, 1 + len(buyers) :] = 1.0
+        matrix[3:, 1 + len(buyers) :] = np.array([seller.labels for seller in sellers]).T
+        cost = np.zeros(matrix.shape[1])
+        cost[0] = self.elsewhere
+        cost[1 + len(buyers) :] = [seller.asked for seller in sellers]
+        filled = matrix != 0
+        values, duals = optimum(
+            LinearModel(
+                cost=cost,
+                lower=np.zeros(len(cost)),
+                upper=np.full(len(cost), np.inf),
+                row_lower=np.concatenate([[1.0, -np.inf, -np.inf], np.zeros(groups)]),
+                row_upper=np.concatenate([[1.0, self.epsilon, self.workers], [np.inf] * groups]),
+                start=np.append(0, np.cumsum(filled.sum(axis=0))),
+                index=np.nonzero(filled.T)[1].astype(np.int32),
+                value=matrix.T[filled.T],
+            )
+        )
+        prices = _Prices(np.maximum(duals[3:], 0.0), max(-float(duals[1]), 0.0))
+        return float(cost @ values), prices, float(values[0])

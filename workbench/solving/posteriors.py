@@ -177,6 +177,8 @@ class ErrorRule:
         b at the points of the grid, decreasing, and V there, from below, shape (N,).
     asked
         Classes than which none tells more for less.
+    choice
+        Class asked at each point, −1 to stop, shape (N,).
     """
 
     weight: FloatArray
@@ -185,6 +187,7 @@ class ErrorRule:
     wrong: FloatArray
     value: FloatArray
     asked: IntArray
+    choice: IntArray
 
     @property
     def bound(self) -> float:
@@ -210,6 +213,7 @@ def error_rule(grid: Grid, charge: FloatArray, per_error: float) -> ErrorRule:
     workers = undominated(grid.weight, charge)
     fee, closing = charge[workers][:, None], per_error * grid.wrong
     value = closing.copy()
+    choice = np.full(len(closing), -1, dtype=np.int64)
     if len(workers):
         for _ in range(SWEEPS):
             value = np.minimum(closing, (fee + grid.expected(value, workers)).min(axis=0))
@@ -220,19 +224,43 @@ def error_rule(grid: Grid, charge: FloatArray, per_error: float) -> ErrorRule:
             if rule is not None and (best == rule).all():
                 break
             rule = best
-            value = np.minimum(value, _value_of(grid, workers, charge, closing, rule))
+            choice = np.where(rule >= 0, workers[rule], -1)
+            value = np.minimum(value, _value_of(grid, charge, closing, choice))
         follows = np.minimum(closing, (fee + grid.expected(value, workers)).min(axis=0))
         excess = max(float(np.max(value - follows)), 0.0) / max(float(fee.min()), 1e-300)
         value = value / (1.0 + excess)
-    return ErrorRule(grid.weight, charge, per_error, grid.wrong, value, workers)
+    return ErrorRule(grid.weight, charge, per_error, grid.wrong, value, workers, choice)
 
 
-def _value_of(
-    grid: Grid, workers: IntArray, charge: FloatArray, closing: FloatArray, rule: IntArray
-) -> FloatArray:
-    """What a rule (a place in `workers` by point, or −1 to stop) is charged on the grid."""
-    points = np.flatnonzero(rule >= 0)
-    who = workers[rule[points]]
+def _value_of(grid: Grid, charge: FloatArray, closing: FloatArray, choice: IntArray) -> FloatArray:
+    """What a rule is charged on the grid."""
+    points = np.flatnonzero(choice >= 0)
+    paid = closing.copy()
+    paid[points] = charge[choice[points]]
+    solved: FloatArray = spsolve(_stays(grid, choice), paid)
+    return solved
+
+
+def on_grid(grid: Grid, choice: IntArray) -> tuple[FloatArray, float]:
+    """Labels by class and the error of a rule on the grid, leads between points going to either.
+
+    A slope of `ErrorRule.value` at 0 by charges and μ: quicker than to follow the rule, and not
+    what it costs.
+    """
+    start = np.zeros(len(choice))
+    start[0] = 1.0
+    visits: FloatArray = spsolve(_stays(grid, choice).T.tocsc(), start)
+    points = np.flatnonzero(choice >= 0)
+    labels = np.zeros(len(grid.weight))
+    np.add.at(labels, choice[points], visits[points])
+    ends = choice < 0
+    return labels, float(visits[ends] @ grid.wrong[ends])
+
+
+def _stays(grid: Grid, choice: IntArray) -> sparse.csc_array:
+    """The identity less the moves of a rule from point to point."""
+    points = np.flatnonzero(choice >= 0)
+    who = choice[points]
     up = grid.chance[who, points]
     rows, columns, entries = [], [], []
     for side, chance in enumerate((up, 1.0 - up)):
@@ -240,14 +268,11 @@ def _value_of(
         rows += [points, points]
         columns += [place, place + 1]
         entries += [chance * (1.0 - share), chance * share]
-    size = len(closing)
+    size = len(choice)
     moves = sparse.coo_array(
         (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), (size, size)
     )
-    paid = closing.copy()
-    paid[points] = charge[who]
-    solved: FloatArray = spsolve((sparse.eye_array(size) - moves).tocsc(), paid)
-    return solved
+    return (sparse.eye_array(size) - moves).tocsc()
 
 
 @dataclass(frozen=True, eq=False)
