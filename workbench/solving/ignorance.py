@@ -167,11 +167,13 @@ class _Exchange:
         self.grid = Grid.of(self.genie.weight, np.concatenate(steps))
         skill = 1.0 - error_at(self.genie.weight)
         told: FloatArray = (2.0 * skill - 1.0) * self.genie.weight
-        self.elsewhere = float(DEAR * needed_information(self.epsilon) / told.max())
+        self.elsewhere = float(DEAR * needed_information(self.epsilon) / told.max(initial=1e-300))
         self.first = _Prices(told, self.elsewhere)
 
     def bound(self) -> float:
         """Labels a task, at least."""
+        if not len(self.genie.weight):
+            return math.inf  # no label says anything
         best, centre = 0.0, self.first
         point, dear = self.priced(self.first), 0
         cost = math.inf
