@@ -302,6 +302,8 @@ class UntilSure(Policy):
         rows = self.order[(self._wanted(top, worker) & (ledger.waiting == 0))[self.order]]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
+            if ledger.left[worker] <= 0 or self.beliefs.copying[worker]:
+                return NOTHING
             rows = rows[ledger.open[rows, worker]]
         near = self.goal.epsilon is not None
         key = -top[rows] if near else top[rows]
