@@ -1,6 +1,8 @@
 """The house rules that no linter of ours knows: names mean one thing, rooms keep their privacy."""
 
 import ast
+import re
+import tomllib
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -21,27 +23,70 @@ def room(module: str) -> str:
     return ".".join(module.split(".")[: 2 if module.startswith("workbench") else 1])
 
 
-def imports(module: str) -> list[tuple[str, str]]:
-    """Modules of the house that a module imports as it runs, each with the name taken."""
-    found = []
+def imports(module: str, *, for_types: bool = False) -> list[tuple[str, str]]:
+    """Modules of the house that a module imports, each with the name taken.
+
+    Those imported for type checking alone are left out unless `for_types`.
+    """
+    pairs = []
 
     def look(node: ast.AST) -> None:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if checking and not for_types:
             return
         if isinstance(node, ast.Import):
-            found.extend((alias.name, "") for alias in node.names if alias.name in SOURCES)
+            pairs.extend((alias.name, "") for alias in node.names if alias.name in SOURCES)
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 if inner in SOURCES:
-                    found.append((inner, ""))
+                    pairs.append((inner, ""))
                 elif node.module in SOURCES:
-                    found.append((node.module, alias.name))
+                    pairs.append((node.module, alias.name))
         for child in ast.iter_child_nodes(node):
             look(child)
 
     look(TREES[module])
-    return found
+    return pairs
+
+
+def room_imports() -> dict[str, set[str]]:
+    """Other rooms that each room imports, for type checking too; the front door is no room."""
+    graph: dict[str, set[str]] = {room(module): set() for module in SOURCES if "." in module}
+    for module in SOURCES:
+        graph.setdefault(room(module), set()).update(
+            room(other) for other, _ in imports(module, for_types=True)
+        )
+    graph.pop("workbench")
+    return {name: others - {name, "workbench"} for name, others in graph.items()}
+
+
+def drawn_floors() -> list[set[str]]:
+    """Rooms of each floor as docs/architecture.md draws them, the ground first."""
+    drawing = (ROOT / "docs/architecture.md").read_text("utf-8").split("```")[1]
+    floors: list[set[str]] = []
+    for line in drawing.splitlines():
+        if re.match(r"roof|floor \d|ground", line):
+            floors.append(set())
+        named = re.match(r"(?:roof|floor \d|ground)?\s+(\w+)(?:/|\.py)\s", line)
+        if named:
+            floors[-1].add(named[1] if named[1] == "crowd_models" else f"workbench.{named[1]}")
+    return floors[::-1]
+
+
+def test_the_floors_that_are_drawn_are_those_that_the_imports_have():
+    graph, floors = room_imports(), drawn_floors()
+    level = {name: height for height, floor in enumerate(floors) for name in floor}
+    assert set(level) == set(graph)
+    upward = [(a, b) for a, others in graph.items() for b in others if level[b] >= level[a]]
+    assert upward == []
+    chain: dict[str, int] = {}
+    for name in TopologicalSorter(graph).static_order():
+        chain[name] = 1 + max((chain[other] for other in graph[name]), default=0)
+    assert len(floors) == max(chain.values())
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    layers = [set(layer.split(" | ")) for layer in contracts["contracts"][0]["layers"]]
+    assert layers[::-1] == floors
 
 
 def test_a_public_class_name_means_one_thing():
@@ -67,7 +112,10 @@ def test_no_room_reaches_into_the_private_parts_of_another():
 
 
 def test_no_module_imports_itself_by_a_detour():
-    graph = {module: {other for other, _ in imports(module)} - {module} for module in TREES}
+    graph = {
+        module: {other for other, _ in imports(module, for_types=True)} - {module}
+        for module in TREES
+    }
     # The front door forwards its names to rooms that read the version it defines.
     graph["workbench"] = set()
     try:

@@ -29,8 +29,8 @@ from workbench.crowd.gold_rule import FittedRule, RuleLabels, VotesByTask, chanc
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import HireOptions, hire
 from workbench.selection.hire_rule import hire_rule
-from workbench.selection.rules import select
 from workbench.selection.scores import scores
+from workbench.selection.select import select
 
 
 def crowd(rng, tasks=60, workers=7, skill=0.75, missing=0.3, classes=2, hard=0.0):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crowd_models import TypedProblem
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
+from workbench.assignment.play import play
 from workbench.assignment.policies import (
     COVERED,
     ArrivingWorker,
@@ -19,7 +20,6 @@ from workbench.assignment.policies import (
     Paper,
     ReSolve,
     Setting,
-    play,
     run_policy,
 )
 from workbench.assignment.primal import perturb, primal_approximation

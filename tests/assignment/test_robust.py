@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.assignment.policies import ArrivingWorker, Setting, play
+from workbench.assignment.play import play
+from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.assignment.robust import ALARM, STEPS, Account, RankTest, Robust, posted_price
 from workbench.base.errors import InputError
 

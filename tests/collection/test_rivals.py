@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.aggregation.dawid_skene import smoothed
-from workbench.assignment.policies import ArrivingWorker, Setting, play
+from workbench.assignment.play import play
+from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.base.errors import InputError
 from workbench.base.seeds import sequence
 from workbench.collection import POLICIES

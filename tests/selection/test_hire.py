@@ -18,8 +18,8 @@ from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.hire import HireOptions, hire, skill_interval
 from workbench.selection.hire_rule import measure_hiring
 from workbench.selection.money import within_money
-from workbench.selection.rules import select
 from workbench.selection.scores import scores, set_score
+from workbench.selection.select import select
 
 
 def table(counts, classes=2, control=None):

@@ -21,8 +21,8 @@ from workbench.selection.learned import (
     learned_scores,
     mixture_prior,
 )
-from workbench.selection.rules import select
 from workbench.selection.scores import below_chance, scores
+from workbench.selection.select import select
 
 
 def answers(right):

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.selection.rules import algorithm_1, select, top
+from workbench.selection.rules import algorithm_1, top
 from workbench.selection.scores import scores, set_score
+from workbench.selection.select import select
 
 
 def random_gain(rng):

@@ -24,7 +24,6 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.gains import gain_of
-from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import PERTURBATION, ZERO, best_tasks, perturb
 from workbench.assignment.weights import OnInfeasible, offline_weights
@@ -514,17 +513,3 @@ def run_policy(policy: AssignmentPolicy, workers: Sequence[ArrivingWorker]) -> P
     counts = [len(tasks) for tasks in chosen]
     task = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
     return PolicyRun(task, np.repeat(np.arange(len(workers)), counts))
-
-
-def play(
-    name: str, setting: Setting, workers: Sequence[ArrivingWorker], *, seed: Seed
-) -> tuple[PolicyRun, AssignmentPolicy]:
-    """Run a policy by its name.
-
-    Raises
-    ------
-    InputError
-        For a name that is not in `POLICIES`, or a setting that lacks what the policy needs.
-    """
-    policy = POLICIES[name].call(setting, seed=seed)
-    return run_policy(policy, workers), policy

@@ -20,7 +20,8 @@ from workbench.aggregation.voting import Aggregate, majority, weighted_majority
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.estimates import skills_on_arrival
-from workbench.assignment.policies import ArrivingWorker, Setting, play
+from workbench.assignment.play import play
+from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray

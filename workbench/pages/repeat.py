@@ -9,7 +9,8 @@ from pathlib import Path
 from workbench.base.errors import InputError
 from workbench.studies.study import SIZES, Block, Scalar, Study
 from workbench.studies.study_plan import StudyPlan
-from workbench.studies.trials import canonical, override
+from workbench.studies.trial_streams import canonical
+from workbench.studies.trials import override
 
 DEFAULT_STORE = "studies.sqlite"
 

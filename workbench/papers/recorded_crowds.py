@@ -41,8 +41,9 @@ from workbench.crowd.population import beta
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import TIE, Votes
 from workbench.selection.per_task import select_per_task
-from workbench.selection.rules import select, top
+from workbench.selection.rules import top
 from workbench.selection.scores import Scores, informativeness, scores
+from workbench.selection.select import select
 from workbench.studies.study import TrialEnded
 
 SHARED = ("simulated", "bluebird", "sat12")

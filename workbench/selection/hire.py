@@ -30,8 +30,9 @@ from workbench.selection.covering import covering, who_answers
 from workbench.selection.frontier import Frontier, frontier
 from workbench.selection.learned import ControlAnswers, learned_scores
 from workbench.selection.rules import NOBODY as NONE
-from workbench.selection.rules import Selection, best_size, check_threshold, select
+from workbench.selection.rules import Selection, best_size, check_threshold
 from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
+from workbench.selection.select import select
 
 if TYPE_CHECKING:
     from workbench.selection.money import MoneySelection
@@ -74,7 +75,7 @@ class HireOptions:
         Whether to look for the cheapest sets by expected error (`frontier`), each label at the
         price 1 where there are no prices; with the rule "accuracy".
     threshold
-        For the rule "threshold", as in `rules.select`.
+        For the rule "threshold", as in `rules.RuleOptions`.
     time_limit
         Seconds for the solver, where prices decide.
     confidence

@@ -26,7 +26,6 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.selection import RULES
 from workbench.selection.accuracy import least_error, prefix_errors
 from workbench.selection.scores import Scores, prefix_scores
 
@@ -98,39 +97,6 @@ class RuleOptions:
 
 Rule: TypeAlias = Callable[[Scores, int, RuleOptions], Selection]
 """Chooses, by the scores of the m workers, at most K of those who are eligible."""
-
-
-def select(
-    pool: Scores,
-    budget: int,
-    rule: str = "selected",
-    *,
-    seed: Seed,
-    ties: Ties = "fair",
-    by_evidence: bool = False,
-    threshold: float | None = None,
-) -> Selection:
-    """Choose at most K of the eligible workers by a rule of `RULES`.
-
-    Parameters
-    ----------
-    pool
-        Scores of the m workers.
-    budget
-        K ≥ 1.
-    rule
-        Name of the rule.
-    seed, ties, by_evidence, threshold
-        As in `RuleOptions`.
-
-    Raises
-    ------
-    InputError
-        An unknown rule, a threshold outside [0, 1] or for another rule, or as `algorithm_1`.
-    """
-    choose = RULES[rule].call
-    check_threshold(threshold, rule)
-    return choose(pool, budget, RuleOptions(seed, ties, by_evidence, threshold))
 
 
 def algorithm_1(

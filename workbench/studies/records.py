@@ -17,7 +17,8 @@ import pandas as pd
 
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.trials import Trial, canonical
+from workbench.studies.trial_streams import canonical
+from workbench.studies.trials import Trial
 
 
 class TrialRow(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     # Every worker process imports this module, and few need data frames.
     import pandas as pd
 
-    from workbench.studies.trials import Streams
+    from workbench.studies.trial_streams import Streams
 
 Scalar: TypeAlias = bool | int | float | str | None
 Params: TypeAlias = Mapping[str, Any]

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from workbench.base.errors import InputError
 from workbench.studies.study import Block, Scalar, Study
+from workbench.studies.trial_streams import Streams as Streams  # noqa: PLC0414 (for studies)
+from workbench.studies.trial_streams import canonical, spawn_key
 
 MOST_POINTS = 1_000_000
 """A sweep is listed in memory; more points than this are a slip of the keyboard."""
@@ -59,39 +57,10 @@ class Trial:
     def streams(self) -> Streams:
         """Its random streams."""
         identity = self._identity({name: self.params[name] for name in self.instance})
-        return Streams(self.seed, _words(b"instance" + identity), self._identity(self.params))
+        return Streams(self.seed, spawn_key(b"instance" + identity), self._identity(self.params))
 
     def _identity(self, params: Mapping[str, Scalar]) -> bytes:
         return canonical([self.study, self.version, self.seed, dict(params), self.repetition])
-
-
-@dataclass(frozen=True)
-class Streams:
-    """Random streams of a trial.
-
-    Attributes
-    ----------
-    entropy
-        The run's seed.
-    instance_words
-        `spawn_key` of the instance's stream.
-    identity
-        What the methods' streams are made of.
-    """
-
-    entropy: int
-    instance_words: tuple[int, ...]
-    identity: bytes
-
-    @property
-    def instance(self) -> np.random.SeedSequence:
-        """Of the crowd, its tasks, arrivals, answers: the same for all methods compared."""
-        return np.random.SeedSequence(self.entropy, spawn_key=self.instance_words)
-
-    def method(self, name: str = "") -> np.random.SeedSequence:
-        """Of one method's own draws; methods of one trial take different names."""
-        words = _words(b"method" + canonical(name) + self.identity)
-        return np.random.SeedSequence(self.entropy, spawn_key=words)
 
 
 def plan(study: Study, sweep: Sequence[Block], repetitions: int, seed: int = 0) -> Iterator[Trial]:
@@ -158,15 +127,3 @@ def override(
 ) -> tuple[Block, ...]:
     """Return the sweep with some parameters replaced, in every block."""
     return study.check_sweep([{**block, **values} for block in sweep])
-
-
-def canonical(value: Any) -> bytes:
-    """JSON with sorted keys and no spaces; NaN and infinity are refused."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    ).encode()
-
-
-def _words(data: bytes) -> tuple[int, ...]:
-    digest = hashlib.sha256(data).digest()
-    return tuple(int(word) for word in np.frombuffer(digest[:16], dtype="<u4"))

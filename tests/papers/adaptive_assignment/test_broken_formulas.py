@@ -28,7 +28,8 @@ from workbench.papers.worker_selection import (
     selection_scores,
     selection_trials,
 )
-from workbench.selection import rules, scores
+from workbench.selection import scores
+from workbench.selection.select import select
 from workbench.studies.catalog import claims
 from workbench.studies.claim import Word
 from workbench.studies.judging import judge
@@ -221,7 +222,7 @@ def one_too_many(right):
 def other_rules(**instead):
     """Rules that choose as others do."""
     return lambda _: (
-        lambda known, budget, rule, **given: rules.select(
+        lambda known, budget, rule, **given: select(
             known, budget, instead.get(rule.replace("-", "_"), rule), **given
         )
     )

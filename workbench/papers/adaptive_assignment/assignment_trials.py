@@ -14,13 +14,13 @@ from crowd_models import AssignmentProblem, TypedProblem
 from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from workbench.assignment.play import play
 from workbench.assignment.policies import (
     COVERED,
     ArrivingWorker,
     AssignmentPolicy,
     PolicyRun,
     Setting,
-    play,
 )
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, SampledWeights, sampled_weights

@@ -31,8 +31,8 @@ from workbench.selection.difficulty import skills_by_difficulty
 from workbench.selection.hire import HireOptions, eligible_to_hire, score_by
 from workbench.selection.learned import ControlAnswers
 from workbench.selection.per_task import select_per_task
-from workbench.selection.rules import select
 from workbench.selection.scores import Scores
+from workbench.selection.select import select
 from workbench.studies.analysis import (
     ended,
     in_order,

@@ -31,8 +31,9 @@ from workbench.base.seeds import stream
 from workbench.crowd.population import beta
 from workbench.selection.accuracy import exhaustive_by_accuracy, predicted_error
 from workbench.selection.money import within_money
-from workbench.selection.rules import algorithm_1, select
+from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import Scores, scores
+from workbench.selection.select import select
 from workbench.solving.hiring import solve_selection
 from workbench.studies.analysis import ended, having, joined, measured, percent, plus_minus
 from workbench.studies.claim import Ruling, claim, enough

@@ -31,8 +31,9 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import stream
 from workbench.crowd.population import beta
 from workbench.selection.bounds import interval
-from workbench.selection.rules import algorithm_1, select
+from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
+from workbench.selection.select import select
 from workbench.studies.analysis import (
     ended,
     joined,

@@ -23,8 +23,9 @@ from workbench.aggregation.voting import expected_accuracy, linear_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.selection.rules import NOBODY, Selection, Ties, select, top
+from workbench.selection.rules import NOBODY, Selection, Ties, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
+from workbench.selection.select import select
 from workbench.studies.analysis import (
     in_order,
     mean_chart,
