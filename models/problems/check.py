@@ -135,6 +135,9 @@ def read(content):
     require("capacity" in raw, "give capacity")
     require(len({"requirement", "epsilon"} & set(raw)) == 1, "give requirement or epsilon")
     given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
+    gain = raw.get("gain", "hoeffding")
+    stated = given == "quality" and "requirement" in raw
+    require(gain == "hoeffding" or stated, "other gains state quality and requirement")
     if types is not None:
         require(all(type(x) in (int, str) for x in listed(types, "task_types")), "task_types")
     size = len(listed(raw[given] if types is None else types, given))
@@ -182,15 +185,14 @@ def _rows(raw, name, size, types):
         require(types is not None, f"{name} by type, and no task_types")
         require({str(kind) for kind in types} <= set(value), f"{name}: a type without a row")
         return [value[str(kind)] for kind in types]
-    require(types is None or name not in ("skill", "quality"), f"{name}: give a row for each type")
     own = listed(value, name) and type(value[0]) is list
+    require(own or name == "cost", f"{name}: give a row for each task, or for each type")
     return listed(value, name, size) if own else [value] * size
 
 
 def _needs(raw, size):
     if "requirement" in raw:
         return each(raw["requirement"], size, "requirement", number)
-    require("gain" not in raw, "other gains state quality and requirement")
     errors = each(raw["epsilon"], size, "epsilon", _chance)
     require(min(errors) > 0, "epsilon: give more than 0")
     return [Fraction(-2 * math.log(epsilon)) for epsilon in errors]

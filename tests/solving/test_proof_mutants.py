@@ -1,7 +1,8 @@
-"""Mutants of proofs of every kind: whatever the checker accepts is true by enumeration.
+"""Mutants of proofs of every kind: whatever a checker accepts is true by enumeration.
 
 A forger knows the checker: the claim of a mutant is the most that its own plan and tree give, and
-most mutants are written in the one form that is read.
+most mutants are written in the one form that is read. Some have another problem, too. The two
+checkers, `check.py` and `verify.c`, say the same, whatever is written.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
+from tests.solving.c_verifier import STRICT, verifier
 from tests.test_forgeries import garbled, mutated
 from workbench.base.checker import plan_checker
 from workbench.solving.proof_file import rational, written
 
-MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "20000"))
+MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "4000"))
 CHECKER = plan_checker()
 
 
@@ -41,6 +44,54 @@ def drawn(rng, *, limited=False, tight=False):
         raw["least"] = rng.integers(0, 3, n).tolist()
         raw["most"] = [least + int(rng.integers(1, 3)) for least in raw["least"]]
     return raw
+
+
+def drawn_by_class(rng):
+    """A small problem whose rows and columns stand for several tasks and workers."""
+    n, m = int(rng.integers(1, 3)), 2
+    raw = {
+        "quality": (rng.integers(1, 10, (n, m)) / 10).tolist(),
+        "requirement": (rng.integers(3, 14, n) / 10).tolist(),
+        "capacity": rng.integers(0, 3, m).tolist(),
+        "cost": rng.integers(1, 6, (n, m)).tolist(),
+        "tasks": rng.integers(1, 3, n).tolist(),
+        "workers": rng.integers(1, 4, m).tolist(),
+    }
+    if rng.random() < 0.4:
+        raw["least"] = rng.integers(0, 3, n).tolist()
+        raw["most"] = [least + int(rng.integers(0, 3)) for least in raw["least"]]
+    return raw
+
+
+def class_of(raw):
+    """The row of each task, and the column of each worker."""
+    times = raw.get("tasks", [1] * len(raw["requirement"]))
+    copies = raw.get("workers", [1] * len(raw["capacity"]))
+    return [[k for k, size in enumerate(of) for _ in range(size)] for of in (times, copies)]
+
+
+def by_pairs(raw):
+    """The same problem with a row each task, a column each worker."""
+    rows, columns = class_of(raw)
+    matrices = {
+        name: [[raw[name][i][j] for j in columns] for i in rows]
+        for name in ("quality", "cost", "available")
+        if name in raw
+    }
+    lists = {n: [raw[n][i] for i in rows] for n in ("requirement", "least", "most") if n in raw}
+    return {**matrices, **lists, "capacity": [raw["capacity"][j] for j in columns]}
+
+
+def by_class(raw, plan):
+    """How many labels of each row are whose, of all its tasks; and the plan by class."""
+    rows, columns = class_of(raw)
+    labels, patterns = [Counter() for _ in raw["requirement"]], Counter()
+    for i, workers in zip(rows, plan, strict=True):
+        those = Counter(columns[j] for j in workers)
+        labels[i] += those
+        patterns[i, tuple(sorted(those.items()))] += 1
+    told = [[i, {str(j): k for j, k in those}, n] for (i, those), n in patterns.items()]
+    return labels, told
 
 
 def cheapest(raw):
@@ -76,7 +127,7 @@ def grown(problem, rng, priced, plan, sides=()):
     blocks, cut = [], int(rng.integers(0, len(rows) + 1))
     for own in filter(None, (rows[:cut], rows[cut:])):
         blocks += [[own, np.flatnonzero(rng.random(m) < 0.7).tolist()]]
-    labels = sum(j in those for own, those in blocks for i in own for j in plan[i])
+    labels = sum(plan[i][j] for own, those in blocks for i in own for j in those)
     # About as many as the cheapest plan has: it is on one side just so.
     most = max(0, labels - int(rng.integers(0, 2)))
     split = {"pairs": blocks, "most": most, "below": {}, "above": {}}
@@ -106,19 +157,19 @@ def truths(seed, many=60):
     """Problems of all kinds with true proofs, their texts and optima."""
     rng, cases = np.random.default_rng(seed), []
     for k in range(many):
-        raw = drawn(rng, limited=k % 2 == 1, tight=k % 4 >= 2)
-        content, best = json.dumps(raw).encode(), cheapest(raw)
+        counted = k % 5 == 4
+        raw = drawn_by_class(rng) if counted else drawn(rng, limited=k % 2 == 1, tight=k % 4 >= 2)
+        content, best = json.dumps(raw).encode(), cheapest(by_pairs(raw))
         problem = CHECKER["read"](content.decode())
+        labels, patterns = by_class(raw, [[]] * sum(problem.times) if best is None else best[1])
         proof = {
             "kind": "assignment",
             "format": 2,
             "problem_sha256": hashlib.sha256(content).hexdigest(),
-            "tree": grown(
-                problem, rng, best is not None, best[1] if best else [[]] * len(problem.of)
-            ),
+            "tree": grown(problem, rng, best is not None, labels),
         }
         if best is not None:
-            proof["labels"] = best[1]
+            proof |= {"patterns": patterns} if counted else {"labels": best[1]}
         cases.append((content, problem, proof, None if best is None else best[0]))
     return cases
 
@@ -127,11 +178,12 @@ def claimed(problem, proof, rng):
     """The most that a forger can claim of a plan and a tree, or a little more."""
     try:
         bound = min(10**6, CHECKER["tree_bound"](problem, proof["tree"]))
+        plan = "patterns" if "patterns" in proof else "labels"
         if rng.random() < 0.1:
-            proof.pop("labels", None)
-        cost = CHECKER["cost_of"](problem, proof) if "labels" in proof else None
+            proof.pop(plan, None)
+        cost = CHECKER["cost_of"](problem, proof) if plan in proof else None
         if CHECKER["tree_bound"](problem, proof["tree"], priced=False) > 0:
-            proof.pop("labels", None)
+            proof.pop(plan, None)
             return {"infeasible": True}
         more = int(rng.random() < 0.2)
         claim = {"bound": rational(max(Fraction(bound) + more, Fraction(0)))}
@@ -148,14 +200,17 @@ def untrue(claim, best):
     return beyond or ("cost" in claim and (best is None or Fraction(claim["cost"]) < best))
 
 
-def accepted_and_false(seed, many):
-    """How many mutants were accepted, of which kinds, and those that are false."""
+def mutants(seed, many):
+    """Draw mutants: problem, proof, what is true of the problem if it is the one enumerated."""
     rng, cases = np.random.default_rng(seed), truths(seed)
-    pool, accepted, false = [proof for _, _, proof, _ in cases], 0, []
-    kinds = set()
+    pool, problems = [case[2] for case in cases], [json.loads(case[0]) for case in cases]
     for k in range(many):
         content, problem, proof, best = cases[k % len(cases)]
         mutant = mutated(rng, proof, pool) if k >= len(cases) else dict(proof)
+        another = k >= len(cases) and isinstance(mutant, dict) and rng.random() < 0.1
+        if another:
+            content, problem = forged_problem(rng, content, problem, problems)
+            mutant["problem_sha256"] = hashlib.sha256(content).hexdigest()
         if isinstance(mutant, dict):
             mutant["claim"] = claimed(problem, mutant, rng)
         if rng.random() < 0.1:
@@ -163,14 +218,47 @@ def accepted_and_false(seed, many):
         text = written(mutant).decode()
         if rng.random() < 0.1:
             text = garbled(rng, text)
+        yield content, text, "another" if another else best
+
+
+def forged_problem(rng, content, problem, pool):
+    """Another problem, nearly that one; as the checker reads it, if it does."""
+    text = json.dumps(mutated(rng, json.loads(content), pool))
+    if rng.random() < 0.2:
+        text = garbled(rng, text)
+    try:
+        problem = CHECKER["read"](text)
+    except Exception:
+        return text.encode(), problem
+    return text.encode(), problem
+
+
+def accepted_and_false(seed, many, others=()):
+    """How many mutants were accepted, of which kinds, and those that are false.
+
+    Parameters
+    ----------
+    others
+        Checkers that have to say what `check.py` says.
+    """
+    accepted, false, kinds = 0, [], set()
+    for content, text, best in mutants(seed, many):
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
         holds, line = CHECKER["line_of"](content, text)
         assert line.startswith("holds: " if holds else "WRONG: "), line
         assert "\n" not in line
+        for other in others:
+            again, said = other(content, text)
+            assert again == holds, (line, said, content, text)
+            assert not holds or said == line, (line, said, content, text)
         if holds:
             accepted += 1
             claim = json.loads(text)["claim"]
             kinds.add((*sorted(claim), "pairs" in json.loads(text)["tree"]))
-            if untrue(claim, best):
+            if best != "another" and untrue(claim, best):
                 false.append((content, text, best))
     return accepted, kinds, false
 
@@ -238,9 +326,41 @@ def test_mutants_that_are_accepted_are_true():
     assert len(kinds) >= 5  # cost and bound, bound alone, no plan: by a leaf and by branches
 
 
+def test_both_checkers_work_out_the_same_bounds():
+    """What `check.py` finds of a tree is the most that `verify.c` accepts."""
+    line_of, refused = verifier(), 0
+    for content, problem, proof, _ in truths(8):
+        bound = CHECKER["tree_bound"](problem, proof["tree"])
+        least = {name: proof[name] for name in proof if name not in ("labels", "patterns")}
+        if not 0 <= bound < 10**6:
+            continue
+        for more, holds in ((0, True), (Fraction(1, 10**6), False)):
+            least["claim"] = {"bound": rational(bound + more)}
+            text = written(least).decode()
+            said = line_of(content, text)
+            assert said[0] == holds == CHECKER["line_of"](content, text)[0], (said, content, text)
+            refused += not holds
+    assert refused > 15
+
+
+def test_both_checkers_say_the_same_of_mutants():
+    accepted, kinds, false = accepted_and_false(6, 150, [verifier()])
+    assert not false
+    assert accepted > 20
+    assert len(kinds) >= 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_mutants_by_the_thousand(seed):
-    accepted, _, false = accepted_and_false(100 + seed, MUTANTS // 4)
+    accepted, _, false = accepted_and_false(100 + seed, MUTANTS // 4, [verifier()])
     assert not false
     assert accepted > MUTANTS // 100
+
+
+@pytest.mark.slow
+def test_no_mutant_leads_verify_astray_in_what_c_leaves_open():
+    """No address out of bounds, no number that wraps: by the compiler's own checks."""
+    strict = verifier(*STRICT)
+    for content, text, _ in mutants(7, MUTANTS // 8):
+        strict(content, text)

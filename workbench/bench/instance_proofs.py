@@ -1,16 +1,19 @@
 """Proofs of the public instances as files, and what each checker says of them.
 
-`check.py` is bare Python in a process of its own. VIPR certificates are read by the checker that
-the environment variable VIPRCHK names, one that others wrote; it verifies the bound, and of a plan
-its cost, while that the plan keeps every constraint is `check.py`'s to say.
+`check.py` is bare Python in a process of its own, `verify.c` a program in C, built where there is
+a compiler. VIPR certificates are read by the checker that the environment variable VIPRCHK names,
+one that others wrote; it verifies the bound, and of a plan its cost, while that the plan keeps
+every constraint is the other two's to say.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +29,7 @@ from workbench.solving.vipr import vipr_file
 VIPRCHK = "VIPRCHK"
 SECONDS = 600.0
 """For a checker on one file."""
-HEAD = ("instance", "best known", "bound", "check.py", "VIPR", "VIPR's checker")
+HEAD = ("instance", "best known", "bound", "check.py", "verify.c", "VIPR", "VIPR's checker")
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class CheckedInstance:
     ----------
     name, best, bound
         As in the index.
-    plain
-        What `check.py` says of the proof.
+    plain, second
+        What `check.py` and `verify.c` say of the proof.
     megabytes
         Of the certificate; None where there is none, and `why`.
     others
@@ -49,6 +52,7 @@ class CheckedInstance:
     best: str
     bound: str
     plain: str
+    second: str
     megabytes: float | None
     why: str
     others: str
@@ -57,16 +61,28 @@ class CheckedInstance:
     def cells(self) -> tuple[str, ...]:
         """A line of the table."""
         size = self.why if self.megabytes is None else f"{self.megabytes:.1f} MB"
-        return self.name, self.best, self.bound, self.plain, size, self.others
+        return self.name, self.best, self.bound, self.plain, self.second, size, self.others
 
 
 def write_proofs(
     instances: InstanceSet, names: Sequence[str], folder: Path
 ) -> Iterator[CheckedInstance]:
     """Write NAME.json, .proof.json, .sol and .vipr of instances in the index, and check them."""
-    for name in names:
-        if name in instances.rows:
-            yield _checked(instances, name, folder)
+    with tempfile.TemporaryDirectory() as place:
+        second = built(instances.folder / "verify.c", Path(place))
+        for name in names:
+            if name in instances.rows:
+                yield _checked(instances, name, folder, second)
+
+
+def built(source: Path, place: Path) -> Path | None:
+    """Compile the second verifier; None where there is no compiler, or no source."""
+    compiler, program = shutil.which("cc"), place / "verify"
+    if compiler is None or not source.is_file():
+        return None
+    command = [compiler, "-std=c11", "-O2", "-o", str(program), str(source), "-lm"]
+    ended = subprocess.run(command, capture_output=True, check=False)
+    return None if ended.returncode else program
 
 
 def proof_of_instance(instances: InstanceSet, name: str) -> bytes:
@@ -87,7 +103,9 @@ def proof_of_instance(instances: InstanceSet, name: str) -> bytes:
     return written({**proof, **plan})
 
 
-def _checked(instances: InstanceSet, name: str, folder: Path) -> CheckedInstance:
+def _checked(
+    instances: InstanceSet, name: str, folder: Path, second: Path | None
+) -> CheckedInstance:
     row, content = instances.rows[name], instances.content(name)
     proof = proof_of_instance(instances, name)
     problem, proven = folder / f"{name}.json", folder / f"{name}.proof.json"
@@ -95,6 +113,7 @@ def _checked(instances: InstanceSet, name: str, folder: Path) -> CheckedInstance
     proven.write_bytes(proof)
     checker = [sys.executable, "-I", "-S", str(instances.folder / "check.py")]
     plain, _ = _said([*checker, str(problem), str(proven)])
+    again = "not built" if second is None else _said([str(second), str(problem), str(proven)])[0]
     size, why, others = None, "", "–"
     try:
         (folder / f"{name}.sol").write_bytes(sol_file(content, proof.decode()))
@@ -103,8 +122,12 @@ def _checked(instances: InstanceSet, name: str, folder: Path) -> CheckedInstance
         size, others = len(certificate) / 1e6, _by_others(folder / f"{name}.vipr")
     except InputError as error:
         why = str(error).partition(": ")[2]
-    short = "holds" if plain.startswith("holds: ") else plain.strip()[:80]
-    return CheckedInstance(name, row["best"], row["bound"], short, size, why, others)
+    words = (_short(plain), _short(again))
+    return CheckedInstance(name, row["best"], row["bound"], *words, size, why, others)
+
+
+def _short(line: str) -> str:
+    return "holds" if line.startswith("holds: ") else line.strip()[:80]
 
 
 def _by_others(path: Path) -> str:
