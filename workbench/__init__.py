@@ -30,7 +30,13 @@ if TYPE_CHECKING:
         InputError as InputError,
     )
     from workbench.api import (
+        LearningOptions as LearningOptions,
+    )
+    from workbench.api import (
         LsOl as LsOl,
+    )
+    from workbench.api import (
+        Replay as Replay,
     )
     from workbench.api import (
         SelectionProblem as SelectionProblem,
@@ -107,6 +113,8 @@ __all__ = [
     "Auditor",
     "Collector",
     "InputError",
+    "LearningOptions",
+    "Replay",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",

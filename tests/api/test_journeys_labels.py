@@ -191,7 +191,10 @@ MISTAKES = {
         lambda x, y: wb.aggregate(x, method="majority", iterations=5),
         "`iterations` is for",
     ),
-    "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
+    "nothing to learn": (
+        lambda x, y: wb.learn(),
+        "give `labels`, on record, or a crowd of `simulate`",
+    ),
     "workers": (lambda x, y: wb.aggregate(x, workers=5), "workers is 5: give a list of workers"),
 }
 

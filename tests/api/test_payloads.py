@@ -53,13 +53,22 @@ CASES = {
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, costs="costs.csv", money=3)
     ),
     f"learn {LABELS} --vetting --vetting-error 0.3 --weighted": (
-        lambda: wb.learn("labels.csv", "gold.csv", vetting=True, vetting_error=0.3, weighted=True)
+        lambda: wb.learn(
+            "labels.csv",
+            "gold.csv",
+            options=wb.LearningOptions(vetting=True, vetting_error=0.3, weighted=True),
+        )
     ),
     "learn --labels labels.csv --horizon 20 --schedule 2,1 --pool all": (
-        lambda: wb.learn("labels.csv", horizon=20, schedule="2,1", pool="all")
+        lambda: wb.learn(
+            "labels.csv",
+            horizon=20,
+            options=wb.LearningOptions(schedule="2,1"),
+            replay=wb.Replay(pool="all"),
+        )
     ),
-    "learn --simulate 0.9,0.8,0.6 --horizon 80 --runs 4 --costs 1,2,3": (
-        lambda: wb.learn(simulate=[0.9, 0.8, 0.6], horizon=80, runs=4, costs=[1, 2, 3])
+    "learn --skill 0.9,0.8,0.6 --tasks 80 --trials 4 --costs 1,2,3": (
+        lambda: wb.learn(wb.simulate(skill=[0.9, 0.8, 0.6], tasks=80), trials=4, costs=[1, 2, 3])
     ),
     f"plan {LABELS} --tasks tasks.csv --capacity capacity.csv --costs costs.csv --epsilon 0.3 "
     "--gap 0.1 --out o.csv": (
@@ -95,7 +104,7 @@ CASES = {
             wb.simulate(tasks=6, workers=8, capacity=6), epsilon=0.7, gold_tasks=3, trials=2
         )
     ),
-    "collect --simulate --tasks 9 --workers 8 --skill 0.9 --total 30 --policy fixed": (
+    "collect --tasks 9 --workers 8 --skill 0.9 --total 30 --policy fixed": (
         lambda: wb.collect(
             wb.simulate(tasks=9, workers=8, skill=0.9, redundancy=0), total=30, policy="fixed"
         )

@@ -101,7 +101,7 @@ def test_a_message_never_breaks_the_line(refused, tmp_path):
         ("solve", "P", "--out", "x" * 300 + ".json"),
         ("solve", "P", "--plot", "loop.png"),
         ("compare", "--out", "loop.json"),
-        ("learn", "--simulate", "3", "--out", "loop.json"),
+        ("learn", "--workers", "3", "--out", "loop.json"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_refused_at_once(
@@ -123,7 +123,7 @@ def test_a_path_that_leads_nowhere_is_refused_at_once(
 
 
 def test_a_crowd_beyond_memory_is_refused_before_it_is_drawn(refused):
-    line = refused("collect", "--simulate", "--workers", 10**7, "--epsilon", 0.1)
+    line = refused("collect", "--workers", 10**7, "--epsilon", 0.1)
     assert "give a crowd of" in line
 
 

@@ -18,7 +18,7 @@ KEYS = {
     "limit",
     "policy",
 }
-SMALL = ("--simulate", "--tasks", 30, "--workers", 12, "--skill", 0.9)
+SMALL = ("--tasks", 30, "--workers", 12, "--skill", 0.9)
 
 
 @pytest.fixture
@@ -190,14 +190,15 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (("--epsilon", 0.1), "give --simulate, a crowd that is drawn, or --labels"),
-        (("--simulate",), "give --epsilon, the error of each task, or --total"),
+        (("--epsilon", 0.1), "give --labels, a crowd on record, or --crowd, a simulated one"),
+        (("--crowd", "beta"), "give --epsilon, the error of each task, or --total"),
         (
-            ("--simulate", "--epsilon", 0.1, "--gold", "g.csv"),
+            ("--crowd", "beta", "--epsilon", 0.1, "--gold", "g.csv"),
             "--gold, --control, --hidden, --hidden-tasks are of labels",
         ),
-        (("--simulate", "--epsilon", 2), "epsilon"),
-        (("--simulate", "--total", -1), "total"),
+        (("--crowd", "beta", "--epsilon", 2), "epsilon"),
+        (("--crowd", "beta", "--total", -1), "total"),
+        (("--labels", "labels.csv", "--total", 9, "--types", 2), "--types is of a simulated crowd"),
         (("next", "none.sqlite"), "no such journal"),
         (("--labels", "labels.csv", "--total", 9, "--control", 0.2), "--control is a share of"),
         (("--labels", "labels.csv", "--total", 9, "--groups", "people.csv"), "group"),

@@ -47,7 +47,7 @@ COMMANDS = {
     "hire": f"hire {GIVEN} --budget 5 --plot out/s.png --out out/s.csv",
     "hire with prices": f"hire {GIVEN} --budget 5 --costs costs.csv --money 4 --out out/s.csv",
     "aggregate": "aggregate --labels labels.csv --method dawid-skene --out out/a.csv --json",
-    "learn": "learn --simulate 9 --horizon 500 --runs 20 --out out",
+    "learn": "learn --crowd even --skill 0.5,1 --workers 9 --horizon 500 --trials 20 --out out",
     "learn recorded": f"learn {GIVEN} --out out --json",
     "data": "data fetch bluebird --out out",
     "solve": "solve hard.npz --method highs --time-limit 3 --out out/s.json --plot out/s.png",

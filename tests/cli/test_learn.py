@@ -35,7 +35,8 @@ KEYS = [
     "runs",
 ]
 SKILLS = [0.76, 0.78, 0.62, 0.78, 0.73]
-SIMULATED = ("learn", "--simulate", "0.76,0.78,0.62,0.78,0.73", "--horizon", 400, "--runs", 20)
+CROWD = ("--crowd", "listed", "--skill", "0.76,0.78,0.62,0.78,0.73")
+SIMULATED = ("learn", *CROWD, "--horizon", 400, "--trials", 20)
 RECORDED = ("learn", "--labels", "labels.csv", "--gold", "gold.csv")
 
 
@@ -87,14 +88,14 @@ def test_simulated_json_is_the_engine_s_answer(run):
     assert told["exploration_regret"] + told["exploitation_regret"] == pytest.approx(told["regret"])
     assert told["cost_regret"] == pytest.approx(found.cost_regret[:, -1].mean())
     assert told["accuracy"] == pytest.approx(told["best_accuracy"] - told["regret"] / 400)
-    assert list(told["estimates"]) == list("01234")
+    assert list(told["estimates"]) == [f"w{i}" for i in range(5)]
     assert list(told["estimates"].values()) == pytest.approx(found.estimates.mean(axis=0).tolist())
     assert list(told["skills"].values()) == SKILLS
     assert told["labels_bought"] == found.labels[:, -1].mean()
     assert told["labels_crowd"] == 2000
     assert told["explored"] + told["exploited"] == 400
     assert told["explored"] == found.explored[:, -1].mean() == told["new_testers"] + told["retests"]
-    sets = ["".join("01234"[i] for i in np.flatnonzero(chosen)) for chosen in found.chosen]
+    sets = ["".join(f"w{i}" for i in np.flatnonzero(chosen)) for chosen in found.chosen]
     assert sets.count("".join(told["best_set"])) == max(map(sets.count, sets))
     assert told["best_set_share"] == max(map(sets.count, sets)) / 20
 
@@ -173,13 +174,13 @@ def test_simulated_by_the_model(run):
     told = answer(
         run(
             "learn",
-            "--simulate",
+            "--skill",
             "0.9,0.85,0.8,0.5,0.5",
             "--policy",
             "em",
             "--horizon",
             300,
-            "--runs",
+            "--trials",
             2,
             "--json",
         )
@@ -211,15 +212,21 @@ def test_files(run, files, arguments):
     assert "written: results/steps.csv" in run(*arguments, "--out", "results").stdout
 
 
-S, L = ("--simulate", "0.7,0.8"), ("--labels", "labels.csv")
+S, L = ("--skill", "0.7,0.8"), ("--labels", "labels.csv")
 BAD = {
-    "nothing": ((), "give --simulate, or --labels: one of them"),
-    "both": ((*S, *L), "give --simulate, or --labels: one of them"),
-    "low": (("--simulate", "5", "--low", "0.9", "--high", "0.6"), "--low 0.9, --high 0.6: give"),
+    "nothing": ((), "give --labels, a crowd on record, or --crowd, a simulated one"),
+    "both": ((*S, *L), "--skill is of a simulated crowd: leave it or --labels out"),
+    "low": (
+        ("--crowd", "even", "--skill", "0.9,0.6"),
+        "skill is (0.9, 0.6): of an even crowd give",
+    ),
+    "number": (("--crowd", "listed", "--workers", "2"), "workers is 2: 1 skills are listed"),
+    "words": (("--skill", "a,b"), "--skill is 'a,b': give numbers with commas between"),
+    "types": ((*S, "--types", "2"), "types is 2"),
     "horizon long": ((*L, "--horizon", "61"), "--horizon is 61: there are 60 tasks"),
     "schedule": ((*S, "--schedule", "3"), "--schedule is '3': give G1,G2 (as 3,5)"),
     "vetting": ((*S, "--vetting-error", "0.1"), "go with --vetting: give it too"),
-    "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated workers: give it with --sim"),
+    "trials recorded": ((*L, "--trials", "5"), "--trials is for simulated workers: give it with"),
     "alien classes": ((*L, "--gold", "upper.csv"), "gold names the classes 'N', 'Y', of which"),
     "policy": ((*L, "--policy", "em-"), "no learning policy 'em-': did you mean 'em'?"),
     "of another": ((*L, "--policy", "em", "--delay", "3"), "--delay is for the policy 'ls-ol'"),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.crowd import population
 
 MAKERS = [
@@ -62,3 +63,29 @@ def test_table_and_capacities_by_name():
 
 
 SKILLS = pd.DataFrame({"x": [0.5, 0.7]}, index=["a", "b"])
+
+
+def test_an_even_crowd_has_skills_between_two():
+    crowd = population.named("even", 400, skill=(0.6, 0.9), seed=1)
+    assert 0.6 <= crowd.skill.min() < 0.61 < 0.89 < crowd.skill.max() <= 0.9
+    # The mean of 400 even draws: .75 with a standard error of .0043.
+    assert abs(crowd.skill.mean() - 0.75) < 0.02
+
+
+def test_a_listed_crowd_has_the_skills_of_the_list():
+    skills = [0.9, 0.8, 0.6]
+    crowd = population.named("listed", 3, skill=skills, seed=1, task_types=2)
+    assert crowd.skill.tolist() == [skills, skills]
+    more = population.named("listed", 300, skill=skills, seed=1)
+    counts = [(more.skill == skill).sum() for skill in skills]
+    assert sum(counts) == 300
+    assert min(counts) > 60
+
+
+@pytest.mark.parametrize(
+    ("kind", "skill"),
+    [("even", 0.8), ("even", (0.9, 0.6)), ("even", (0.5, 1.1)), ("uniform", (0.5, 0.9))],
+)
+def test_a_skill_of_another_kind_is_refused(kind, skill):
+    with pytest.raises(InputError, match="skill is"):
+        population.named(kind, 5, skill=skill, seed=1)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.api.converting import convert
     from workbench.api.hiring import hire
     from workbench.api.labelling import aggregate
-    from workbench.api.learning import learn
+    from workbench.api.learning import LearningOptions, Replay, learn
     from workbench.api.planning import plan
     from workbench.api.ranking import leaderboard
     from workbench.api.reading import load, read_gold, read_labels
@@ -35,7 +35,9 @@ __all__ = [
     "Auditor",
     "Collector",
     "InputError",
+    "LearningOptions",
     "LsOl",
+    "Replay",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
@@ -70,7 +72,9 @@ _PLACES = {
     "Auditor": "workbench.api.auditing",
     "Collector": "workbench.collection.collector",
     "InputError": "workbench.base.errors",
+    "LearningOptions": "workbench.api.learning",
     "LsOl": "workbench.learning.ls_ol",
+    "Replay": "workbench.api.learning",
     "SelectionProblem": "crowd_models",
     "TypedProblem": "crowd_models",
     "aggregate": "workbench.api.labelling",

@@ -163,23 +163,29 @@ def ladder(
     crowd
         A crowd of `simulate`, whose true skills are taken as known.
     skills
-        In its place: skills by worker and task type, a table `worker, task_type, skill`, wide or
-        long, or a file of it.
-    tasks, capacity, costs
-        With `skills`: how many tasks, their types in equal shares; the most tasks a worker takes
-        (200); price of a label by worker and task type (1).
+        Skills that are known: columns worker, task_type, skill.
+
+        In place of a crowd of `simulate`; wide or long, or a file of it.
+    tasks
+        Number of tasks, their types in equal shares.
+    capacity
+        Most tasks a worker takes: a number, or with skills a table worker, capacity.
+    costs
+        With skills: price of a label by worker and type. [default: 1]
     epsilon
-        ε, below ½.
+        Error each task may have, below 0.5.
     trials
         Simulations of a sequential rung, 2 or more.
     gap
         Relative gap at which a plan may stop: 0.005 saves most of the time.
     time_limit
-        Seconds for each plan.
+        Seconds for each of the three plans.
     prior
-        Share of the workers by skill, a mapping or text as "0.8:0.5,0.5:0.5" or "beta:4:2": adds
-        the rung "skills unknown", how many labels every policy takes that knows that workers are
-        drawn so, and nobody's skill. With one capacity for all, and without `costs`.
+        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: what every policy pays that
+        knows this, and nobody's skill.
+
+        A mapping, or such text: adds the rung "skills unknown", how many labels every policy takes
+        that knows that workers are drawn so. With one capacity for all, and without `costs`.
     seed
         Same seed, same result, unless time runs out.
 

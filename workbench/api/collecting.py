@@ -231,40 +231,52 @@ def collect(
 
     Parameters
     ----------
-    labels, gold
-        Labels on record, the only ones that can be asked for, and the true label of some tasks,
-        which measures the error. Or, alone, a crowd of `simulate`.
+    labels
+        Recorded labels, the only ones that can be asked for: columns task, worker, label.
+
+        Or, alone, a crowd of `simulate`.
+    gold
+        Recorded: true labels, to measure the error: columns task, gold.
     epsilon
-        ε, the error each task may have (with `mean`, all tasks in the mean).
+        Error each task may have.
     total
-        In place of ε, or beside it: what all labels may cost, gold labels included.
+        In place of an error, or beside it: what all labels may cost, gold labels included.
     policy
-        Who is asked what: a name of `workbench.collection.POLICIES`. When not given
-        "until-trusted"; of labels on record and a budget alone "uncertain-drawn", which did no
-        harm on recorded crowds where "until-sure" did (docs/findings/collect-recorded.md).
+        Who decides whom to ask. [default: until-trusted; of labels on record and a budget alone,
+        uncertain-drawn, by docs/findings/collect-recorded.md]
+
+        A name of `workbench.collection.POLICIES`.
+    mean
+        The error is of all tasks in the mean, not of each.
     control
-        Recorded: share of the tasks with gold that serve to judge workers by, whose labels are
-        bought too; the others measure the error.
+        Recorded: share of the gold that serves to judge workers by.
+
+        Their labels are bought too; the other tasks with gold measure the error.
     hidden
-        Recorded: share of the other tasks with gold that are asked about like all tasks, their
-        class unknown to the model; they tell "until-trusted", "until-sure" and "mixed" how sure
-        their model may be when it closes a task. They do not measure the error.
+        Recorded: share of the other gold that tells when to stop.
+
+        These tasks are asked about like all tasks, their class unknown to the model; they tell
+        "until-trusted", "until-sure" and "mixed" how sure their model may be when it closes a task.
+        They do not measure the error.
     hidden_tasks
-        The same as a number of tasks, in place of a share.
+        Recorded: the same as a number of tasks.
     gold_tasks
-        Simulated: tasks of known class to judge workers by.
-    capacity, costs, groups
-        Labels that a worker can give (all), price of a label by worker (1), and group of the
-        workers who err together (none).
+        Simulated: tasks of known class, to judge workers by.
+    capacity
+        Most labels a worker gives: a number, or a table worker, capacity. [default: all;
+        200 simulated]
+    costs
+        Price of a label: columns worker, cost. [default: 1]
+    groups
+        Workers who err together, as models of one family: columns worker, group.
     arrivals
-        Workers come one after the other, in random order, and do not come back; otherwise anybody
-        can be asked at any time.
+        Workers come one by one in random order, and do not come back; else anybody, any time.
     have
-        Labels of the same tasks and workers that are there from the start: they count, cost nothing
-        and are not asked for.
-    least, most
-        Labels of a task, those on record included: it is not closed with fewer, and left open where
-        so many do not make it sure.
+        Labels on record at the start, which count and cost nothing: columns task, worker, label.
+    least
+        Labels of a task before it is closed.
+    most
+        Labels of a task after which it is left as it is.
     seed
         Of the policy, the order and the choice of control tasks.
     progress
@@ -643,13 +655,19 @@ def collector(
     Parameters
     ----------
     tasks
-        A table of tasks, and perhaps their types.
+        Tasks: columns task, task_type (or task alone).
     workers
-        A table with a column worker, or how many may come.
-    gold, hidden, classes, skills, have
-        True label of gold tasks, and of some of the tasks; names of the classes, commas between;
-        skill of those workers whose skill is known; labels on record.
-    capacity, costs, groups
+        A table with a column worker; or how many may come, who are named as they do.
+    gold
+        Tasks of known class, to judge workers by: columns task, gold.
+    hidden
+        Tasks of known class among all others, asked about like them, that tell how sure is sure:
+        columns task, gold.
+    classes
+        Names of the classes. [default: those of the gold]
+    skills
+        Skill of the workers whose skill is known: columns worker, skill.
+    have, capacity, costs, groups
         As for `collect`.
     more
         As for `Collector`.

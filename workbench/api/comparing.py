@@ -314,39 +314,47 @@ def compare(
 
     Parameters
     ----------
-    labels, gold
-        Recorded labels, and the true label of some tasks: what was never recorded cannot be
-        assigned. Of more than two classes workers have confusion matrices, and the methods are
-        those of `workbench.comparison.several_class_methods`. Or, alone, a crowd of `simulate`:
-        each trial draws another of its kind, with γ workers more for each, and knows its true
-        skills.
+    labels
+        Recorded labels: columns task, worker, label.
+
+        What was never recorded cannot be assigned. Of more than two classes workers have confusion
+        matrices, and the methods are those of `workbench.comparison.several_class_methods`. Or,
+        alone, a crowd of `simulate`: each trial draws another of its kind, with γ workers more for
+        each, and knows its true skills.
+    gold
+        True labels of some tasks: columns task, gold. [default: gold in the labels, if any]
     data
-        In place of both: a recorded crowd by name (`workbench data list`).
+        A recorded crowd by name, in place of labels: see workbench data list.
     epsilon
         Error each task may have.
-    task_types, costs, capacity
-        Of recorded crowds: type of each task (one), price of a label (1), most tasks a worker
-        takes (all).
+    task_types
+        Recorded: type of each task. [default: one]
+    costs
+        Recorded: price of a label by worker and type. [default: 1]
+    capacity
+        Most tasks a worker takes: a number, or recorded: a table worker, capacity. [default: 200
+        simulated, all tasks recorded]
     gamma
-        γ, workers sampled before for each worker who gets tasks.
+        Workers sampled before, for each worker who gets tasks.
     gold_tasks
         Gold tasks a worker and type.
     control
-        Of recorded crowds: share of the gold used as control tasks; the rest is for evaluation.
+        Recorded: share of the gold used as control tasks; the rest is for evaluation.
     gain
-        What a label counts (`crowd_models.gains`): `hoeffding`, the paper's Lemma 1, with votes of
-        weight 2p − 1, or `bhattacharyya`, the same promise for fewer labels, with log-odds. By
-        default the paper's on simulated crowds, `bhattacharyya` on recorded ones. The ratio is
-        over the program with this gain.
+        What a label counts: the ratio is over the program with this gain. [default: hoeffding
+        simulated, bhattacharyya recorded]
+
+        By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
+        `bhattacharyya`, the same promise for fewer labels, with log-odds.
     skills
-        How the online methods estimate skills from gold answers: `plug-in`, the paper's share of
-        right answers, or `fitted`, posterior means. By default `plug-in` with simulated crowds
-        and the paper's gain, else `fitted`.
+        How the online methods estimate skills from gold tasks. [default: plug-in simulated with
+        hoeffding, else fitted]
+
+        `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
     infeasible
-        When the sampled workers cannot cover the tasks: `relax`, `drop` or `error`.
+        What is done when the sampled workers cannot cover the tasks.
     duplicates
-        Which label counts when a worker labelled a task twice: "first" (as of `data`), "last", or
-        "error" (as of `labels`).
+        Which label counts when a worker labels a task twice. [default: error; of --data first]
     trials
         How often all is drawn anew.
     time_limit

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from workbench.api.simulation import SimulatedCrowd
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
 from workbench.crowd import formats, reading, tables
@@ -24,7 +25,7 @@ from workbench.crowd.tables import Duplicates
 
 Table: TypeAlias = "Frame | str | Path"
 """A frame of any library that narwhals knows, or a file."""
-LabelTable: TypeAlias = "Table | LabelFile"
+LabelTable: TypeAlias = "Table | LabelFile | SimulatedCrowd"
 """Labels: a frame, or a file or folder of any known form."""
 Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Table"
 PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Table"
@@ -236,7 +237,9 @@ def given(
     Parameters
     ----------
     duplicates
-        Which label counts when a worker labels a task twice; where not given, as the options say.
+        Which label counts when a worker labels a task twice. [default: error]
+
+        Where not named, as the options say.
     options
         How they are read; of a `LabelFile` its own count.
 
@@ -245,6 +248,9 @@ def given(
     InputError
         It is neither; as `formats.read_export`; or two ids read alike.
     """
+    inside: pd.Series[Any] | None = None
+    if isinstance(labels, SimulatedCrowd):
+        labels, inside = labels.labels, labels.gold
     labels = to_pandas(labels)
     if not isinstance(labels, (pd.DataFrame, str, Path, LabelFile)):
         made = (
@@ -277,7 +283,7 @@ def given(
         name,
         export.labels,
         *ids,
-        gold=export.gold,
+        gold=export.gold if inside is None else inside.astype(str),
         notes=export.notes,
         ignore_unlabelled=file.ignore_unlabelled,
         tell=file.tell,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, ParamSpec
 
 import numpy as np
 import pandas as pd
 
 from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
+from workbench.api.keywords import moved, retire
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.api.simulation import SimulatedCrowd, simulate
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
@@ -20,19 +23,22 @@ from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.crowd.tables import Duplicates
 from workbench.learning import schedule as schedules
+from workbench.learning.agreement import Structure
 from workbench.learning.baselines import baselines
 from workbench.learning.em import PRICE
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.policies import POLICIES
-from workbench.learning.recorded import Order, Pool, Recorded, Replayed, recorded, replay
+from workbench.learning.recorded import Order, Pool, Recorded, Replayed, recorded
+from workbench.learning.recorded import replay as replay_labels
 from workbench.learning.schedule import Schedule
 from workbench.learning.simulated import Simulated, simulated
 from workbench.learning.vetting import Vetting
 
 SIMULATED, RECORDED = "3,5", "30,0"
 """Schedules of LS_OL where none is given."""
-HORIZON, RUNS = 2000, 100
-"""Simulated tasks and runs where none are given."""
+HORIZON, TRIALS = 2000, 100
+"""Tasks of the simulated crowds of 1.x, and runs where none are named."""
+P = ParamSpec("P")
 MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 """Runs times workers, and tasks, at most."""
 SHOWN, BRIEF = 12, 5
@@ -158,170 +164,276 @@ class Learning(Result):
         }
 
 
+@dataclass(frozen=True)
+class LearningOptions:
+    """How a policy learns; each option is of one policy.
+
+    Parameters
+    ----------
+    price
+        em: of a label, in right labels. [default: 0.0001]
+    schedule
+        LS_OL: when to explore: G1,G2 (G1 log t testers, each labelled G2 log t times by all);
+        decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded, where labels
+        are the same in every round]
+    weighted
+        LS_OL, two classes: vote by log-odds of the estimates.
+    vetting
+        LS_OL: drop workers who are clearly the worst.
+    vetting_error
+        Drop when wrong with less than this. [default: 0.1]
+    vetting_variant
+        Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]
+    delay
+        LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
+    """
+
+    price: float | None = None
+    schedule: Schedule | str | Sequence[float] | None = None
+    weighted: bool = False
+    vetting: bool = False
+    vetting_error: float | None = None
+    vetting_variant: Literal["supported", "printed"] | None = None
+    delay: int = 0
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How labels on record come in anew, task by task.
+
+    Parameters
+    ----------
+    order
+        Recorded: order of the tasks. [default: file]
+    pool
+        Recorded: choose among those with a label of the task on record, or among all.
+        [default: recorded]
+    patience
+        Recorded: labels that come later after their task's first are late.
+    """
+
+    order: Order | None = None
+    pool: Pool | None = None
+    patience: float | None = None
+
+
+def _of_before(function: Callable[P, Learning]) -> Callable[P, Learning]:
+    """Take `simulate`, `low`, `high` and `runs` of 1.x, with a warning."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **arguments: P.kwargs) -> Learning:
+        given: dict[str, Any] = arguments
+        crowd, low, high = (given.pop(name, None) for name in ("simulate", "low", "high"))
+        if "runs" in given:
+            retire("`runs`", "trials=…", stacklevel=4)
+            given["trials"] = given.pop("runs")
+        if crowd is not None:
+            retire("`simulate`", "a crowd of wb.simulate(skill=…) in place of labels", stacklevel=4)
+            if args or given.get("labels") is not None:
+                raise InputError("give a simulated crowd, or `labels`: one of them")
+            skill = _skills(crowd, low, high, given.get("seed", 0))
+            given["labels"] = simulate(skill=skill.tolist(), tasks=HORIZON)
+        elif low is not None or high is not None:
+            raise InputError("`low`, `high`: are for drawn skills, give wb.simulate('even')")
+        return function(*args, **arguments)
+
+    return call
+
+
+@moved(options=LearningOptions, replay=Replay)
+@_of_before
 def learn(
     labels: inputs.LabelTable | None = None,
     gold: inputs.Truth | None = None,
     *,
     policy: str | None = None,
-    simulate: int | str | Sequence[float] | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    runs: int | None = None,
+    options: LearningOptions | None = None,
+    replay: Replay | None = None,
     costs: float | str | Sequence[float] | None = None,
-    order: Order | None = None,
     duplicates: Literal["error", "first", "last"] | None = None,
-    pool: Pool | None = None,
-    patience: float | None = None,
     horizon: int | None = None,
-    price: float | None = None,
-    schedule: Schedule | str | Sequence[float] | None = None,
-    weighted: bool = False,
-    vetting: bool = False,
-    vetting_error: float | None = None,
-    vetting_variant: Literal["supported", "printed"] | None = None,
-    delay: int = 0,
+    trials: int | None = None,
     seed: int = 0,
 ) -> Learning:
     """Learn whom to ask from labels alone, without ground truth, task by task.
 
     Now and then all workers label a task; all other tasks go to the set of workers that is best
-    by what was learnt. LS_OL (Liu and Liu) trusts who agrees with the majority then; "em" fits a
+    by what was learnt. LS_OL (Liu and Liu) trusts who agrees with the majority then; em fits a
     model to every label bought. Recorded, labels are taken from a table as if tasks came in anew;
     simulated, regret is counted against the best set.
 
     Parameters
     ----------
     labels
-        Recorded labels: a frame with columns task, worker, label (and time), or
-        the path of a file.
+        Recorded labels: columns task, worker, label (and time).
+
+        Or, alone, a crowd of `simulate` with one type of task, which all its workers label.
     gold
-        Recorded: true label by task, for scoring alone.
+        Recorded: true labels, for scoring alone: columns task, gold.
     policy
-        Who learns: "em", "ls-ol", or another of `learning.policies.POLICIES`. When not given: "em"
-        recorded, but "ls-ol" simulated, or if an option of LS_OL is given.
-    simulate
-        Instead of labels: skills of simulated workers, or how many, their skills drawn evenly.
-    low, high
-        Simulated: the least and the greatest drawn skill; ½ and 1 when not given.
-    runs
-        Simulated: how many; 100 when not given.
+        Who learns: em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or one of your
+        own. [default: em recorded; ls-ol simulated, or with an option of LS_OL]
+    options
+        How it learns.
+    replay
+        How labels on record come in.
     costs
-        Simulated: price of a label, one or one a worker; 1 when not given.
-    order
-        Recorded: tasks in the order of the "file", or by "time".
+        Simulated: price of a label, one or one a worker. [default: 1]
     duplicates
-        Recorded: which label counts when a worker labels a task twice: "error", "first", "last".
-    pool
-        Recorded: choose among those with a label of the task on record ("recorded"), or "all".
-    patience
-        Recorded: labels that come later after their task's first are late.
+        Recorded: which label counts when a worker labels a task twice. [default: error]
     horizon
-        Number of tasks; 2000 simulated, all recorded when not given.
-    price
-        "em": of a label, in right labels; 0.0001 when not given.
-    schedule
-        LS_OL: when to explore: (G1, G2) or "G1,G2" (G1 log t testers, each labelled G2 log t
-        times by all); "decreasing:G1,G2,eta"; or "theoretical". (3, 5) simulated and
-        (30, 0) recorded when not given: recorded labels are the same in every round.
-    weighted
-        LS_OL, two classes: vote by log-odds of the estimates.
-    vetting, vetting_error, vetting_variant
-        LS_OL: drop workers who are clearly the worst: when wrong with less than the error (0.1
-        when not given), by the exponent of (13) that is "supported" by
-        Hoeffding's inequality or "printed".
-    delay
-        LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
+        Number of tasks. [default: those of the simulated crowd, all recorded]
+    trials
+        Simulated: runs, of which the mean is told. [default: 100]
+    seed
+        Same seed, same result.
 
     Raises
     ------
     InputError
-        Neither labels nor simulated workers, or both; labels or gold cannot be read; fewer
-        than two classes; or an option that is out of range, or for another run or policy.
+        No labels; labels or gold cannot be read; fewer than two classes; or an option that is out
+        of range, or for another run or policy.
 
     Examples
     --------
     >>> import workbench as wb
-    >>> learnt = wb.learn(simulate=[0.9, 0.8, 0.6], horizon=100, runs=5)
+    >>> crowd = wb.simulate(skill=[0.9, 0.8, 0.6], tasks=100)
+    >>> learnt = wb.learn(crowd, trials=5)
     >>> learnt.best_set
-    ['0']
+    ['w0']
     >>> learnt.to_frame()[["worker", "skill", "in_best_set"]]
       worker  skill  in_best_set
-    0      0    0.9          0.6
-    1      1    0.8          0.2
-    2      2    0.6          0.2
+    0     w0    0.9          0.6
+    1     w1    0.8          0.2
+    2     w2    0.6          0.2
     """
-    if (simulate is None) == (labels is None):
-        raise InputError("give `simulate`, or `labels`: one of them")
-    dropping = _vetting(vetting, vetting_error, vetting_variant)
-    how = LsOlOptions(weighted, delay=delay, vetting=dropping)
-    who, cost = _policy(policy, simulate is None, price, how, schedule)
-    numbers: dict[str, Any] = {"policy": who, "weighted": weighted, "seed": seed}
-    if simulate is not None:
+    if labels is None:
+        raise InputError("give `labels`, on record, or a crowd of `simulate`")
+    options, replay = options or LearningOptions(), replay or Replay()
+    dropping = _vetting(options.vetting, options.vetting_error, options.vetting_variant)
+    how = LsOlOptions(options.weighted, delay=options.delay, vetting=dropping)
+    is_simulated = isinstance(labels, SimulatedCrowd)
+    who, cost = _policy(policy, not is_simulated, options.price, how, options.schedule)
+    numbers: dict[str, Any] = {"policy": who, "weighted": options.weighted, "seed": seed}
+    if isinstance(labels, SimulatedCrowd):
         why = "is for recorded labels: give it with `labels`"
-        _refuse(why, gold=gold, order=order, duplicates=duplicates, pool=pool, patience=patience)
-        skill = _skills(simulate, low, high, seed)
-        prices = _prices(costs, len(skill))
-        text = SIMULATED if schedule is None else schedule
-        when = schedules.read(text, skill, weighted=weighted)
-        tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
-        _check_size(len(skill), times, tasks)
-        result = simulated(
-            skill, when, tasks, times, how, policy=who, price=cost, costs=prices, seed=seed
-        )
-        steps, workers, crowd = result.steps, result.workers, result.structure
-        numbers |= {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
-        title = f"simulated crowd of {len(skill)}: {tasks} tasks, {times} runs"
+        _refuse(why, gold=gold, duplicates=duplicates, **vars(replay))
+        run = _on_simulated(labels, options.schedule, how, who, cost, costs, horizon, trials, seed)
     else:
-        why = "is for simulated workers: give it with `simulate`"
-        _refuse(why, low=low, high=high, runs=runs, costs=costs)
-        assert labels is not None
-        source, data = _stream(labels, gold, order or "file", duplicates or "error")
-        if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
-            tasks = len(data.tasks)
-            raise InputError(f"`horizon` is {horizon}: there are {tasks} tasks, give no more")
-        text = RECORDED if schedule is None else schedule
-        when = schedules.read(text, weighted=weighted)
-        limits: dict[str, Any] = {"pool": pool or "recorded", "patience": patience}
-        limits |= {"policy": who, "price": cost}
-        run = replay(data, when, how, horizon=horizon, **limits, seed=seed)
-        steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
-        crowd = run.structure
-        classes = source.classes.all_back(data.classes)
-        others = baselines(data, run, seed=seed)
-        numbers |= {
-            "horizon": len(steps),
-            "runs": 1,
-            "classes": classes,
-            **_recorded(run, workers),
-            "baselines": [vars(baseline) for baseline in others],
-        }
-        title = (
-            f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
-            f"{checks.listing(data.classes)}"
-        )
+        why = "is for simulated workers: give it with a crowd of `simulate`"
+        _refuse(why, trials=trials, costs=costs)
+        source, data = _stream(labels, gold, replay.order or "file", duplicates or "error")
+        run = _on_record(source, data, options.schedule, how, who, cost, horizon, replay, seed)
+    text, when = run.text, run.schedule
     rhythm = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
+    numbers |= run.numbers
     implied = when.exploration_steps(numbers["horizon"])
-    by_name, ends = workers.set_index("worker"), [crowd.low, crowd.high]
-    seen = picked(crowd, "distance", "camps", "groups", "sign", "trusted", "sentence")
+    by_name, ends = run.workers.set_index("worker"), [run.structure.low, run.structure.high]
+    seen = picked(run.structure, "distance", "camps", "groups", "sign", "trusted", "sentence")
     numbers |= {
         "estimates": by_name["estimate"].to_dict(),
         "skills": by_name["skill"].to_dict(),
         "structure": {**seen, "interval": ends},
         "schedule": {"text": rhythm, **vars(when), "exploration_steps": implied},
     }
-    notes = _simulated_notes if simulate is not None else _recorded_notes
+    notes = _simulated_notes if is_simulated else _recorded_notes
     numbers["notes"] = notes(numbers, when, dropping)
     if who != "ls-ol":
         numbers["schedule"] = None
     means = f"LS_OL, schedule {rhythm}" if who == "ls-ol" else f"policy {who}, price {cost:g}"
-    return Learning(f"{title}, {means}", numbers, steps, workers)
+    return Learning(f"{run.title}, {means}", numbers, run.steps, run.workers)
+
+
+class _Run(NamedTuple):
+    """What was learnt, on simulated workers or on labels on record."""
+
+    title: str
+    numbers: dict[str, Any]
+    steps: pd.DataFrame
+    workers: pd.DataFrame
+    structure: Structure
+    text: Schedule | str | Sequence[float]
+    schedule: Schedule
+
+
+def _on_simulated(
+    crowd: SimulatedCrowd,
+    schedule: Schedule | str | Sequence[float] | None,
+    how: LsOlOptions,
+    who: str,
+    price: float,
+    costs: float | str | Sequence[float] | None,
+    horizon: int | None,
+    trials: int | None,
+    seed: int,
+) -> _Run:
+    """Learn many times whom to ask among simulated workers."""
+    if crowd.types > 1:
+        raise InputError(f"types is {crowd.types}: `learn` takes tasks of one type")
+    skill = crowd.skills.iloc[:, 0].to_numpy()
+    prices = _prices(costs, len(skill))
+    text = SIMULATED if schedule is None else schedule
+    when = schedules.read(text, skill, weighted=how.weighted)
+    tasks = crowd.tasks if horizon is None else horizon
+    times = TRIALS if trials is None else trials
+    _check_size(len(skill), times, tasks)
+    result = simulated(
+        skill, when, tasks, times, how, policy=who, price=price, costs=prices, seed=seed
+    )
+    result = replace(result, workers=result.workers.assign(worker=crowd.skills.index))
+    numbers = {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
+    title = f"simulated crowd of {len(skill)}: {tasks} tasks, {times} runs"
+    return _Run(title, numbers, result.steps, result.workers, result.structure, text, when)
+
+
+def _on_record(
+    source: inputs.Given,
+    data: Recorded,
+    schedule: Schedule | str | Sequence[float] | None,
+    how: LsOlOptions,
+    who: str,
+    price: float,
+    horizon: int | None,
+    replaying: Replay,
+    seed: int,
+) -> _Run:
+    """Learn whom to ask, from labels on record as if tasks came in anew."""
+    if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
+        tasks = len(data.tasks)
+        raise InputError(f"`horizon` is {horizon}: there are {tasks} tasks, give no more")
+    text = RECORDED if schedule is None else schedule
+    when = schedules.read(text, weighted=how.weighted)
+    run = replay_labels(
+        data,
+        when,
+        how,
+        horizon=horizon,
+        pool=replaying.pool or "recorded",
+        patience=replaying.patience,
+        policy=who,
+        price=price,
+        seed=seed,
+    )
+    steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
+    numbers = {
+        "horizon": len(steps),
+        "runs": 1,
+        "classes": source.classes.all_back(data.classes),
+        **_recorded(run, workers),
+        "baselines": [vars(baseline) for baseline in baselines(data, run, seed=seed)],
+    }
+    title = (
+        f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
+        f"{checks.listing(data.classes)}"
+    )
+    return _Run(title, numbers, steps, workers, run.structure, text, when)
 
 
 def _check_size(workers: int, runs: int, tasks: int) -> None:
     most = MOST_CELLS // workers
-    if checks.count("runs", runs, 1) > most:
+    if checks.count("trials", runs, 1) > most:
         raise InputError(
-            f"runs is {checks.show(runs)}, with {workers} workers: give {most:,} or fewer"
+            f"trials is {checks.show(runs)}, with {workers} workers: give {most:,} or fewer"
         )
     if checks.count("horizon", tasks, 1) > MOST_TASKS:
         raise InputError(f"horizon is {checks.show(tasks)}: give {MOST_TASKS:,} or fewer")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,8 @@ class SimulatedCrowd(Result):
     Attributes
     ----------
     crowd, skill
-        Kind of crowd, and the skill of its good workers (a `beta` crowd has its own).
+        Kind of crowd, and the skill of its good workers: of an `even` crowd the least and the
+        greatest, of a `listed` one that of each worker (a `beta` crowd has its own).
     tasks, workers, types
         How many.
     capacity
@@ -45,7 +47,7 @@ class SimulatedCrowd(Result):
     tasks: int
     workers: int
     types: int
-    skill: float
+    skill: float | tuple[float, ...]
     capacity: int
     redundancy: int
     seed: int
@@ -95,8 +97,12 @@ class SimulatedCrowd(Result):
     @property
     def title(self) -> str:
         """What reports call it."""
-        good = "" if self.crowd == "beta" else f" of skill {self.skill:g}"
-        return f"simulated {self.crowd} crowd{good}"
+        if self.crowd == "beta":
+            return "simulated beta crowd"
+        if not isinstance(self.skill, tuple):
+            return f"simulated {self.crowd} crowd of skill {self.skill:g}"
+        low, high = min(self.skill), max(self.skill)
+        return f"simulated {self.crowd} crowd of skills from {low:g} to {high:g}"
 
     def to_frame(self) -> pd.DataFrame:
         """Give the labels."""
@@ -215,12 +221,12 @@ def simulate_panel(
 
 
 def simulate(
-    crowd: str = "spammer-hammer",
+    crowd: str | None = None,
     *,
     tasks: int = 1000,
-    workers: int = 300,
+    workers: int | None = None,
     types: int = 1,
-    skill: float = 0.8,
+    skill: float | Sequence[float] = 0.8,
     capacity: int = 200,
     redundancy: int | None = None,
     seed: int = 0,
@@ -230,14 +236,23 @@ def simulate(
     Parameters
     ----------
     crowd
-        `spammer-hammer` (half toss a coin), `uniform`, `specialists` (each able at one type) or
-        `beta` (skills drawn from Beta(2.3, 2)).
-    tasks, workers, types
-        How many; tasks have types in equal shares.
+        Kind of simulated crowd: spammer-hammer (half toss a coin), uniform (all alike),
+        specialists (each able at one type), beta (skills drawn from Beta(2.3, 2)), even (skills
+        drawn evenly) or listed (each worker's skill is named). [default: spammer-hammer; listed
+        where skills are listed]
+    tasks
+        Number of tasks, their types in equal shares. [default: 1000]
+    workers
+        Number of simulated workers. [default: 300; as many as skills are listed]
+    types
+        Number of types of simulated tasks. [default: 1]
     skill
-        Probability that a good worker labels a task rightly.
+        Probability that a good worker labels a simulated task rightly; of an even crowd the least
+        and the greatest, as 0.5,0.9; of a listed one that of each worker. [default: 0.8]
+
+        In Python a number, or a sequence of them.
     capacity
-        M, the most tasks a worker takes.
+        Most tasks a worker takes.
     redundancy
         Labels of each task; as many as the capacities allow when None.
     seed
@@ -246,8 +261,10 @@ def simulate(
     Returns
     -------
     SimulatedCrowd
-        With `labels`, `gold`, `skills` and `task_types`, as any recorded crowd has them. Given to
-        `compare` as a whole it stands for its kind: each trial draws a new one.
+        With `labels`, `gold`, `skills` and `task_types`, as any recorded crowd has them. Functions
+        take it wherever they take labels: `compare` draws a new one of its kind each trial,
+        `learn` new answers each trial, `collect` asks its workers, `ladder` knows their skills,
+        and all others read its labels, and its gold where gold is asked for.
 
     Raises
     ------
@@ -264,7 +281,24 @@ def simulate(
     >>> crowd = wb.simulate("uniform", tasks=4, workers=3, redundancy=2, skill=0.9)
     >>> len(crowd.labels), sorted(crowd.gold.index)
     (8, ['t0', 't1', 't2', 't3'])
+    >>> wb.simulate(skill=[0.9, 0.8, 0.6], tasks=4).skills["type0"].tolist()
+    [0.9, 0.8, 0.6]
     """
+    able: float | tuple[float, ...]
+    if checks.is_number(skill):
+        able = cast("float", skill)
+    else:
+        able, crowd = (
+            tuple(checks.listed("skill", cast("Sequence[float]", skill))),
+            crowd or "listed",
+        )
+    crowd, names = crowd or "spammer-hammer", 300
+    if crowd == "listed":
+        able = able if isinstance(able, tuple) else (able,)
+        names = len(able)
+        if workers not in (None, names):
+            raise InputError(f"workers is {checks.show(workers)}: {names} skills are listed")
+    workers = names if workers is None else workers
     for name, value in (("tasks", tasks), ("workers", workers), ("types", types)):
         if checks.count(name, value, 1) > LARGEST:
             raise InputError(f"{name} is {checks.show(value)}: give {LARGEST:,} or fewer")
@@ -282,6 +316,6 @@ def simulate(
             f"redundancy is {each}: {workers} workers of capacity {capacity} give at most {most} "
             f"labels to each of {tasks} tasks"
         )
-    result = SimulatedCrowd(crowd, tasks, workers, types, skill, capacity, each, seed)
+    result = SimulatedCrowd(crowd, tasks, workers, types, able, capacity, each, seed)
     result.draw(1, np.random.SeedSequence(seed))  # kind and skill are checked here
     return result

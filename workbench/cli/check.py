@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     plugins=True,
     details=True,
 )
-@options.labels("Labels: columns task, worker, label.", required=True, duplicates=None)
+@options.labels("Labels: columns task, worker, label.", required=True, duplicates=False)
 @options.csv(
     "--gold",
     "True labels of some or all tasks: columns task, gold. [default: gold in --labels, if any]",

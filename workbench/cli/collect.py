@@ -13,58 +13,39 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.compare import CROWDS
 from workbench.cli.output import as_csv, deliver, emit, working, write_files
 from workbench.cli.streams import say, show
 
-SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
-"""Options of simulated crowds alone."""
-POLICY = options.choice(
-    "--policy",
-    options.RegistryChoice("workbench.collection:POLICIES"),
-    "Who decides whom to ask.  [default: until-trusted; of labels on record and a budget alone, "
-    "uncertain-drawn, by docs/findings/collect-recorded.md]",
-)
-EPSILON = options.number("--epsilon", "Error each task may have.")
-TOTAL = options.number("--total", "In place of it, or beside it: what all labels may cost.")
-MEAN = options.flag("--mean", "--epsilon is of all tasks in the mean, not of each.")
-COSTS = options.csv("--costs", "Price of a label: columns worker, cost; 1 without.")
-GROUPS = options.csv(
-    "--groups", "Workers who err together, as models of one family: worker, group."
-)
-HAVE = options.csv(
-    "--have", "Labels on record at the start, which count and cost nothing: task, worker, label."
-)
-LEAST = options.whole("--least", "Labels of a task before it is closed.", 0)
-MOST = options.whole("--most", "Labels of a task after which it is left as it is.", least=1)
-CAPACITY = click.option(
-    "--capacity",
-    metavar="N|CSV",
-    help="Most labels a worker gives: a number, or a table worker, capacity.",
-)
+POLICY = options.choice("--policy", options.RegistryChoice("workbench.collection:POLICIES"))
+EPSILON = options.number("--epsilon")
+TOTAL = options.number("--total")
+MEAN = options.flag("--mean")
+COSTS = options.csv("--costs")
+GROUPS = options.csv("--groups")
+HAVE = options.csv("--have")
+LEAST = options.whole("--least", default=0)
+MOST = options.whole("--most", least=1)
+CAPACITY = options.text("--capacity", "N|CSV")
 
 
 @options.command(
-    "workbench collect --simulate --epsilon 0.05 --json",
+    "workbench collect --crowd spammer-hammer --epsilon 0.05 --json",
     "workbench collect --labels labels.csv --gold gold.csv --total 500",
     "workbench collect start labels.sqlite --tasks tasks.csv --workers 20 \\\n"
     "    --classes yes,no --epsilon 0.05",
     plugins=True,
     details=True,
-    click={"cls": click.Group, "invoke_without_command": True},
+    parts=True,
+    of=("collecting:collect", options.SIMULATE),
 )
-@options.flag("--simulate", "Collect from a simulated crowd.")
-@options.labels("Collect from labels on record: columns task, worker, label.")
-@options.csv("--gold", "Recorded: true labels, to measure the error: columns task, gold.")
-@options.number("--control", "Recorded: share of the gold that serves to judge workers by.", 0.0)
-@options.number("--hidden", "Recorded: share of the other gold that tells when to stop.", 0.0)
-@options.whole("--hidden-tasks", "Recorded: the same as a number of tasks.", 0)
-@options.choice("--crowd", CROWDS, "Simulated: kind of crowd.", "spammer-hammer")
-@options.number("--skill", "Simulated: of the good.", 0.8)
-@options.whole("--tasks", "Simulated.", 1000, least=1)
-@options.whole("--workers", "Simulated.", 300, least=1)
-@options.whole("--types", "Simulated: task types.", 1, least=1)
-@options.whole("--gold-tasks", "Simulated: tasks of known class, to judge workers by.", 0)
+@options.retired("--simulate", is_flag=True)
+@options.labels()
+@options.csv("--gold")
+@options.number("--control", default=0.0)
+@options.number("--hidden", default=0.0)
+@options.whole("--hidden-tasks", default=0)
+@options.simulated_crowd
+@options.whole("--gold-tasks", default=0)
 @CAPACITY
 @EPSILON
 @TOTAL
@@ -75,7 +56,7 @@ CAPACITY = click.option(
 @POLICY
 @COSTS
 @GROUPS
-@options.flag("--arrivals", "Workers come one by one in random order; else anybody, any time.")
+@options.flag("--arrivals")
 @options.path("--out", "One row a task: task, label, confidence, closed; a .csv.", ".csv")
 @options.path("--plot", "Picture of cost and error, a .png.", ".png")
 @click.pass_context
@@ -98,15 +79,14 @@ def command(
         return None
     from workbench import api
 
-    simulated = {name: arguments.pop(name) for name in SIMULATED}
     if arguments["capacity"] is not None:
         arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
-    if simulate == (arguments["labels"] is not None):
-        raise InputError("give --simulate, a crowd that is drawn, or --labels, one on record")
     if simulate:
-        if isinstance(arguments["capacity"], int):
-            simulated["capacity"] = arguments.pop("capacity")
-        arguments["labels"] = api.simulate(**simulated, redundancy=0, seed=arguments["seed"])
+        options.warn_retired("--simulate", "--crowd spammer-hammer")
+        arguments["crowd"] = arguments["crowd"] or "spammer-hammer"
+    recorded = None if arguments["labels"] is None else "--labels"
+    crowd = options.crowd_of(arguments, recorded, ask=True)
+    arguments["labels"] = crowd or arguments["labels"]
     with working("collecting", after=5.0) as progress:
         result = api.collect(**arguments, progress=progress)
     deliver(result, as_json, out=out, plot=plot)
@@ -127,23 +107,15 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
     "--epsilon 0.05",
     group=command,  # type: ignore[arg-type]
     plugins=True,
+    of=("collecting:collector", "collecting:collect"),
 )
 @STORE
-@options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
-@click.option(
-    "--workers",
-    metavar="N|CSV",
-    required=True,
-    help="A table with a column worker; or how many may come, who are named as they do.",
-)
-@options.csv("--skills", "Skill of the workers whose skill is known: columns worker, skill.")
-@options.csv("--gold", "Tasks of known class, to judge workers by: columns task, gold.")
-@options.csv(
-    "--hidden",
-    "Tasks of known class among --tasks, asked about like all others, that tell how sure is sure: "
-    "columns task, gold.",
-)
-@click.option("--classes", metavar="A,B,…", help="Names of the classes; those of the gold without.")
+@options.csv("--tasks", required=True)
+@options.text("--workers", "N|CSV", required=True)
+@options.csv("--skills")
+@options.csv("--gold")
+@options.csv("--hidden")
+@options.text("--classes", "A,B,…")
 @CAPACITY
 @EPSILON
 @TOTAL

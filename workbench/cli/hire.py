@@ -26,7 +26,6 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.labels(
     "Answers, columns task, worker, label; only those to control questions count.",
     required=True,
-    duplicates="Which answer counts when a worker answers a question twice. [default: error]",
 )
 @options.csv(
     "--gold", "The control questions: columns task, gold. [default: gold in --labels, if any]"

@@ -7,13 +7,16 @@ import importlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
-from workbench.cli.streams import DETAILS, results_apart
+from workbench.cli.streams import DETAILS, results_apart, say
+
+if TYPE_CHECKING:
+    from workbench.api.simulation import SimulatedCrowd
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -49,7 +52,40 @@ class RegistryChoice(click.Choice[str]):
 
 
 FORMATS = RegistryChoice("workbench.crowd.formats:FORMATS")
-ONCE = "Which label counts when a worker labels a task twice. [default: error]"
+
+
+class Documented(click.Command):
+    """A command whose options say what the parameters of its front-door functions say.
+
+    Texts are read when help is printed, and from the source: nothing is imported for them.
+    """
+
+    functions: tuple[str, ...] = ()
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, each without a text of its own with that of its parameter."""
+        self.document()
+        super().format_options(ctx, formatter)
+
+    def document(self) -> None:
+        """Give a text to each option that has none."""
+        from workbench.cli.texts import parameters
+
+        for option in self.params:
+            if isinstance(option, click.Option) and not option.help:
+                texts = [parameters(function) for function in self.functions]
+                if self.simulates and option.name in SIMULATED:
+                    texts = [parameters(SIMULATE)]
+                option.help = next(filter(None, (text.get(option.name) for text in texts)), None)
+
+    @property
+    def simulates(self) -> bool:
+        """Whether it takes a simulated crowd."""
+        return SIMULATE in self.functions
+
+
+class DocumentedGroup(Documented, click.Group):
+    """The same, of a command with parts."""
 
 
 def command(
@@ -67,9 +103,10 @@ def command(
         What it is called, where not as its function.
     given
         `draws` False: nothing is drawn, and `--seed` is taken so that scripts can pass it to every
-        command; None: it has a seed of its own. `plugins` True: `--plugin` as well. `details` True:
-        `--details` prints all that is known below the verdict. `click`: what click's own decorator
-        takes, for a command with parts.
+        command; None: it has a seed of its own. `of`: front-door functions, as "hiring:hire", whose
+        parameters say what an option without a help of its own is. `plugins` True: `--plugin` as
+        well. `details` True: `--details` prints all that is known below the verdict. `parts` True:
+        a command with parts, which may be called without one.
     """
     lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
     epilog = lead + "\n".join(
@@ -78,8 +115,12 @@ def command(
     seed = {True: seed_option, False: idle_seed_option}.get(kind.get("draws", True))
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        maker: Any = click.command(name, epilog=epilog, **kind.get("click", {}))
-        result: click.Command = maker(_results_apart(function))
+        settings: dict[str, Any] = {"cls": Documented}
+        if kind.get("parts"):
+            settings = {"cls": DocumentedGroup, "invoke_without_command": True}
+        maker: Any = click.command(name, epilog=epilog, **settings)
+        result: Documented = maker(_results_apart(function))
+        result.functions = (*kind.get("of", ()), "inputs:given")
         # What is added here comes last in the help.
         common = [details_option] if kind.get("details") else []
         common += [plugin_option] if kind.get("plugins") else []
@@ -94,19 +135,21 @@ def command(
     return decorate
 
 
-def csv(name: str, help: str, **more: Any) -> Decorator[Any]:
+def csv(name: str, help: str | None = None, **more: Any) -> Decorator[Any]:
     """A table that is read: `--labels CSV`."""
     return click.option(name, metavar="CSV", help=help, **more)
 
 
-def number(name: str, help: str, default: float | None = None, **more: Any) -> Decorator[Any]:
+def number(
+    name: str, help: str | None = None, default: float | None = None, **more: Any
+) -> Decorator[Any]:
     """A number: `--epsilon FLOAT`."""
     return _defaulted(name, default, type=float, help=help, **more)
 
 
 def whole(
     name: str,
-    help: str | None,
+    help: str | None = None,
     default: int | None = None,
     *,
     least: int = 0,
@@ -120,7 +163,7 @@ def whole(
 def choice(
     name: str,
     kinds: Sequence[str] | RegistryChoice,
-    help: str,
+    help: str | None = None,
     default: str | None = None,
     **more: Any,
 ) -> Decorator[Any]:
@@ -135,7 +178,12 @@ def _defaulted(name: str, default: object, **settings: Any) -> Decorator[Any]:
     return click.option(name, **settings)
 
 
-def flag(name: str, help: str) -> Decorator[Any]:
+def text(name: str, metavar: str, help: str | None = None, **more: Any) -> Decorator[Any]:
+    """Words, or whatever the command makes of them: `--policy NAME`."""
+    return click.option(name, metavar=metavar, help=help, **more)
+
+
+def flag(name: str, help: str | None = None) -> Decorator[Any]:
     """On or off: `--exact`."""
     return click.option(name, is_flag=True, help=help)
 
@@ -198,38 +246,39 @@ def number_or_file(name: str, text: str) -> int | str:
     return int(text)
 
 
-def seconds(help: str, default: float | None = None) -> Decorator[Any]:
+def seconds(help: str | None = None, default: float | None = None) -> Decorator[Any]:
     """`--time-limit SECONDS`."""
     return number("--time-limit", help, default, metavar="SECONDS")
 
 
 def labels(
-    help: str, *, required: bool = False, duplicates: str | None = ONCE, keep: bool = False
+    help: str | None = None,
+    *,
+    required: bool = False,
+    duplicates: bool = True,
+    keep: bool = False,
 ) -> Decorator[Any]:
     """`--labels FILE` and how it is read; the command gets a `LabelFile` for `labels`.
 
     Parameters
     ----------
     duplicates
-        Help of `--duplicates`; None where the command takes none.
+        Whether the command takes `--duplicates`.
     keep
         Whether `--duplicates` is handed to the command, which sees to it.
     """
-    form = "Any form that docs/formats.md lists, a folder too."
 
     def decorate(function: Function) -> Any:
         wrapped = reading(duplicates=duplicates, keep=keep)(function)
-        return click.option("--labels", metavar="FILE", help=f"{help} {form}", required=required)(
-            wrapped
-        )
+        return text("--labels", "FILE", help, required=required)(wrapped)
 
     return decorate
 
 
-def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[Any]:
+def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
     """Options of how labels are read: the command gets a `LabelFile` for its `labels`."""
     fields = ["format", "question", "columns", "predictions", "ignore_unlabelled"]
-    if duplicates is not None and not keep:
+    if duplicates and not keep:
         fields.append("duplicates")
 
     def decorate(function: Function) -> Any:
@@ -256,7 +305,12 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
 
         wrapped: Any = read
         options = [
-            choice("--format", FORMATS, "Form of the labels. [default: told by what is there]"),
+            choice(
+                "--format",
+                FORMATS,
+                "Form of the labels, a file or a folder; docs/formats.md lists all. [default: told "
+                "by what is there]",
+            ),
             click.option(
                 "--question",
                 metavar="NAME",
@@ -272,9 +326,9 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
             flag("--predictions", "What models predicted or suggested are labels too."),
             flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),
         ]
-        if duplicates is not None:
+        if duplicates:
             kinds = ("error", "first", "last") if keep else ("error", "first", "last", "all")
-            options.append(choice("--duplicates", kinds, duplicates))
+            options.append(choice("--duplicates", kinds))
         for option in reversed(options):
             wrapped = option(wrapped)
         return wrapped
@@ -297,6 +351,72 @@ def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[st
 def _load(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
     for file in files:
         load_plugin(file)
+
+
+CROWDS = ("spammer-hammer", "uniform", "specialists", "beta", "even", "listed")
+SIMULATE = "simulation:simulate"
+SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
+"""Options of a simulated crowd."""
+
+
+def simulated_crowd(function: Function) -> Function:
+    """Add the options of a simulated crowd, which `crowd_of` takes."""
+    for option in (
+        whole("--types", least=1),
+        whole("--workers", least=1),
+        whole("--tasks", least=1),
+        text("--skill", "P|P,P,…"),
+        choice("--crowd", CROWDS),
+    ):
+        function = option(function)
+    return function
+
+
+def crowd_of(
+    arguments: dict[str, Any], recorded: str | None, *, ask: bool = False
+) -> SimulatedCrowd | None:
+    """Make the simulated crowd that the options tell; None where labels are on record.
+
+    Parameters
+    ----------
+    arguments
+        Options by name; those of the crowd are taken out.
+    recorded
+        The option that names labels on record, where it is given.
+    ask
+        Whether a simulated crowd must be asked for, by one of its options.
+
+    Raises
+    ------
+    InputError
+        Both kinds of crowd, or none; or as `simulate`.
+    """
+    own = {name: value for name in SIMULATED if (value := arguments.pop(name)) is not None}
+    if recorded is not None:
+        for name in own:
+            raise InputError(f"--{name} is of a simulated crowd: leave it or {recorded} out")
+        return None
+    if ask and not own:
+        raise InputError("give --labels, a crowd on record, or --crowd, a simulated one")
+    from workbench.api import simulate
+    from workbench.base import checks
+
+    if "skill" in own:
+        skills = checks.listed("skill", own["skill"])
+        own["skill"] = skills[0] if "," not in own["skill"] else skills
+    if isinstance(arguments.get("capacity"), int):
+        own["capacity"] = arguments.pop("capacity")
+    return simulate(**own, seed=arguments["seed"])
+
+
+def retired(*names: str, **more: Any) -> Decorator[Any]:
+    """An option of before: it works on, and stands in no help."""
+    return click.option(*names, hidden=True, **more)
+
+
+def warn_retired(name: str, instead: str) -> None:
+    """Say what to give in place of an option of before."""
+    say(f"warning: {name}: give {instead}; the option of before goes in 3.0.0")
 
 
 plugin_option = click.option(

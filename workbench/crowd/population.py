@@ -9,7 +9,7 @@ exchange one for another.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,25 +222,60 @@ def beta(
     return _make(stream(seed, "crowd").beta(a, b, shape), capacity)
 
 
+def listed(
+    workers: int,
+    *,
+    seed: Seed,
+    capacity: ArrayLike = 200,
+    task_types: int = 1,
+    skills: ArrayLike,
+) -> Crowd:
+    """Give workers the skills listed, the same at every type.
+
+    As many workers as skills have them in order; any other number is drawn from the list, with
+    replacement.
+
+    Raises
+    ------
+    InputError
+        A parameter out of range, or no skill.
+    """
+    m, types = _size(workers, task_types)
+    skill = checks.probabilities("skill", skills, 1)
+    if not len(skill):
+        raise InputError("skill: give the skill of one worker at least")
+    if m != len(skill):
+        skill = stream(seed, "crowd").choice(skill, m)
+    return _make(np.tile(skill, (types, 1)), capacity)
+
+
 CROWDS: Mapping[str, tuple[Callable[..., Crowd], str | None]] = {
     "spammer-hammer": (spammer_hammer, "hammer"),
     "uniform": (uniform, "skill"),
     "specialists": (specialists, "skilled"),
     "beta": (beta, None),
+    "even": (uniform_range, None),
+    "listed": (listed, "skills"),
 }
-"""Kinds of crowd by name: who makes it, and which parameter is the skill of its good workers."""
+"""Kinds of crowd by name: who makes it, and which parameter its skill is, where it is one."""
 
 
 def named(
     kind: str,
     workers: int,
     *,
-    skill: float = 0.8,
+    skill: float | Sequence[float] = 0.8,
     seed: Seed,
     capacity: ArrayLike = 200,
     task_types: int = 1,
 ) -> Crowd:
-    """Make a crowd of one of `CROWDS`, its good workers of the given skill.
+    """Make a crowd of one of `CROWDS`.
+
+    Parameters
+    ----------
+    skill
+        Of its good workers; of an `even` crowd the least and the greatest, of a `listed` one those
+        of its workers.
 
     Raises
     ------
@@ -249,8 +284,18 @@ def named(
     """
     if kind not in CROWDS:
         raise InputError(f"crowd is {checks.show(kind)}: choose from {', '.join(CROWDS)}")
-    maker, good = CROWDS[kind]
-    options = {} if good is None else {good: skill}
+    maker, parameter = CROWDS[kind]
+    options: dict[str, Any] = {} if parameter is None else {parameter: skill}
+    if kind == "even":
+        ends = [*skill] if isinstance(skill, Sequence) else [skill]
+        if len(ends) != 2 or not 0 <= ends[0] <= ends[1] <= 1:
+            raise InputError(
+                f"skill is {checks.show(skill)}: of an even crowd give two numbers from 0 to 1, "
+                "the least and the greatest"
+            )
+        options = {"low": ends[0], "high": ends[1]}
+    elif kind not in ("listed", "beta") and not checks.is_number(skill):
+        raise InputError(f"skill is {checks.show(skill)}: of a {kind} crowd give one number")
     return maker(workers, seed=seed, capacity=capacity, task_types=task_types, **options)
 
 
