@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from typing import Any, ParamSpec, TypeVar
 from warnings import warn
@@ -61,6 +61,18 @@ def moved(**groups: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 retire(listed, f"{parameter}=wb.{groups[parameter].__name__}({inside})")
             return function(*args, **arguments)
 
-        return call
+        own = [field.name for kind in groups.values() for field in fields(kind)]
+        return mark(call, function, own)
 
     return decorate
+
+
+def mark(call: Callable[P, R], function: Callable[P, R], names: Iterable[str]) -> Callable[P, R]:
+    """Note on a function which keywords of before it takes, beside those of the one it wraps."""
+    vars(call)["retired"] = retired(function) | frozenset(names)
+    return call
+
+
+def retired(function: Callable[..., Any]) -> frozenset[str]:
+    """Give the keywords of before that a function takes, with a warning."""
+    return frozenset(vars(function).get("retired", ()))

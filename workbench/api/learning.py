@@ -13,7 +13,7 @@ import pandas as pd
 
 from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
-from workbench.api.keywords import moved, retire
+from workbench.api.keywords import mark, moved, retire
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd, simulate
 from workbench.base import checks
@@ -237,7 +237,7 @@ def _of_before(function: Callable[P, Learning]) -> Callable[P, Learning]:
             raise InputError("`low`, `high`: are for drawn skills, give wb.simulate('even')")
         return function(*args, **arguments)
 
-    return call
+    return mark(call, function, ("simulate", "low", "high", "runs"))
 
 
 @moved(options=LearningOptions, replay=Replay)
