@@ -156,6 +156,8 @@ ACTIONS = {
     "export",
     "study export",
     "study merge",
+    "study stale",
+    "study stamp",
     "data fetch",
     "leaderboard",
     "bench",
