@@ -122,3 +122,9 @@ def test_no_module_imports_itself_by_a_detour():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"import circle: {' → '.join(error.args[1])}")
+
+
+def test_a_test_file_has_a_name_of_its_own():
+    """Two of one name cannot be collected together."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from tests.pictures import (
+from tests.plots.pictures import (
     assert_marks_are_whole,
     assert_nothing_overlaps,
     assert_whole_numbers,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.pictures import (
+from tests.plots.pictures import (
     assert_nothing_overlaps,
     ticks,
 )

@@ -19,7 +19,7 @@ from workbench.studies.store import Store
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import plan
 
-TOYS = str(Path(__file__).with_name("studies") / "toys.py")
+TOYS = str(Path(__file__).parents[1] / "studies" / "toys.py")
 HOSTILE = '"><script>alert(1)</script><img src=http://127.0.0.1:9/x.png onerror=alert(2)>'
 
 MODULE = """
