@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 
@@ -51,6 +53,9 @@ class Crowd:
         self.availability = make({"task": task, "worker": worker})
         kinds = sorted(labels["task"].unique())
         self.kinds = make({"task": kinds, "task_type": ["ab"[i % 2] for i in range(len(kinds))]})
+        said = ["y" if i % 3 else "n" for i in range(len(kinds))]
+        sure = [0.6 + 0.01 * (i % 40) for i in range(len(kinds))]
+        self.answers = make({"task": kinds, "label": said, "confidence": sure})
 
 
 def rehearsed(crowd):
@@ -95,6 +100,14 @@ def session(crowd):
     return said, served.result()
 
 
+def audited(crowd):
+    """What an audit of a frame of answers asks, and what it proves."""
+    audit = wb.audit(crowd.answers, error=0.4, seed=3)
+    asked = audit.next(5)
+    audit.tell_all(dict.fromkeys(asked, "y"))
+    return asked, audit.summary(), audit.to_frame()
+
+
 CALLS = {
     "aggregate": lambda x: wb.aggregate(x.labels, truth=x.gold),
     "aggregate, weighted": lambda x: wb.aggregate(
@@ -105,6 +118,16 @@ CALLS = {
     "hire, costs": lambda x: wb.hire(x.labels, x.gold, budget=3, costs=x.costs, money=4),
     "plan, skills": lambda x: wb.plan(
         tasks=x.make({"task": ["x0", "x1"]}), skills=x.skills, epsilon=0.3, capacity=x.capacity
+    ),
+    "plan, labels": lambda x: wb.plan(
+        x.labels,
+        x.gold,
+        x.tasks,
+        epsilon=0.3,
+        capacity=x.capacity,
+        costs=x.costs,
+        availability=x.availability,
+        have=x.have,
     ),
     "learn": lambda x: wb.learn(x.labels, x.gold),
     "collect": lambda x: wb.collect(
@@ -127,12 +150,27 @@ CALLS = {
     ),
     "read_labels": lambda x: wb.read_labels(x.labels),
     "read_gold": lambda x: wb.read_gold(x.gold, x.labels),
+    "plan_audit": lambda x: wb.plan_audit(x.answers, runs=2, gold=x.gold),
+    "audit": audited,
     "Collector": rehearsed,
     "AssignmentSession": session,
 }
 
 
 DEAR = {"hire, costs"}
+TAKES_FRAMES = re.compile(r"Table|Truth|PerWorker|PerTask|Frame|Pairs|Tasks")
+
+
+def test_every_door_that_takes_a_frame_is_tried():
+    """By the annotations of what `import workbench as wb` gives."""
+    doors = {name: inspect.signature(getattr(wb, name)) for name in wb.__all__ if name.islower()}
+    takes = {
+        name
+        for name, signature in doors.items()
+        if any(TAKES_FRAMES.search(str(each.annotation)) for each in signature.parameters.values())
+    }
+    assert len(takes) > 10
+    assert takes <= {call.split(",")[0] for call in CALLS}
 
 
 def same(one, other):

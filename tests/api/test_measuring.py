@@ -46,6 +46,42 @@ def test_measured_stands_first_and_independent_second(copied, apart, door):
         assert 0 < text.index(MEASURED) < text.index(INDEPENDENT)
 
 
+def by_hand(labels, gold):
+    """Share of gold tasks on which a majority errs, ties by their share."""
+    said = labels[labels["task"].isin(gold.index)]
+    counts = said.groupby(["task", "label"]).size().unstack(fill_value=0)
+    wins = counts.eq(counts.max(axis=1), axis=0)
+    right = [wins.loc[task, gold[task]] / wins.loc[task].sum() for task in counts.index]
+    return 1.0 - float(np.mean(right))
+
+
+@pytest.mark.parametrize(
+    ("door", "call"),
+    {
+        "hire": lambda labels, gold: wb.hire(labels, gold, budget=5),
+        "aggregate": lambda labels, gold: wb.aggregate(labels, gold=gold),
+        "aggregate, truth": lambda labels, gold: wb.aggregate(labels, truth=gold),
+        "plan": lambda labels, gold: wb.plan(labels, gold, list("wx"), epsilon=0.08, capacity=3),
+        "collect": lambda labels, gold: wb.collect(labels, gold, total=300),
+        "learn": wb.learn,
+    }.items(),
+)
+def test_all_five_doors_say_the_raw_error_its_interval_and_the_majoritys(door, call):
+    """The error is a share of the gold tasks; what it is beside, a majority of all labels there."""
+    labels, gold = made(seed=2, tasks=150)
+    gold = gold[:60]
+    result = call(labels, gold)
+    said = result.to_dict()
+    low, high = said["error_interval"]
+    assert 0 <= low <= said["error_measured"] <= high <= 1
+    assert low < high
+    assert "majority" in result.summary()
+    if door == "collect":  # a majority for the same money, which is less than all labels cost
+        assert 0 <= said["error_majority"] <= 1
+    else:
+        assert said["error_majority"] == pytest.approx(by_hand(labels, gold))
+
+
 @pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
 def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart, door):
     assert "independent ones" in copied[door].details()
@@ -162,3 +198,21 @@ def test_a_model_far_from_the_majority_on_unequal_classes_comes_with_a_warning()
 def test_no_warning_of_equal_classes_or_of_answers_that_are_the_majoritys(share, departing):
     labels = crowd_of_a_rare_class(share, departing)
     assert "one class" not in wb.aggregate(labels, method="dawid-skene-smoothed").summary()
+
+
+@pytest.mark.parametrize(("seed", "all_at_once_are_better"), [(2, True), (3, False)])
+def test_learn_says_when_all_labels_at_once_are_better_by_how_much(seed, all_at_once_are_better):
+    labels, gold = made(seed=seed, tasks=150)
+    learnt = wb.learn(labels, gold[:60])
+    said, at_once = learnt.to_dict(), wb.aggregate(labels, gold=gold[:60]).to_dict()
+    assert said["error_aggregate"] == pytest.approx(at_once["error_measured"])
+    assert said["aggregate_method"] == at_once["method"]
+    better = said["error_measured"] - said["error_aggregate"]
+    assert (better > 0) == all_at_once_are_better
+    assert (f"{100 * better:.2g} points less" in learnt.summary()) == all_at_once_are_better
+    assert ("workbench aggregate" in learnt.summary()) == all_at_once_are_better
+
+
+def test_learn_without_gold_points_to_aggregate():
+    labels, _ = made(seed=2, tasks=60)
+    assert "'workbench aggregate' makes use of each" in wb.learn(labels).summary()

@@ -65,7 +65,7 @@ def test_what_is_compared_is_the_error_by_enumeration(monkeypatch):
     known = scores([9, 14, 16, 5], [10, 20, 20, 10], 3)
     answers = rng.random((7, 4)) < 0.6
     drawn = room._Drawn.of(known, answers, 0.4, 0)
-    score = np.zeros((drawn.tasks, 3))
+    score = np.zeros((3, drawn.tasks))
     chosen = []
     for worker in range(4):
         with_her = drawn.errors_with(score, np.array([worker]))[0]

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.measured import error_interval
+from workbench.aggregation.label_tasks import LEAST_GOLD
 from workbench.api import inputs
 from workbench.api.keywords import mark, moved, retire
+from workbench.api.labelling import Labels, aggregate
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd, simulate
 from workbench.base import checks
@@ -131,11 +133,12 @@ class Learning(Result):
             f"{numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task in place of "
             f"{numbers['labels_bought'] / numbers['horizon']:.3g}."
         )
-        together = numbers["baselines"][0]["accuracy"]
-        if together is not None and together > self.accuracy:
+        together = numbers["error_aggregate"]
+        if together is not None and together < wrong:
             sentences.append(
-                f"All labels at once, by Dawid–Skene, are wrong on {percent(1.0 - together)}: "
-                "where they are all there, use 'workbench aggregate'."
+                f"'workbench aggregate' on the same labels is wrong on {percent(together)}, "
+                f"{100 * (wrong - together):.2g} points less: where all labels are there already, "
+                "use that."
             )
         return sentences
 
@@ -415,12 +418,15 @@ def _on_record(
         seed=seed,
     )
     steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
+    at_once = _at_once(data, len(steps), seed)
     numbers = {
         "horizon": len(steps),
         "runs": 1,
         "classes": source.classes.all_back(data.classes),
         **_recorded(run, workers),
         "baselines": [vars(baseline) for baseline in baselines(data, run, seed=seed)],
+        "error_aggregate": at_once and at_once.error and at_once.error.measured.error_measured,
+        "aggregate_method": at_once and at_once.found.method,
     }
     title = (
         f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
@@ -455,6 +461,29 @@ def _stream(
     if gold is not None or source.gold is not None:
         true, source = inputs.truth(gold, source, unlabelled=True)
     return source, recorded(source.table, true, order=order, duplicates=duplicates)
+
+
+def _at_once(data: Recorded, tasks: int, seed: int) -> Labels | None:
+    """What `aggregate` makes of all labels of the first tasks; None where no gold can tell."""
+    labels, truth = data.labels[:tasks], data.truth[:tasks]
+    known = np.flatnonzero((truth >= 0) & (labels >= 0).any(axis=1))
+    if not len(known):
+        return None
+    task, worker = np.nonzero(labels >= 0)
+    table = pd.DataFrame(
+        {
+            "task": data.tasks[task],
+            "worker": data.workers[worker],
+            "label": data.classes[labels[task, worker]],
+        }
+    )
+    gold = pd.Series(data.classes[truth[known]], index=data.tasks[known])
+    if len(known) >= LEAST_GOLD:
+        answers = aggregate(table, gold=gold, seed=seed)
+    else:
+        answers = aggregate(table, truth=gold, seed=seed)
+    assert isinstance(answers, Labels)  # nothing is saved
+    return answers
 
 
 def _policy(

@@ -79,7 +79,7 @@ def covering(
     Indices of the chosen, who errs least alone first.
     """
     votes = _Drawn.of(pool, answers, undecided, seed)
-    score = np.zeros((votes.tasks, pool.classes))
+    score = np.zeros((pool.classes, votes.tasks))
     alone = votes.errors_with(score, np.arange(votes.workers))
     candidates = np.argsort(alone, kind="stable")[:CANDIDATES]
     chosen: list[int] = []
@@ -144,8 +144,8 @@ class _Drawn:
         return cls(places, pool.vote_weight[places], answers[rows][:, places], labels, blank)
 
     def add(self, score: FloatArray, worker: int, times: float = 1.0) -> None:
-        """Add a worker's votes to the scores of the classes, shape (tasks, L), in place."""
-        score[self._rows[worker], self._labels[worker]] += times * self.weights[worker]
+        """Add a worker's votes to the scores of the classes, shape (L, tasks), in place."""
+        score[self._labels[worker], self._rows[worker]] += times * self.weights[worker]
 
     def error(self, score: FloatArray) -> float:
         """Mean error of the answers that scores of log-odds lead to."""
@@ -154,17 +154,17 @@ class _Drawn:
     def errors_with(self, score: FloatArray, candidates: IntArray) -> FloatArray:
         """Mean error with each candidate added, shape (candidates,)."""
         now = self._wrong(score)
-        errors = np.empty(len(candidates))
+        reached, errors = now.mean(), np.empty(len(candidates))
         for at, worker in enumerate(candidates.tolist()):
             rows = self._rows[worker]
-            more = score[rows]
-            more[np.arange(len(rows)), self._labels[worker]] += self.weights[worker]
-            errors[at] = now.mean() + (self._wrong(more) - now[rows]).sum() / self.tasks
+            more = score.take(rows, axis=1)  # laid out by class, unlike score[:, rows]
+            more[self._labels[worker], np.arange(len(rows))] += self.weights[worker]
+            errors[at] = reached + (self._wrong(more) - now[rows]).sum() / self.tasks
         return errors
 
     def _wrong(self, score: FloatArray) -> FloatArray:
         """1 − the posterior of the likeliest class; of a task without a vote what that counts."""
-        ahead = score - score.max(axis=1, keepdims=True)
-        wrong = 1.0 - 1.0 / np.exp(ahead).sum(axis=1)
+        ahead = score - score.max(axis=0)
+        wrong = 1.0 - 1.0 / np.exp(ahead).sum(axis=0)
         # What is added and taken away again may leave a rounding error.
-        return np.where(np.abs(score).max(axis=1) > ROUNDING, wrong, self.blank)
+        return np.where(np.abs(score).max(axis=0) > ROUNDING, wrong, self.blank)
