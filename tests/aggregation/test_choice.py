@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,18 @@ import pytest
 import workbench as wb
 from workbench.accuracy.measured import measure_error
 from workbench.aggregation import AGGREGATORS
-from workbench.aggregation.choice import PLAINEST_FIRST, choosing_rule, chosen_by, wrong_by
+from workbench.aggregation.choice import (
+    FITS,
+    PLAINEST_FIRST,
+    TAUGHT,
+    choice,
+    choosing_rule,
+    chosen_by,
+    taught,
+    wrong_by,
+)
+from workbench.aggregation.pool import pooled
+from workbench.aggregation.posteriors import Earlier
 from workbench.crowd.votes import Votes
 
 
@@ -58,7 +70,7 @@ def test_gold_finds_the_model_where_the_majority_is_poor():
     table, gold = crowd(2)
     found = wb.aggregate(table, gold=gold[:40])
     assert found.chosen_from is not None
-    assert set(found.chosen_from) == set(PLAINEST_FIRST)
+    assert set(found.chosen_from) == {*PLAINEST_FIRST, TAUGHT}
     assert found.found.method != "majority"
     known = found.to_dict()
     assert known["error_measured"] < known["error_majority"]
@@ -66,6 +78,59 @@ def test_gold_finds_the_model_where_the_majority_is_poor():
     assert "majority" in found.summary()
     rest = gold[40:]
     assert (found.labels[rest.index] != rest).mean() < 0.12
+
+
+def coded(table, gold, tasks):
+    """Votes, and the class of the gold tasks among them."""
+    votes = Votes.of(table)
+    codes = np.full(len(votes.tasks), -1)
+    codes[:tasks] = [votes.classes.tolist().index(gold[task]) for task in votes.tasks[:tasks]]
+    return votes, codes
+
+
+def test_no_gold_task_is_labelled_by_its_own_gold():
+    """Its posterior stays as it is whatever its gold says; that of others does not."""
+    votes, codes = coded(*crowd(5, 60), 30)
+    before = taught(votes, codes, seed=3).info["posterior"]
+    for task in (0, 7, 29):
+        other = codes.copy()
+        other[task] = 1 - other[task]
+        after = taught(votes, other, seed=3).info["posterior"]
+        assert after[task] == pytest.approx(before[task], abs=1e-12)
+        assert not np.allclose(after, before)
+
+
+def test_tasks_without_gold_are_labelled_by_all_of_it_and_others_by_nine_tenths():
+    votes, codes = coded(*crowd(6, 60), 20)
+    answers = taught(votes, codes, seed=0)
+    whole = pooled(votes, earlier=Earlier(codes, None), seed=0)
+    rest = codes < 0
+    assert answers.info["posterior"][rest] == pytest.approx(whole.info["posterior"][rest])
+    assert (answers.label[rest] == whole.label[rest]).all()
+    without = []
+    for task in range(3):  # each is hidden with one other
+        pairs = [codes.copy() for _ in range(19)]
+        for hidden, other in zip(pairs, np.delete(np.arange(20), task).tolist(), strict=True):
+            hidden[[task, other]] = -1
+        fits = [pooled(votes, earlier=Earlier(pair, None), seed=0) for pair in pairs]
+        near = [abs(fit.info["posterior"][task] - answers.info["posterior"][task]) for fit in fits]
+        without.append(min(each.max() for each in near))
+    assert len(np.array_split(np.arange(20), FITS)[0]) == 2
+    assert max(without) < 1e-9
+
+
+def test_the_taught_is_taken_unless_it_errs_more_often():
+    votes, codes = coded(*crowd(7, 60), 40)
+    labels = {name: AGGREGATORS[name].call(votes, seed=0) for name in PLAINEST_FIRST}
+    untaught = choice(labels, codes)
+    as_good = labels[untaught]
+    assert choice({**labels, TAUGHT: as_good}, codes) == TAUGHT
+    right = int(np.flatnonzero(as_good.chance_right(codes)[:40] == 1)[0])
+    winners = as_good.winners.copy() if isinstance(as_good.winners, np.ndarray) else None
+    assert winners is not None, "another crowd is needed"
+    winners[right] = ~winners[right]
+    worse = replace(as_good, winners=winners)
+    assert choice({**labels, TAUGHT: worse}, codes) == untaught
 
 
 def test_few_gold_tasks_a_method_or_a_truth_alone_choose_nothing():

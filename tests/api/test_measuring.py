@@ -200,7 +200,7 @@ def test_no_warning_of_equal_classes_or_of_answers_that_are_the_majoritys(share,
     assert "one class" not in wb.aggregate(labels, method="dawid-skene-smoothed").summary()
 
 
-@pytest.mark.parametrize(("seed", "all_at_once_are_better"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("seed", "all_at_once_are_better"), [(2, True), (5, False)])
 def test_learn_says_when_all_labels_at_once_are_better_by_how_much(seed, all_at_once_are_better):
     labels, gold = made(seed=seed, tasks=150)
     learnt = wb.learn(labels, gold[:60])
@@ -208,7 +208,7 @@ def test_learn_says_when_all_labels_at_once_are_better_by_how_much(seed, all_at_
     assert said["error_aggregate"] == pytest.approx(at_once["error_measured"])
     assert said["aggregate_method"] == at_once["method"]
     better = said["error_measured"] - said["error_aggregate"]
-    assert (better > 0) == all_at_once_are_better
+    assert (better > 1e-9) == all_at_once_are_better
     assert (f"{100 * better:.2g} points less" in learnt.summary()) == all_at_once_are_better
     assert ("workbench aggregate" in learnt.summary()) == all_at_once_are_better
 

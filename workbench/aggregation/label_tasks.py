@@ -202,7 +202,7 @@ def label_tasks(
             or beforehand.fit is not None
         ):
             raise InputError("`plan` says whose labels count and how much: leave the rest out")
-        return _labelled(*_by_plan(labels, beforehand, seed), PLANNED, beforehand, seed)
+        return labelled_by(*_by_plan(labels, beforehand, seed), PLANNED, beforehand, seed)
     settings = given_options(method, options)
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
     if beforehand.fit is not None and not by_model:
@@ -216,7 +216,7 @@ def label_tasks(
         aggregate = _by_model(votes, beforehand, settings, method, options.calibrate, seed=seed)
     else:
         aggregate = _aggregate(method, votes, seed=seed, **settings)
-    return _labelled(aggregate, votes, method, beforehand, seed)
+    return labelled_by(aggregate, votes, method, beforehand, seed)
 
 
 def _by_plan(
@@ -241,9 +241,18 @@ def _by_plan(
     ), votes
 
 
-def _labelled(
+def labelled_by(
     aggregate: Aggregate, votes: Votes, method: str, beforehand: KnownBeforehand, seed: Seed
 ) -> Labelled:
+    """Give what an aggregate of votes comes to, in tables.
+
+    Parameters
+    ----------
+    aggregate, votes, method
+        The labels, what they came from, and the rule's name.
+    beforehand, seed
+        What they rest on.
+    """
     info = aggregate.info
     judged = _judged(votes, beforehand)
     right = (
@@ -339,7 +348,9 @@ def given_options(method: str, options: LabelOptions) -> dict[str, Any]:
 
 
 def _takes(method: str, keyword: str) -> bool:
-    return method != PLANNED and keyword in inspect.signature(AGGREGATORS[method].call).parameters
+    return (
+        method in AGGREGATORS and keyword in inspect.signature(AGGREGATORS[method].call).parameters
+    )
 
 
 def _listed(keyword: str) -> str:
@@ -419,7 +430,7 @@ def calibrated_by(
         hit, share = aggregate.chance_right(gold)[control], confidence[control]
         two = np.column_stack([share, 1.0 - share])
         how = calibration(two, np.column_stack([hit, 1.0 - hit]), len(votes.classes))
-    return _labelled(_calibrated(aggregate, how, votes), votes, labelled.method, beforehand, seed)
+    return labelled_by(_calibrated(aggregate, how, votes), votes, labelled.method, beforehand, seed)
 
 
 def _votes(labels: pd.DataFrame, beforehand: KnownBeforehand) -> Votes:

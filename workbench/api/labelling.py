@@ -16,8 +16,10 @@ from workbench.aggregation import DEFAULT, DEFAULT_ON_DISK
 from workbench.aggregation.calibration import Calibration
 from workbench.aggregation.choice import (
     PLAINEST_FIRST,
+    TAUGHT,
+    choice,
     choosing_rule,
-    chosen_by,
+    taught,
     wrong_by,
 )
 from workbench.aggregation.label_tasks import (
@@ -29,6 +31,7 @@ from workbench.aggregation.label_tasks import (
     Prior,
     calibrated_by,
     label_tasks,
+    labelled_by,
 )
 from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rule import fixed_rule
@@ -75,7 +78,7 @@ CONFIDENCE = {
     "equally likely",
     "bwa": "the label's share of the task's scores, which is no probability",
     **dict.fromkeys(
-        ("pooled", "dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
+        ("pooled", TAUGHT, "dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
         "the posterior of the label",
     ),
 }
@@ -488,9 +491,11 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     candidates = {name: result.aggregate for name, result in labelled.items()}
     votes = labelled["majority"].counted
     codes = gold_codes(votes, beforehand.gold)
-    wrong = wrong_by(candidates, codes)
-    result = calibrated_by(labelled[PLAINEST_FIRST[chosen_by(wrong)]], codes, blind, seed=seed)
-    errors = dict(zip(PLAINEST_FIRST, wrong.mean(axis=0).tolist(), strict=True))
+    candidates[TAUGHT] = taught(votes, codes, seed=seed)
+    labelled[TAUGHT] = labelled_by(candidates[TAUGHT], votes, TAUGHT, blind, seed)
+    result = calibrated_by(labelled[choice(candidates, codes)], codes, blind, seed=seed)
+    wrong = wrong_by(candidates, codes).mean(axis=0)
+    errors = dict(zip(candidates, wrong.tolist(), strict=True))
     if beforehand.truth is not None:
         error = _measured(result, source.table, seed)
         return Labels(source.name, seed, result, source, error, errors)

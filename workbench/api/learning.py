@@ -46,6 +46,7 @@ MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 SHOWN, BRIEF = 12, 5
 """Workers that are shown among the details, and below the verdict."""
 ALL_AT_ONCE = "Where all labels are there already, 'workbench aggregate' makes use of each."
+ROUNDING = 1e-9
 WIDTH = 16
 """Letters for the names of facts."""
 
@@ -134,7 +135,7 @@ class Learning(Result):
             f"{numbers['labels_bought'] / numbers['horizon']:.3g}."
         )
         together = numbers["error_aggregate"]
-        if together is not None and together < wrong:
+        if together is not None and together < wrong - ROUNDING:
             sentences.append(
                 f"'workbench aggregate' on the same labels is wrong on {percent(together)}, "
                 f"{100 * (wrong - together):.2g} points less: where all labels are there already, "

@@ -28,13 +28,17 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.measured import measure_error
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.choice import PLAINEST_FIRST, TAUGHT, choosing_rule, taught
 from workbench.aggregation.vote_rule import vote_rule
+from workbench.aggregation.voting import Aggregate
 from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
 from workbench.base.arrays import IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.datasets import DATASETS
 from workbench.crowd.gold_rule import GoldRule
+from workbench.crowd.votes import Votes
 from workbench.papers.recorded_crowds import SIMULATED, Recording, recorded, simulated
 from workbench.selection.covering import who_answers
 from workbench.selection.hire_rule import hire_rule, hiring
@@ -135,6 +139,8 @@ def rule_of(params: Params, crowd: Recording, control: IntArray, seed: Seed) -> 
         return vote_rule(votes, VOTES[params["rule"]], seed=seed)
     if params["rule"] == "hire":
         return _hiring(crowd, control, params["budget"])
+    if params["rule"] == "aggregate":
+        return _choosing(params["data"], crowd, control, seed)
     capacity = np.bincount(votes.worker, minlength=len(votes.workers))
     level = np.array([params["epsilon"]])
     terms = PlanTerms(level, capacity, np.array([len(votes.tasks)]))
@@ -156,6 +162,30 @@ def _hiring(crowd: Recording, control: IntArray, budget: int) -> GoldRule:
     gold = pd.Series(votes.classes[crowd.truth[control]], index=votes.tasks[control])
     who = who_answers(labels, gold, votes.workers)
     return hire_rule(votes, hiring(budget, len(votes.classes), who=who))
+
+
+def _choosing(name: str, crowd: Recording, control: IntArray, seed: Seed) -> GoldRule:
+    """Let the control tasks choose the aggregator, as the front door does."""
+    gold: IntArray = np.full(len(crowd.truth), -1, dtype=np.int64)
+    gold[control] = crowd.truth[control]
+    untaught = _untaught(crowd.votes) if name in SIMULATED else _kept(name, crowd.votes)
+    candidates = {**untaught, TAUGHT: taught(crowd.votes, gold, seed=seed)}
+    return choosing_rule(candidates, crowd.votes)
+
+
+def _untaught(votes: Votes) -> dict[str, Aggregate]:
+    """Candidates that see no gold, from one start."""
+    return {method: AGGREGATORS[method].call(votes, seed=0) for method in PLAINEST_FIRST}
+
+
+FITTED: dict[str, dict[str, Aggregate]] = {}
+"""The same of recorded crowds, fitted once a process."""
+
+
+def _kept(name: str, votes: Votes) -> dict[str, Aggregate]:
+    if name not in FITTED:
+        FITTED[name] = _untaught(votes)
+    return FITTED[name]
 
 
 # What the trials say.
