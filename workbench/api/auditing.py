@@ -395,7 +395,14 @@ class AuditPlan(Result):
         """Say how many checks it takes, if beliefs are right and if they are not."""
         first, more, most = (self.table.iloc[place] for place in (0, 1, 3))
         basis = "if the confidences are right" if self.believed else "if half of that is wrong now"
-        head = (
+        more_wrong = (
+            f"By their confidences {percent(first['wrong'])} of the answers are wrong, more than "
+            f"{percent(self.error, 6)}: errors must be checked and corrected until enough are "
+            "gone.\n"
+            if first["wrong"] > self.error
+            else ""
+        )
+        head = more_wrong + (
             f"To prove that at most {percent(self.error, 6)} of {self.tasks:,} answers are wrong "
             f"takes about {first['q50']:,.0f} checks {basis} ({first['q10']:,.0f} to "
             f"{first['q90']:,.0f} in 8 of 10 audits).\n"

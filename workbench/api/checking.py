@@ -162,10 +162,11 @@ class LabelCheck(Result):
             sentences = [
                 f"Everybody's majority is wrong on {percent(wrong / tasks)} of tasks (90 % "
                 f"interval {percent(interval[0])} to {percent(interval[1])}; {wrong:.4g} of "
-                f"{tasks} gold tasks), with {counts['labels'] / max(counts['tasks'], 1):.3g} "
+                f"{tasks} gold tasks{_shared(wrong)}), with {counts['labels'] / max(counts['tasks'], 1):.3g} "
                 "labels a task.",
-                f"The {self.found.overall.answers:.3g} answers of a task are worth "
-                f"{self.effective_workers:.2g} independent ones.",
+                self._carried(),
+                f"{'Errors go together: the' if self.found.overall.shown else 'The'} labels of a "
+                f"task are worth {self.effective_workers:.2g} independent ones.",
             ]
         else:
             sentences = [
@@ -173,15 +174,24 @@ class LabelCheck(Result):
                 "wrong: they may agree on errors.",
                 f"{_agreement(self.agreement)}.",
             ]
-        several = len(self.warnings)
-        if several:
-            sentences.append(
-                f"{several} warning{'s' if several > 1 else ''}; the first: {self.warnings[0]}"
-                f"{'' if self.warnings[0].endswith('.') else '.'}"
-            )
-        else:
+        warnings = self.warnings[int(bool(tasks) and self.found.overall.shown) :]
+        if warnings:
+            more = f" ({len(warnings) - 1} more: --details)" if len(warnings) > 1 else ""
+            sentences.append(f"Beware: {warnings[0].removesuffix('.')}{more}.")
+        elif not self.warnings:
             sentences.append("Nothing stands against taking the labels at their word.")
         return [*sentences, self._next()]
+
+    def _carried(self) -> str:
+        """How many workers carry the crowd, and how many do not, by their gold answers."""
+        guess = 1.0 / max(len(self.classes), 1)
+        better = int((self.table["low"] > guess).sum())
+        worse = int((self.table["high"] < guess).sum())
+        rest = len(self.workers) - better - worse
+        return (
+            f"{better} of {len(self.workers)} workers are surely better than a guess, {worse} "
+            f"surely worse; of {rest} their gold answers do not tell."
+        )
 
     def _next(self) -> str:
         """What to do with such labels."""
@@ -443,6 +453,11 @@ def check(
         {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
         source,
     )
+
+
+def _shared(wrong: float) -> str:
+    """Say that ties count by their share, where they show."""
+    return "" if float(wrong).is_integer() else ", ties by their share"
 
 
 def _agreement(agreement: Agreement) -> str:

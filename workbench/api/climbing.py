@@ -89,15 +89,16 @@ class Ladder(Result):
         ahead = by_name["exact error"]
         sure, right = by_name["sequential, posterior"], by_name["sequential, error"]
         least = by_name["information limit"]["lower_bound"]
+        form = ",.6g" if unit == "money" else ",.0f"
         sentences = [
             f"Every task's error at most {percent(self.epsilon)}, {self.tasks} tasks, "
             f"{self.workers} workers of known skills:"
         ]
         if not pd.isna(ahead["cost"]):
             proven = "the least of all plans" if ahead["status"] == "proven" else ahead["status"]
-            sentences.append(f"planned ahead it takes {ahead['cost']:,.6g} {unit}, {proven};")
+            sentences.append(f"planned ahead it takes {ahead['cost']:{form}} {unit}, {proven};")
         looking = [
-            f"{row['cost']:,.6g} ± {row['se']:.2g}{where}"
+            f"{row['cost']:{form}} ± {row['se']:.2g} {unit}{where}"
             for row, where in ((right, ""), (sure, " where no task is closed less sure"))
             if not pd.isna(row["cost"])
         ]
@@ -107,10 +108,24 @@ class Ladder(Result):
             )
         if UNKNOWN in by_name:
             unknown = by_name[UNKNOWN]["lower_bound"]
-            amount = "more than they can give" if pd.isna(unknown) else f"{unknown:,.6g}"
-            least = f"{least:,.6g} ({amount} for who does not know the workers)"
-            return [*sentences, f"no way of asking takes less than {least}, in the mean."]
-        return [*sentences, f"no way of asking takes less than {least:,.6g}, in the mean."]
+            amount = "more than they can give" if pd.isna(unknown) else f"{unknown:{form}}"
+            known = f"{least:{form}} {unit} ({amount} for who does not know the workers)"
+        else:
+            known = f"{least:{form}} {unit}"
+        return [
+            *sentences,
+            f"no way of asking takes fewer than {known}, in the mean of many runs.",
+            *self._unmet(),
+        ]
+
+    def _unmet(self) -> list[str]:
+        """Name the plans that there are not, and say why."""
+        without = self.rungs[self.rungs["status"] == "infeasible"]["name"].tolist()
+        if not without:
+            return []
+        return [
+            f"No plan by {' or '.join(without)}: the crowd has too few good labels for that bound."
+        ]
 
     def brief(self) -> str:
         """Lay the rungs out."""

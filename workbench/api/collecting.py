@@ -124,7 +124,7 @@ class Collection(Result):
         cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         sentences = [
             f"{labels} labels bought{cost}{gold} ({self.labels / self.tasks:.3g} a task); "
-            f"{self.closed} of {self.tasks} tasks are closed."
+            f"{self.closed} of {self.tasks} tasks are closed{self._left_open()}."
         ]
         if self.error is None or self.error_interval is None:
             sentences.append(
@@ -138,12 +138,32 @@ class Collection(Result):
                 f"{percent(low)} to {percent(high)}); a majority of evenly drawn labels for the "
                 f"same money: {percent(self.error_majority)}."
             )
+            sentences += self._as_asked(low)
             if low > self.believed_error:
                 sentences.append(
                     f"The policy believed {percent(self.believed_error)}: it takes errors for "
                     "more independent than they are."
                 )
         return sentences
+
+    def _left_open(self) -> str:
+        """Say what the tasks are that are not closed."""
+        left = self.tasks - self.closed
+        if not left:
+            return ""
+        return f", {left} {'has an answer that is' if left == 1 else 'have answers that are'} open"
+
+    def _as_asked(self, low: float) -> list[str]:
+        """Hold the error against the one asked for; where it is missed, say what helps."""
+        asked = self.settings["epsilon"]
+        if asked is None or self.error is None or self.error <= asked:
+            return []
+        if low <= asked:
+            return [f"Asked was {percent(asked)} at most, which the interval does not rule out."]
+        return [
+            f"Asked was {percent(asked)} at most: it is missed. Next: 'workbench audit' finds the "
+            "wrong answers, and hidden gold tasks (--hidden-tasks 40) would have told in time."
+        ]
 
     def brief(self) -> str:
         """Lay out the first answers."""

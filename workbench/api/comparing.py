@@ -190,9 +190,12 @@ class Comparison(Result):
                 f"Next is {second['method']}, with {percent(second['error_measured'])} wrong, "
                 f"{cost(second)}."
             )
-        missed = judged[judged["error_measured"] > epsilon]["method"].tolist()
-        if missed:
-            sentences.append(f"More are wrong than asked for by {names(missed, 6)}.")
+        missed = judged[judged["error_measured"] > epsilon]
+        if len(missed):
+            pairs = zip(missed["method"], missed["error_measured"], strict=True)
+            each = [f"{method} ({percent(error)})" for method, error in pairs]
+            verb = "misses" if len(each) == 1 else "miss"
+            sentences.append(f"{names(each, 6)} {verb} the error asked for.")
         return [*sentences[: MOST - 1], *self._majority()]
 
     def _majority(self) -> list[str]:

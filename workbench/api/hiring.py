@@ -433,7 +433,8 @@ def hire(
     error = None
     if hires.size:
         outcome, correlation, beside = measure_hiring(source.table, control, hires, options)
-        error = GoldError(outcome, correlation, hires.size, "chosen anew without each part", beside)
+        how = "each left out when the workers were chosen"
+        error = GoldError(outcome, correlation, hires.size, how, beside)
     return Hires(source.name, seed, money, hires, source, control, options, error)
 
 

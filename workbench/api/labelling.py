@@ -85,6 +85,17 @@ CONFIDENCE = {
 """What the column `confidence` holds; the linear vote has none."""
 
 
+IN_WORDS = {
+    "majority": "a majority of each task's labels",
+    "pooled": "two models of the workers, pooled",
+    TAUGHT: "two models of the workers, pooled and taught by your gold",
+    "one-coin": "a model with one skill a worker ('one-coin')",
+    "dawid-skene-smoothed": "a model of whom takes what for what ('dawid-skene-smoothed')",
+}
+"""Methods as the verdict has them, where their names say little."""
+ONLY_GOLD = "only tasks of known answer can tell: give twenty or more as `gold`."
+NEXT = "Next: 'workbench audit plan' says how many checks would prove how few are wrong."
+
 UNEQUAL, DEPARTING = 0.8, 0.05
 """Share of the largest class by majority, and of answers other than the majority's, from which on
 a model's answers come with a warning."""
@@ -178,7 +189,8 @@ class Labels(Result):
         empty = int(answers["unlabelled"].sum())
         sentences = [
             f"{len(answers) - empty} tasks are answered from {result.votes} labels by "
-            f"{len(result.workers)} workers, by {result.method}{self._choice()}."
+            f"{len(result.workers)} workers, by {IN_WORDS.get(result.method, result.method)}"
+            f"{self._choice()}."
         ]
         if self.error is not None:
             sentences += self.error.verdict("the answers are")
@@ -193,8 +205,8 @@ class Labels(Result):
                 f"column {self._sureness()} is below {DOUBTFUL:g}, or two classes tie."
             )
         if self.error is not None:
-            sentences += self._corrected() or self.error.together()
-        return sentences[:MOST]
+            sentences += self._corrected()
+        return [*sentences[: MOST - 1], NEXT] if self.error is not None else sentences[:MOST]
 
     def _corrected(self) -> list[str]:
         """Say what the confidences were before gold corrected them, where they promised more."""
@@ -240,11 +252,11 @@ class Labels(Result):
     def _believed(self) -> str:
         """What the answers' own confidences say, where there is no truth."""
         if self.found.posterior is None:
-            return "Without a truth nobody knows how many are wrong: `truth` names some."
+            return f"How many are wrong, {ONLY_GOLD}"
         believed = 1.0 - self.found.answers["confidence"].mean()
         return (
             f"Believed, if workers err independently: {percent(believed)} of the answers are "
-            "wrong; without a truth nobody knows: `truth` names some."
+            f"wrong; how many really are, {ONLY_GOLD}"
         )
 
     def brief(self) -> str:
@@ -502,7 +514,7 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
     correlation = error_correlation(votes, codes, seed=seed)
     beside = majority_error(_everybodys(source.table, result), codes, measured.counted)
-    how = "the method chosen anew without each part"
+    how = "each left out when the method was chosen"
     error = GoldError(measured, correlation, correlation.answers, how, beside)
     return Labels(source.name, seed, result, source, error, errors)
 

@@ -46,7 +46,8 @@ MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 SHOWN, BRIEF = 12, 5
 """Workers that are shown among the details, and below the verdict."""
 ALL_AT_ONCE = "Where all labels are there already, 'workbench aggregate' makes use of each."
-ROUNDING = 1e-9
+ROUNDING, POINTS = 1e-9, 5e-4
+"""Differences of errors that are none, and that are written as none."""
 WIDTH = 16
 """Letters for the names of facts."""
 
@@ -127,13 +128,14 @@ class Learning(Result):
             return [*sentences, ALL_AT_ONCE]
         wrong, tasks = 1.0 - self.accuracy, numbers["gold_tasks"]
         low, high = error_interval(wrong * tasks, tasks, None)
-        sentences.append(
+        sentences += [
             f"{percent(wrong)} of its answers are wrong, measured (90 % interval {percent(low)} to "
-            f"{percent(high)}; {tasks} gold tasks); everybody's majority: "
-            f"{percent(1.0 - numbers['crowd_accuracy'])} of the same, with "
-            f"{numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task in place of "
-            f"{numbers['labels_bought'] / numbers['horizon']:.3g}."
-        )
+            f"{percent(high)}; {tasks} gold tasks).",
+            f"Everybody's majority is wrong on {percent(1.0 - numbers['crowd_accuracy'])} of the "
+            f"same, with {numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task: this "
+            f"takes {numbers['labels_bought'] / numbers['horizon']:.3g}, and "
+            f"{_points(wrong - 1.0 + numbers['crowd_accuracy'])}.",
+        ]
         together = numbers["error_aggregate"]
         if together is not None and together < wrong - ROUNDING:
             sentences.append(
@@ -166,6 +168,13 @@ class Learning(Result):
             "error_interval": error_interval(wrong * tasks, tasks, None),
             "error_majority": 1.0 - self.numbers["crowd_accuracy"],
         }
+
+
+def _points(more: float) -> str:
+    """By how many points it errs more or less than a majority."""
+    if abs(more) < POINTS:
+        return "errs as often"
+    return f"errs on {100 * abs(more):.2g} points {'more' if more > 0 else 'less'}"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from workbench.api.result import facts, percent
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
 SELDOM = 0.5
 """Share of control tasks that meet a plan's requirement, below which there is a warning."""
+ROUNDING = 0.05
+"""Points of error that are written as none."""
 FEW = 10
 """Measured control tasks, below which a verdict gives the interval alone."""
 
@@ -91,7 +93,10 @@ class GoldError:
             return [f"No gold task has an answer: how often {subject_is} wrong, nobody knows."]
         low, high = map(percent, error.error_interval)
         interval = f"{percent(error.confidence)} interval"
-        counted = f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks, {self.how}"
+        shared = "" if float(error.wrong).is_integer() else ", ties by their share"
+        counted = (
+            f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks{shared}, {self.how}"
+        )
         if error.tasks_measured < FEW:
             amount = (
                 f"{low} to {high} of tasks, measured ({interval}; {counted}: too few for a single "
@@ -106,8 +111,25 @@ class GoldError:
                 f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
                 f"tasks, with {self.majority.labels:.3g} labels a task"
             )
-            sentences.append(beside + ("." if labels is None else f"; this takes {labels:.3g}."))
+            takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
+            sentences.append(f"{beside}: this{takes} {self._difference(self.majority.error)}.")
         return sentences
+
+    def _difference(self, majority: float) -> str:
+        """Say by how many points more or less than a majority it errs, and if that is told."""
+        error = self.measured
+        assert error.error_measured is not None
+        points, (low, high) = 100.0 * (error.error_measured - majority), error.error_interval
+        if abs(points) < ROUNDING:
+            return "errs as often"
+        errs = f"errs on {abs(points):.2g} points {'more' if points > 0 else 'less'}"
+        if low <= majority <= high:
+            return f"{errs}, which {error.tasks_measured} gold tasks do not tell apart"
+        return errs
+
+    def misses(self, epsilon: float) -> bool:
+        """Whether the error asked for is below all of the interval."""
+        return self.measured.tasks_measured > 0 and self.measured.error_interval[0] > epsilon
 
     def together(self) -> list[str]:
         """Say that errors go together, where they do."""
@@ -115,7 +137,7 @@ class GoldError:
             return []
         return [
             f"The voters' errors go together: {self.workers:.3g} of them are worth "
-            f"{self.effective_workers:.2g} independent workers."
+            f"{self.effective_workers:.2g} independent workers, and more of their kind add little."
         ]
 
     def cautions(self) -> list[str]:

@@ -128,25 +128,44 @@ class Plan(Result):
             cheapest = f"at most {percent(solution.gap)} above the cheapest"
         price = f", for {solution.objective:.6g}" if solution.objective != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
+        missed = self.error is not None and self.error.misses(self.epsilon)
         sentences = [
-            f"Buy {len(self.table)} labels of {self.tasks} tasks{record} from "
-            f"{self.table['worker'].nunique()} of {len(self.skills)} workers{price}: {cheapest}.",
+            f"{'Do not buy this yet: ' if missed else 'Buy '}{len(self.table)} labels of "
+            f"{self.tasks} tasks{record} from {self.table['worker'].nunique()} of "
+            f"{len(self.skills)} workers{price}: {cheapest}.",
             f"Proven, if workers err independently and skills are as given: each task is wrong "
             f"with a chance of at most {percent(errors['exact'].max())}, "
-            f"{percent(errors['exact'].mean())} in the mean.",
+            f"{percent(errors['exact'].mean())} in the mean"
+            f"{'; on your gold they are not' if missed else ''}.",
         ]
         if self.error is not None:
             sentences += self.error.verdict(
                 "the vote of such a plan is",
                 len(self.vote) / max(self.tasks, 1),
             )
+            sentences += self._as_asked(self.error)
         if self.without_history:
             sentences.append(
                 f"{len(self.without_history)} workers get no task: nobody knows their skill."
             )
-        if self.error is not None:
-            sentences += self.error.together()
         return sentences[:MOST]
+
+    def _as_asked(self, error: GoldError) -> list[str]:
+        """Hold the error measured against the one asked for, and say what to do."""
+        if self.total is not None:
+            return []
+        asked, tasks = percent(self.epsilon), error.measured.tasks_measured
+        if error.misses(self.epsilon):
+            return [
+                f"Asked was {asked} at most. Next: more gold, to know the workers better, or "
+                "'workbench hire', which goes by what is measured."
+            ]
+        if tasks and error.measured.wrong > self.epsilon * tasks:
+            return [
+                f"Asked was {asked} at most: {tasks} gold tasks neither show nor rule out that "
+                "such plans keep it."
+            ]
+        return error.together()
 
     def details(self) -> str:
         """Say what it costs and promises, or why there is none."""
@@ -363,7 +382,8 @@ def plan(
     if error_on_gold is not None:
         voters = (len(program.table) + len(program.counted)) / len(kinds)
         measured, correlation, beside = error_on_gold
-        error = GoldError(measured, correlation, voters, "planned anew without each part", beside)
+        how = "each left out when it was planned"
+        error = GoldError(measured, correlation, voters, how, beside)
     errors = pd.DataFrame(
         {"exact": program.error_exact, "bound": program.error_bound},
         index=named.index(kinds.index if there else []),

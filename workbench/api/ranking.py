@@ -123,9 +123,16 @@ class Leaderboard(Result):
             plainest = BASELINE[str(kind)]
             sentence = f"{KINDS[str(kind)]}: {best['method']} errs least, {percent(best['error'])}"
             if best["method"] != plainest:
-                sentence += f", {100 * best['less']:+.2g} points beside {plainest}"
+                points = f"{abs(100 * best['less']):.2g} points less than {plainest}"
+                sentence += f", {points}{self._told(best)}"
             sentences.append(f"{sentence}.")
         return sentences[:MOST]
+
+    def _told(self, best: pd.Series[Any]) -> str:
+        """Say where the crowds do not tell the best from the plainest."""
+        if best["high"] < 0:
+            return ""
+        return f": these {len(self.crowds)} crowds do not tell the two apart"
 
     def brief(self) -> str:
         """Lay out the errors of the methods, by kind."""

@@ -61,13 +61,15 @@ def sample_size(workers: int, gamma: float) -> int:
     return preliminary
 
 
-def nothing_in_reach(epsilon: float, reach: float, idle: float) -> InputError:
+def nothing_in_reach(epsilon: float, reach: float, best: float, idle: float) -> InputError:
     """Say that no task can be covered, and at which ε half of them could.
 
     Parameters
     ----------
     reach
         The least error promised to half of the tasks, all workers together.
+    best
+        The same, promised to the task that it is least of.
     idle
         The error promised by labels that say nothing.
     """
@@ -77,6 +79,7 @@ def nothing_in_reach(epsilon: float, reach: float, idle: float) -> InputError:
         + (
             f"use --epsilon {half:g} to reach half of them, capacity permitting"
             if half < idle
-            else "half of them have no label that says anything, bring more labels"
+            else "half of them have no label by a worker of known skill, and the best reach "
+            f"--epsilon {math.ceil(1000 * best) / 1000:g}; more labels or more gold help"
         )
     )

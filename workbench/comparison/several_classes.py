@@ -245,7 +245,9 @@ def _within_reach(instance: ComparedClasses) -> ComparedClasses:
     if (instance.capacity < (instance.label >= 0).sum(axis=0))[instance.main].any():
         keep = _served(instance, np.flatnonzero(least <= instance.epsilon * (1.0 - NEAR)))
     if not len(keep):
-        raise nothing_in_reach(instance.epsilon, float(np.median(least)), min(idle, 1.0))
+        raise nothing_in_reach(
+            instance.epsilon, float(np.median(least)), float(least.min()), min(idle, 1.0)
+        )
     out = np.setdiff1d(np.arange(len(instance.tasks)), keep)
     return replace(_only(instance, keep), left_out=tuple(str(name) for name in instance.tasks[out]))
 

@@ -280,8 +280,11 @@ def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
     out = np.union1d(why.alone, why.drop).astype(np.int64)
     keep = np.setdiff1d(np.arange(len(instance.tasks)), out)
     if not len(keep):
-        reach = float(instance.reading.error(np.median(reachable)))
-        raise nothing_in_reach(instance.epsilon, reach, float(instance.reading.error(0.0)))
+        reach, best, idle = (
+            float(instance.reading.error(cover))
+            for cover in (np.median(reachable), reachable.max(), 0.0)
+        )
+        raise nothing_in_reach(instance.epsilon, reach, best, idle)
     return replace(
         instance,
         tasks=instance.tasks[keep],

@@ -11,8 +11,11 @@ from workbench.studies.claim import Claim, Evidence, Ruling, Verdict, Word
 
 HEAD = """\
 # What the papers claim, and what we measured
+"""
+LEGEND = """\
+## How to read it
 
-Every verdict and every figure below is computed from the trials of a store:
+Every ruling and every figure is computed from the trials of a store:
 
     workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
@@ -30,10 +33,23 @@ With `--keep` a store of some studies renews their claims alone; the others keep
 - *no data*: it rests on data that cannot be had, or on a text that cannot be read.
 - *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
 """
+OPEN = "<details><summary>Trials</summary>"
+CLOSE = "</details>"
+SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
+SHORT = 160
+"""Letters of a cell in the first table, at most."""
+
+
+def shortened(text: str) -> str:
+    """First sentence of a text, cut between words where it is long."""
+    first = SENTENCE.split(text, maxsplit=1)[0]
+    if len(first) <= SHORT:
+        return first
+    return first[:SHORT].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
 def markdown(verdicts: Sequence[Verdict]) -> str:
-    """Write the page: a summary, then a section a claim with statement, figures and evidence."""
+    """Write the page: a table of all claims, then a section a claim with all that is behind it."""
     counts = ", ".join(
         f"{sum(verdict.word is word for verdict in verdicts)} {word}"
         for word in Word
@@ -41,29 +57,32 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     )
     lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
     lines += _table(
-        ("claim", "source", "verdict"),
+        ("claim", "ruling", "figure", "more"),
         [
             (
-                f"[{verdict.claim.id}](#{verdict.claim.id})",
-                verdict.claim.source,
+                shortened(verdict.claim.statement),
                 f"*{verdict.word}*",
+                shortened(verdict.figures),
+                f"[{verdict.claim.id}](#{verdict.claim.id})",
             )
             for verdict in verdicts
         ],
     )
+    lines += ["", LEGEND.rstrip("\n")]
     for verdict in verdicts:
         lines += ["", f"## {verdict.claim.id}", "", f"{verdict.claim.source}", ""]
         lines += [f"**Claim.** {verdict.claim.statement}", ""]
         lines += [f"**Verdict: {verdict.word}.** {verdict.figures}"]
         if verdict.evidence:
             head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
-            lines += ["", *_table(head, [_cells(each) for each in verdict.evidence])]
+            rows = [_cells(each) for each in verdict.evidence]
+            lines += ["", OPEN, "", *_table(head, rows), "", CLOSE]
     return "\n".join(lines) + "\n"
 
 
 SECTION = re.compile(
     r"^## (?P<id>\S+)\n\n.*?^\*\*Verdict: (?P<word>[^*]+)\.\*\* (?P<figures>[^\n]*)\n"
-    r"(?:\n\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
+    r"(?:\n(?:<details>[^\n]*\n\n)?\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
     re.MULTILINE | re.DOTALL,
 )
 """A claim's section of the page."""
