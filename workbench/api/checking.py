@@ -162,8 +162,8 @@ class LabelCheck(Result):
             sentences = [
                 f"Everybody's majority is wrong on {percent(wrong / tasks)} of tasks (90 % "
                 f"interval {percent(interval[0])} to {percent(interval[1])}; {wrong:.4g} of "
-                f"{tasks} gold tasks{_shared(wrong)}), with {counts['labels'] / max(counts['tasks'], 1):.3g} "
-                "labels a task.",
+                f"{tasks} gold tasks{_shared(wrong)}), with "
+                f"{counts['labels'] / max(counts['tasks'], 1):.3g} labels a task.",
                 self._carried(),
                 f"{'Errors go together: the' if self.found.overall.shown else 'The'} labels of a "
                 f"task are worth {self.effective_workers:.2g} independent ones.",
