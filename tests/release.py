@@ -6,6 +6,6 @@ import os
 
 import pytest
 
-before_a_release = pytest.mark.skipif(
-    "WORKBENCH_RELEASE" not in os.environ, reason="WORKBENCH_RELEASE is not set"
-)
+RELEASE = "WORKBENCH_RELEASE" in os.environ
+
+before_a_release = pytest.mark.skipif(not RELEASE, reason="WORKBENCH_RELEASE is not set")

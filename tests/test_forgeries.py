@@ -629,7 +629,7 @@ def test_prices_beyond_floats_prove_nothing():
 
 # ---- by the thousand ----
 
-MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "2000"))
+MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "1000"))
 """Of all checkers together; before a release 20,000."""
 
 CHECKERS = {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_models.sequential_policies import SequentialProblem
+from tests.release import before_a_release
 from workbench.assignment.label_by_label import execute
 from workbench.solving.sequential import sequential_optimum
 
@@ -37,13 +38,25 @@ def test_half_of_skill_eight_tenths(promise):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("skill", "epsilon", "capacity"),
-    [(WIDE, 0.05, 200), (NARROW, 0.001, 200), (NARROW, 0.001, 60), (NARROW, 0.001, 45)],
+    ("skill", "epsilon", "capacity", "promise", "labels"),
+    [
+        (WIDE, 0.05, 200, "error", 928.7),
+        (WIDE, 0.05, 200, "posterior", 998.8),
+        pytest.param(NARROW, 0.001, 200, "error", 3012.8, marks=before_a_release),
+        pytest.param(NARROW, 0.001, 200, "posterior", 3353.1, marks=before_a_release),
+        pytest.param(NARROW, 0.001, 60, "error", 3084.6, marks=before_a_release),
+        pytest.param(NARROW, 0.001, 60, "posterior", 3402.8, marks=before_a_release),
+        (NARROW, 0.001, 45, "error", 3129.3),
+        (NARROW, 0.001, 45, "posterior", 3431.3),
+    ],
 )
-@pytest.mark.parametrize("promise", ["error", "posterior"])
-def test_three_crowds_within_their_capacities(skill, epsilon, capacity, promise):
+def test_three_crowds_within_their_capacities(skill, epsilon, capacity, promise, labels):
     problem = SequentialProblem(skill, [333] * 3, [capacity] * 300, epsilon, promise=promise)
-    optimum, ran = measured(problem, np.arange(300), np.full(300, capacity), 10)
+    optimum, ran = measured(problem, np.arange(300), np.full(300, capacity), 5)
+    assert optimum.lower_bound == pytest.approx(labels, rel=1.1e-3)
+    assert optimum.lower_bound <= optimum.cost <= optimum.lower_bound * 1.001
+    assert (optimum.labels.sum(axis=0) <= capacity * (1 + 1e-9)).all()
+    assert (optimum.errors <= epsilon * (1 + 1e-6)).all()
     assert ran.cost.mean() <= 1.02 * optimum.lower_bound
     assert ran.unsure == 0
 

@@ -1,6 +1,6 @@
 """Certificates: recomputed by Python alone, to 1e-9; and no mutant claims what draws do not show.
 
-WORKBENCH_MUTANTS mutants are tried, 500 where it is not set. One that the checker accepts is held
+WORKBENCH_MUTANTS mutants are tried, 250 where it is not set. One that the checker accepts is held
 against the workbench's own state of the same draws and words.
 """
 
@@ -28,7 +28,7 @@ from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import AuditState
 from workbench.auditing.strata import Strata
 
-MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "500"))
+MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "250"))
 FILE = Path(workbench.__file__).parent / "auditing" / "check_audit.py"
 
 

@@ -19,7 +19,7 @@ from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import most_wrong
 from workbench.auditing.strata import Strata
 
-RUNS = int(os.environ.get("WORKBENCH_AUDITS", "40"))
+RUNS = int(os.environ.get("WORKBENCH_AUDITS", "20"))
 """Audits of each kind of belief; 120 before a release."""
 
 

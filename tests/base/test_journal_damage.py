@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from tests.base.toy_journal import BY, KIND, Opened, Told, append, begin, entries, refusal
+from tests.release import RELEASE
 from workbench.base.errors import InputError
 from workbench.base.journal import Journal
 from workbench.base.journal_events import Row, chained
 
 # ---- events ----
 
+MANY = 125 if RELEASE else 40
+"""Changes of a journal in the dear tests; of files eight times as many."""
 COLUMNS = "time, who, origin, kind, payload, checksum"
 
 
@@ -96,7 +99,7 @@ WAYS = (edit, delete, close_up, cut, swap, double, splice, forge)
 
 
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(10, id="few"), pytest.param(125, id="many", marks=pytest.mark.slow)]
+    "rounds", [pytest.param(10, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("way", WAYS)
 def test_changed_events_are_refused_with_their_place(tmp_path, way, rounds):
@@ -179,7 +182,8 @@ def verdict(path, truth):
 
 
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(60, id="few"), pytest.param(1000, id="many", marks=pytest.mark.slow)]
+    "rounds",
+    [pytest.param(60, id="few"), pytest.param(8 * MANY, id="many", marks=pytest.mark.slow)],
 )
 def test_damaged_files_are_refused_or_read_to_the_same_events(tmp_path, rounds):
     """Also of the write-ahead log and the head; what has no effect lies where nothing is stored."""

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.release import RELEASE
 from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 from workbench.collection.collector import Collector
@@ -62,7 +63,7 @@ def same(first: Collector, second: Collector) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=20 if RELEASE else 2, deadline=None)
 @given(seed=st.integers(0, 999))
 def test_in_a_journal_it_is_as_in_memory_to_the_last_bit(policy, seed, tmp_path_factory):
     """Opened anew at any step, looked at or not, with labels given up and late."""

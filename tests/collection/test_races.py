@@ -1,6 +1,6 @@
 """Two at once on one collection: what was acknowledged is in the journal, and nothing else is.
 
-WORKBENCH_RACES rounds of each kind, 10 in the slow tests; in each two processes go at once.
+WORKBENCH_RACES rounds of each kind, 6 in the slow tests; in each two processes go at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from workbench.collection.collector import Collector
 
-RACES = int(os.environ.get("WORKBENCH_RACES", "10"))
+RACES = int(os.environ.get("WORKBENCH_RACES", "6"))
 TASKS = [f"t{i}" for i in range(10)]
 PEOPLE = ["ann", "bob"]
 RACER = """

@@ -1,6 +1,6 @@
 """Real servers: two at once on one collection, and killed under load.
 
-WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 10 and 4 in the slow tests; in half
+WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 6 and 4 in the slow tests; in half
 of the kills beliefs are fitted meanwhile.
 """
 
@@ -26,7 +26,7 @@ from tests.collection.test_races import Racer
 from tests.serve.running import Server, serving
 from workbench.collection.collector import Collector
 
-RACES = int(os.environ.get("WORKBENCH_RACES", "10"))
+RACES = int(os.environ.get("WORKBENCH_RACES", "6"))
 KILLS = int(os.environ.get("WORKBENCH_KILLS", "4"))
 PEOPLE = ["ann", "bob"]
 BUDGET = 7

@@ -19,7 +19,7 @@ from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
 from workbench.solving.proof_file import written
 
-PROGRAMS = int(os.environ.get("WORKBENCH_FUZZ", "300"))
+PROGRAMS = int(os.environ.get("WORKBENCH_FUZZ", "100"))
 CHECK = Path(__file__).parents[2] / "models" / "problems" / "check.py"
 
 

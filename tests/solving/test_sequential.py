@@ -55,13 +55,10 @@ def test_lead_by_two_or_by_three():
         (WIDE, 0.05, 200, "posterior", 998.8),
         (NARROW, 0.001, 200, "error", 3012.8),
         (NARROW, 0.001, 200, "posterior", 3353.1),
-        pytest.param(NARROW, 0.001, 60, "error", 3084.6, marks=pytest.mark.slow),
-        pytest.param(NARROW, 0.001, 60, "posterior", 3402.8, marks=pytest.mark.slow),
-        pytest.param(NARROW, 0.001, 45, "error", 3129.3, marks=pytest.mark.slow),
-        pytest.param(NARROW, 0.001, 45, "posterior", 3431.3, marks=pytest.mark.slow),
     ],
 )
 def test_three_crowds(skill, epsilon, capacity, promise, labels):
+    """Those that are scarcer: tests/assignment/test_label_by_label.py."""
     problem = SequentialProblem(skill, [333] * 3, [capacity] * 300, epsilon, promise=promise)
     result = sequential_optimum(problem)
     assert result.lower_bound == pytest.approx(labels, rel=1.1e-3)
