@@ -16,6 +16,7 @@ import workbench
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from check_links import faults  # noqa: E402
+from commands import write_options  # noqa: E402
 from rooms import write_rooms  # noqa: E402
 
 project = "Crowd workbench"
@@ -41,6 +42,7 @@ html_show_sphinx = False
 def setup(app: Any) -> None:
     """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
     write_rooms(HERE / "reference" / "rooms")
+    write_options(HERE / "reference" / "options" / "index.md")
     app.connect("build-finished", look)
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, HERE / "notebooks" / notebook.name)

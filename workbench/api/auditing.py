@@ -308,19 +308,24 @@ def audit(
     Parameters
     ----------
     answers
-        Columns task and label, and confidence where there is one; a label may be missing, which
-        counts as wrong. They are fixed from here on.
+        One answer a task: columns task, label, confidence (or without); an empty label is wrong.
+
+        They are fixed from here on.
     error
-        ε, the largest share that may be wrong in the end.
+        Share of the answers that may be wrong.
+
+        ε, in the end.
     risk
-        α, the chance at most that the certificate is false, however often it is looked at.
+        Chance at most that the proof is false.
+
+        α, however often the certificate is looked at.
     seed
-        Of the draws, for studies: by default they are drawn from the operating system's source,
-        and secret.
+        Of the draws, for studies. [default: secret, from the operating system]
     share
-        Of the answers that is to be certified, those of highest confidence first; the others are
-        listed. What is certified then is that at most ε of *these* are wrong. All of them, with
-        the wrong ones that are found corrected, where it is None.
+        Certify so many of the answers, the most confident first; the others are listed.
+
+        What is certified then is that at most ε of *these* are wrong. All of them, with the wrong
+        ones that are found corrected, where it is None.
     path
         Of a file that keeps every step; in memory alone without.
     origin
@@ -447,14 +452,16 @@ def plan_audit(
     Parameters
     ----------
     answers, error, risk
-        As of `audit`.
+        As for `audit`.
     runs
-        Audits in each row of the table, 2 or more.
+        Audits that are rehearsed for each row.
     seed
         Of the rehearsal.
     gold
-        True labels of some tasks: what the audit would have cost had an expert said so, as a row of
-        its own. Gold is of no use in the audit itself: nobody drew it.
+        True labels of some tasks, to see what it would have cost: columns task, gold.
+
+        Had an expert said so, as a row of its own. Gold is of no use in the audit itself: nobody
+        drew it.
 
     Examples
     --------

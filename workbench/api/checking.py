@@ -398,11 +398,13 @@ def check(
     Parameters
     ----------
     labels
-        A frame with columns task, worker, label, or the path of a file; of a pair that is labelled
-        more than once the first label counts.
+        Labels: columns task, worker, label.
+
+        Of a pair that is labelled more than once the first label counts.
     gold
-        True label by task, of some or all tasks: a Series, a dict, a frame or the path of a file;
-        None for those that come with the labels. Without any, only how far labels agree is told.
+        True labels of some or all tasks: columns task, gold. [default: gold in the labels, if any]
+
+        A Series or a dict by task, too. Without any, only how far labels agree is told.
     seed
         Of the simulated crowds that tell what chance alone does.
 

@@ -69,12 +69,16 @@ def convert(
     labels
         A frame, or a file or folder of any known form.
     to
-        The form: "labels", "crowd-kit", "label-studio", "mturk", "toloka" and others that
-        docs/formats.md lists.
+        Form to write.
+
+        "labels", "crowd-kit", "label-studio", "mturk", "toloka" and others that docs/formats.md
+        lists.
     gold
-        True label by task; None for those that come with the labels, if any do.
+        True labels: columns task, gold. [default: gold in the labels, if any]
     pseudonyms
-        Call workers w1, w2 and so on, in an order that is drawn. Who is who is kept nowhere.
+        Call workers w1, w2, …, in an order that is drawn.
+
+        Who is who is kept nowhere.
     seed
         Of that order.
 

@@ -340,48 +340,54 @@ def hire(
     Parameters
     ----------
     labels
-        A frame with columns task, worker, label, or the path of a file. Labels of control tasks
-        say how good the workers are; those of other tasks, who labels what.
+        Labels: columns task, worker, label. Those of control tasks say how good the workers are,
+        those of other tasks who labels what.
     gold
-        True label by control task: a Series, a dict, or the path of a file; None for those that
-        come with the labels.
+        True labels of the control tasks: columns task, gold. [default: gold in the labels, if any]
+
+        A Series or a dict by task, too.
     budget
-        K, the most workers to hire.
+        Most workers to hire, K.
     rule
-        "accuracy": those whose vote is expected to err least, weighted by log-odds, by skills,
-        guessers and difficulty of tasks learned from all control answers. Or "selected" (Algorithm
-        1 of Li and Liu), and what it is compared with: "plug-in", "top-skill", "top-informative",
-        "threshold", "random".
-    costs, money
-        Price of a label by worker (or one for all), and what the labels of a task may cost: both
-        or neither, but for the curve.
+        Who is chosen: accuracy, those whose vote is expected to err least; selected, by Algorithm 1
+        of Li and Liu; or what that is compared with.
+
+        Votes are weighted by log-odds; skills, guessers and difficulty of tasks are learned from
+        all control answers.
+    costs
+        Price of a label: columns worker, cost.
+
+        Or one for all.
+    money
+        With prices: what the labels of a task may cost.
     curve
-        Look for the cheapest sets by expected error too (`Hires.curve`), where nothing is told at
-        the price 1 a label.
+        The cheapest sets by expected error, at their prices or 1 a label: a table, a panel of the
+        picture, and in the JSON.
     threshold
-        Rule "threshold": the skill that must be exceeded; guessing, 1/L, when not given.
+        Rule threshold: skill that must be exceeded. [default: guessing, 1/L]
     prior
-        (a, b) of a Beta distribution of skills: takes in workers with fewer than two answers, and
-        predicts the error. Without it they are left out, and one is learned by rule "accuracy".
+        Beta distribution of skills: takes in workers with fewer than two answers, and predicts the
+        error. [default: such workers left out; learned from the others by rule accuracy, else 1 1]
     classes
-        L, where there are classes that nobody used.
+        Number of classes, where there are some that nobody used. [default: those in the files]
     allow_below_chance
-        Hire too who is more likely than not worse than guessing, as the paper does. Else they are
-        refused, but who is so beyond doubt, of two classes, is taken at the opposite word by
-        rule "accuracy".
+        Hire too who is more likely than not worse than guessing, as the paper does: such votes
+        count the other way round. [default: refused, but by rule accuracy, of two classes, who is
+        so beyond doubt]
     as_answered
         Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
         where labels of tasks without gold show who labels what. False chooses as if everybody
         labelled every task.
     undecided
-        Error that a task counts there which none of the hired has labelled: 1 − 1/L, a fair draw,
-        when not given.
+        Error that a task counts which none of the hired has labelled. [default: 1 − 1/L, a draw]
     time_limit
-        Seconds for the solver, where prices decide; None for as long as it takes.
+        Seconds for the solver, with money and rule selected.
+
+        None for as long as it takes.
     confidence
         Of the intervals.
     duplicates
-        Which label counts when a worker labels a task twice: "first", "last", or "error".
+        Which label counts when a worker labels a task twice. [default: error]
     seed
         Of the draws among equals, of the rule "random", and of simulated votes.
 

@@ -380,50 +380,63 @@ def aggregate(
     Parameters
     ----------
     labels
-        A frame with columns task, worker, label, or the path of a file.
+        Labels: columns task, worker, label.
     method
-        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "pooled",
-        "dawid-skene-smoothed", "dawid-skene", "one-coin", "ebcc", "bwa" or "glad". When not given:
-        with twenty tasks of `gold` or more they choose among six, the error of the chosen
-        measured by choosing anew without each part of them; else "pooled", the mean of two models
-        (why: docs/findings/aggregation.md), or with `save` "dawid-skene-smoothed".
+        The rule. [default: with gold of twenty tasks or more the best of six on it; else pooled]
+
+        Votes: "majority", "weighted-linear" or "weighted-log-odds". Models: "pooled", the mean of
+        two (why: docs/findings/aggregation.md), "dawid-skene-smoothed", "dawid-skene", "one-coin",
+        "ebcc", "bwa" or "glad". Where gold chooses, the error of the chosen is measured by choosing
+        anew without each part of it. With `save` the default is "dawid-skene-smoothed".
     gold
-        True label by control task. Without `method` it chooses, see there. With one: skills for
-        the weighted methods (before those of `workers`); models keep these tasks at their class,
-        and learn from them. Votes label them like all others. No accuracy is measured on them then.
+        Control tasks: columns task, gold. Without a method they choose it; with one: skills for the
+        weighted methods (before those of the workers), and models keep them at their class and
+        learn from them.
+
+        A Series or a dict by task, too. Votes label these tasks like all others. No accuracy is
+        measured on them then.
     truth
-        True label by task: accuracy is measured. Gold that comes with the labels is taken for it
-        where neither is given; for `gold`, where a weighted method lacks skills.
+        True labels: columns task, gold; accuracy is measured. [default: gold in the labels, if any]
+
+        Gold that comes with the labels is taken for it where neither is given; for `gold`, where a
+        weighted method lacks skills.
     workers
-        Only these workers' labels count: a frame with a column worker and, if weights are to
-        follow from it, skill, as `hire` gives it; a list of workers; or a file.
+        Only these workers' labels count: column worker and, if weights are to follow from it,
+        skill, as workbench hire writes them.
+
+        A frame, as `hire` gives it; a list of workers; or a file.
     plan
-        In place of a method: what `plan` gave, or a file or frame with columns task, worker,
-        weight. Its labels count by its weights, all others do not.
+        In place of a method: a plan of workbench plan, columns task, worker, weight; its labels
+        count, by its weights, all others do not.
+
+        What `plan` gave, or a frame or a file.
     truncate
-        weighted-log-odds: skills are moved into [truncate, 1 − truncate]; 0.001 when not given.
+        weighted-log-odds: skills are moved into [X, 1 − X]. [default: 0.001]
     classes
-        Weighted methods: number of classes, where some are unused.
+        Weighted methods: number of classes, where some are unused. [default: those used]
     class_prior
-        Models but ebcc and bwa: "estimated" (the default; of glad not) or "uniform".
+        Models but ebcc and bwa: of the classes. [default: estimated; glad: uniform]
     iterations
-        Models: steps at most, 100 when not given (ebcc and bwa: 500).
+        Models: steps at most. [default: 100; ebcc, bwa: 500]
     restarts
-        ebcc: random starts, 10 when not given.
+        ebcc: random starts. [default: 10]
     calibrate
-        Models: confidences are calibrated by control tasks ("gold"), hidden from the model in
-        turn, or by a tenth of the labels, held out ("labels"), or not at all ("none"). When not
-        given ("auto"): by twenty labelled control tasks or more, else by labels, which corrects
-        too little where workers err together.
+        Models: calibrate the confidences by the control tasks, hidden from the model in turn, by a
+        tenth of the labels, held out, or not. [default: by twenty control tasks or more, else by
+        labels]
+
+        "auto", "gold", "labels" or "none"; labels correct too little where workers err together.
     start
         Models: an earlier result of the same model, to start from when there are more labels.
     duplicates
-        Which label counts when a worker labels a task twice: "first", "last", "all", or "error".
+        Which label counts when a worker labels a task twice. [default: error]
     save
-        A .parquet file for the answers. The labels, a Parquet file or folder of any size, are then
-        taken from disk, a part at a time (which takes DuckDB); majority and the models after Dawid
-        and Skene alone, with `class_prior`, `iterations` and `duplicates`. What fits where:
-        docs/formats.md.
+        For labels too many for memory: a .parquet file for the answers. The labels are then a
+        Parquet file or a folder of them, read from disk a part at a time; majority and the models
+        after Dawid and Skene.
+
+        It takes DuckDB, and of the options `class_prior`, `iterations` and `duplicates`. What fits
+        where: docs/formats.md.
     seed
         Of the draws among ties.
     progress

@@ -199,6 +199,13 @@ class LearningOptions:
         Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]
     delay
         LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate(skill=[0.9, 0.8, 0.6], tasks=50)
+    >>> wb.learn(crowd, options=wb.LearningOptions(schedule="2,3"), trials=3).best_set
+    ['w0']
     """
 
     price: float | None = None
@@ -223,6 +230,13 @@ class Replay:
         [default: recorded]
     patience
         Recorded: labels that come later after their task's first are late.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> labels = wb.simulate(tasks=20, workers=5, skill=0.9).labels
+    >>> len(wb.learn(labels, replay=wb.Replay(pool="all")).steps)
+    20
     """
 
     order: Order | None = None

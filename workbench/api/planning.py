@@ -277,44 +277,67 @@ def plan(
 
     Parameters
     ----------
-    labels, gold
-        Labels that the workers gave before, and the true ones. Of two classes a worker's skill is
-        the mean of what her gold answers say under a prior fitted to all workers'; of more, each
-        has a confusion matrix, drawn toward that of all workers.
+    labels
+        Instead of skills: labels the workers gave before, columns task, worker, label.
+
+        Of two classes a worker's skill is the mean of what her gold answers say under a prior
+        fitted to all workers'; of more, each has a confusion matrix, drawn toward that of all
+        workers.
+    gold
+        True labels to judge them by: columns task, gold. [default: gold in the labels, if any]
     tasks
-        Tasks to be labelled: a list, or the type of each.
+        Tasks to be labelled: columns task, task_type (or task alone).
+
+        A list, or the type of each, too.
     epsilon
-        Error each task may have. From ½ on (of two classes), nothing is bought.
+        Error each task may have.
+
+        From ½ on (of two classes), nothing is bought.
     total
-        In place of an error, what all labels together may cost: the lowest error common to all
-        tasks that it buys is sought.
+        In place of an error: what all labels may cost together; the lowest error common to all
+        tasks is sought.
     capacity
-        Most tasks a worker takes: one number, or by worker.
+        Most tasks a worker takes: a number for all, or a table worker, capacity.
     skills
-        In place of labels and gold: p by worker, a Series (NaN for one without history), or by
-        worker and task type.
+        Columns worker, task_type, skill; or worker and one column a task type.
+
+        Or a Series by worker (NaN for one without history).
     gold_types
-        Types of the gold tasks; a single type when None.
+        Types of the gold tasks: columns task, task_type. [default: one]
     costs
-        Price of a label by worker, or by worker and task type; 1 when None.
+        Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
     availability
-        Pairs (task, worker) that may be assigned, as a frame, a file or a list; all when None.
+        Who may label what, a row a pair: columns task, worker. [default: every pair]
+
+        A frame, a file or a list of pairs.
     have
-        Labels on record of the tasks, beside those of `labels`, which count anyway: each counts
-        toward its task's promise as much as its worker's skill says, costs nothing, takes nothing
-        of her capacity, and is not asked for again. "none" to count none.
-    least, most
-        Labels that each task may have, those on record included; no limit when None.
+        Labels on record of the tasks, beside the labels above, which count toward the promise
+        anyway; 'none' to count none.
+
+        Each counts as much as its worker's skill says, costs nothing, takes nothing of her
+        capacity, and is not asked for again.
+    least
+        Labels that each task gets at least, those on record included.
+    most
+        Labels that a task gets at most.
     promise
-        What ε is: each task's `exact` error under the model, or a `bound` on it, which takes about
-        twice the labels.
+        What the error is of each task: its exact error if skills are as given, or a bound on it,
+        which takes about twice the labels.
     gain
-        What a label counts: `bhattacharyya`, for the vote with log-odds weights, or `hoeffding`,
-        the paper's Lemma 1, for weights 2p − 1 and two classes.
+        What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.
+
+        `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
+        two classes.
     duplicates
-        Which label counts when a worker labelled a task twice: "first", "last", or "error".
-    time_limit, gap, threads, seed
-        Of the integer program: seconds, relative gap to stop at, threads, random seed.
+        Which label counts when a worker labels a task twice. [default: error]
+    time_limit
+        Seconds for the integer program.
+    gap
+        Relative gap to stop at.
+    threads
+        Threads of the solver.
+    seed
+        Random seed of the solver.
 
     Returns
     -------

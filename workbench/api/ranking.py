@@ -225,15 +225,18 @@ def leaderboard(
     Parameters
     ----------
     size
-        "small": 60 tasks of each crowd, three draws; "paper": whole crowds, five draws; "smoke": a
-        stand-in.
+        60 tasks of each crowd (small), whole crowds (paper), or a stand-in (smoke).
+
+        Three draws, five, or what it takes.
     kinds
         "aggregator", "rule", "learner", "policy"; all when empty. A majority is always there.
     crowds
         Data sets by name; all when empty. What is neither here nor to be downloaded is `missing`.
     plugins
         Files of one's own that register methods or crowds.
-    repetitions, seed, store, processes, stop, progress
+    repetitions
+        Draws of tasks, controls and labels.
+    seed, store, processes, stop, progress
         As for `run_study`: trials that the store has are not run again.
 
     Returns

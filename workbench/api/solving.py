@@ -308,26 +308,34 @@ def solve(
     Parameters
     ----------
     problem
-        An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`,
-        `SelectionProblem`, or `crowd_models.joint.JointProblem` (labels of several classes).
+        An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`, `SelectionProblem`,
+        or `crowd_models.joint.JointProblem` (labels of several classes).
     formulation
+        Integer program, its relaxation, the dual of that, or the relaxation over counts of equal
+        tasks and equal workers (typed).
+
         `ip`, `relaxation`, `dual` or `typed` of an assignment; `typed` of a problem stated by
         class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
         first that fits when None.
     epsilon
-        Error each task may have, in place of the requirement of an `AssignmentProblem`.
+        Error each task may have, in place of the file's epsilon or requirement.
     gain
-        What a label counts, for a file that states skills and ε: `hoeffding` (the paper's Lemma 1)
-        or `bhattacharyya`, which keeps the same promise with fewer labels if votes are weighted by
-        log-odds. That of the problem or file when None.
+        What a label counts, where the file states skills and epsilon: by Lemma 1, or by
+        Bhattacharyya's bound, which asks for fewer labels. [default: the file's, or hoeffding]
+
+        `bhattacharyya` keeps the same promise if votes are weighted by log-odds.
     route
-        `arrays`, straight into the solver, or `pyomo`, through the readable model.
+        Arrays straight into the solver, or through the Pyomo model.
     method
-        Of `ip`: `patterns`, `mip` or `highs`; of `typed`: `lp` or `cutting-planes`.
-    time_limit, threads
-        Seconds for the solver, and its threads.
+        Of the integer program: patterns (column generation), mip (heuristic, then branch and
+        bound), highs (branch and bound alone). Of typed: lp, or cutting-planes for very many
+        workers.
+    time_limit
+        Seconds for the solver.
     gap
         Relative gap that is enough.
+    threads
+        Threads of the solver.
     exact
         Prove the bound in rational arithmetic.
     seed
@@ -337,9 +345,10 @@ def solve(
     keep_on_interrupt
         Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
     proof
-        File to write the proof to, of an integer program in a .json file: the plan and its bound,
-        a bound alone, or that there is no plan. `workbench verify` recomputes it. Where nothing is
-        proven nothing is written.
+        Write what is proven, for workbench verify FILE PROOF (.json).
+
+        Of an integer program in a .json file: the plan and its bound, a bound alone, or that there
+        is no plan. Where nothing is proven nothing is written.
 
     Returns
     -------
@@ -496,14 +505,16 @@ def export(
 
     Parameters
     ----------
-    problem, epsilon, gain
-        As of `solve`.
-    formulation
-        `ip`, `relaxation`, `dual` or `typed`.
+    problem, formulation, epsilon, gain
+        As for `solve`.
     format
-        `lp` or `mps`, the model. Of a proof: `sol`, its plan in MIPLIB's form; `vipr`, all of it
-        as a VIPR 1.1 certificate, for checkers that others wrote.
+        Kind of file. [default: as the file's name ends, else lp]
+
+        `lp` or `mps`, the model. Of a proof: `sol`, its plan in MIPLIB's form; `vipr`, all of it as
+        a VIPR 1.1 certificate, for checkers that others wrote.
     proof
+        Proof by workbench solve --proof: for .sol and .vipr.
+
         File that `solve` wrote for the problem's .json file; it is checked first.
 
     Raises

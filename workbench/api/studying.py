@@ -222,25 +222,48 @@ def run_study(
     name
         A study of the catalog (`workbench study list`), or a .py file of one's own.
     size
-        `smoke` (seconds), `small` (a minute, the default) or `paper` (as published).
-    repetitions, seed, set
-        In place of the study's own: how often each point is run, the seed (0), values by
-        parameter.
+        Which of the study's sweeps: seconds (smoke), a minute (small), or as published (paper).
+        [default: small]
+    repetitions
+        How often each point is run.
+    seed
+        Random seed. [default: 0]
+    set
+        Values of a parameter, in place of the sweep's. Repeatable.
+
+        By parameter.
     store
-        File that keeps the trials; what it has already is not run again.
+        File that keeps the trials.
+
+        What it has already is not run again.
     processes
-        Trials at a time on this machine; one a core when None.
-    scheduler, tls_ca, tls_cert, tls_key, insecure
-        A Dask cluster in place of this machine: its address and certificates (PEM).
+        Workers here. [default: cores]
+    scheduler
+        Run on the Dask cluster at this address.
+    tls_ca
+        Certificate of the cluster's authority (PEM).
+    tls_cert
+        Your certificate for the cluster (PEM).
+    tls_key
+        Its private key (PEM).
+    insecure
+        Trust whoever answers at the cluster's address.
     shard
-        "I/N": run one of N parts, into a file of its own.
-    deadline, memory
-        Seconds and megabytes that a trial may take, in place of the study's own.
+        Run one of N parts, as I/N, into a file of its own.
+    deadline
+        Seconds for a trial.
+
+        In place of the study's own.
+    memory
+        Megabytes for a trial (on Linux).
+
+        In place of the study's own.
     retry
         Run failed trials again.
     fresh
-        Run again what was made by other code than today's; without it such trials are kept, and
-        counted in `progress.older`.
+        Run again what was made by other code than today's.
+
+        Without it such trials are kept, and counted in `progress.older`.
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress

@@ -34,28 +34,23 @@ def command() -> None:
 
 
 STORE = click.argument("store", type=click.Path(path_type=Path))
-ANSWERS = options.csv(
-    "--answers",
-    "One answer a task: columns task, label, confidence (or without); an empty label is wrong.",
-    required=True,
-)
-ERROR = options.number("--error", "Share of the answers that may be wrong.", 0.1)
-RISK = options.number("--risk", "Chance at most that the proof is false.", 0.05)
+ANSWERS = options.csv("--answers", required=True)
+ERROR = options.number("--error", default=0.1)
+RISK = options.number("--risk", default=0.05)
 
 
 @options.command(
     "workbench audit start audit.sqlite --answers answers.csv --error 0.1 --risk 0.05",
     group=command,
     draws=None,
+    of=("auditing:audit",),
 )
 @STORE
 @ANSWERS
 @ERROR
 @RISK
-@options.number(
-    "--share", "Certify so many of the answers, the most confident first; the others are listed."
-)
-@options.whole("--seed", "Of the draws, for studies. [default: secret, from the operating system]")
+@options.number("--share")
+@options.whole("--seed")
 def start(
     store: Path,
     answers: str,
@@ -169,13 +164,15 @@ def status(
 
 
 @options.command(
-    "workbench audit plan --answers answers.csv --error 0.1 --risk 0.05", group=command
+    "workbench audit plan --answers answers.csv --error 0.1 --risk 0.05",
+    group=command,
+    of=("auditing:plan_audit", "auditing:audit"),
 )
 @ANSWERS
 @ERROR
 @RISK
-@options.csv("--gold", "True labels of some tasks, to see what it would have cost: task, gold.")
-@options.whole("--runs", "Audits that are rehearsed for each row.", 100, least=2)
+@options.csv("--gold")
+@options.whole("--runs", default=100, least=2)
 def plan(
     answers: str,
     error: float,

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     "workbench check --labels labels.csv --gold gold.csv --out workers.csv --plot check.png",
     plugins=True,
     details=True,
+    of=("checking:check",),
 )
-@options.labels("Labels: columns task, worker, label.", required=True, duplicates=False)
-@options.csv(
-    "--gold",
-    "True labels of some or all tasks: columns task, gold. [default: gold in --labels, if any]",
-)
+@options.labels(required=True, duplicates=False)
+@options.csv("--gold")
 @options.path("--plot", "Picture to write, a .png.", ".png")
 @options.path("--out", "One row a worker: skill, interval, group, a .csv.", ".csv")
 def command(

@@ -347,7 +347,7 @@ def import_(state: Path, store: Path, as_json: bool) -> int:
     plugins=True,
 )
 @STORE
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@options.whole("--port", "Port to listen at.", 8000, most=65535)
 @click.option(
     "--host",
     default="127.0.0.1",

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     "workbench convert export.json --to labels --out labels.csv",
     "workbench convert results.csv --to label-studio --pseudonyms --out tasks.json",
     plugins=True,
+    of=("converting:convert",),
 )
 @click.argument("labels", metavar="FILE")
 @options.reading()
-@options.choice("--to", options.FORMATS, "Form to write.", required=True)
-@options.csv("--gold", "True labels, columns task, gold. [default: gold in FILE, if any]")
-@options.flag("--pseudonyms", "Call workers w1, w2, …, in an order drawn by --seed.")
+@options.choice("--to", options.FORMATS, required=True)
+@options.csv("--gold")
+@options.flag("--pseudonyms")
 @options.path("--out", "File to write; without it the labels go to standard output.")
 def command(
     labels: LabelFile,

@@ -16,10 +16,11 @@ FORMATS = ("lp", "mps", "sol", "vipr")
     "workbench export problem.json --format mps --out problem.mps",
     "workbench export problem.json --proof problem.proof.json --out problem.vipr",
     draws=False,
+    of=("solving:export", "solving:solve"),
 )
 @options.problem_options
-@options.choice("--format", FORMATS, "Kind of file; as --out ends, else lp.")
-@options.path("--proof", "Proof by `workbench solve --proof`: for .sol and .vipr.", ".json")
+@options.choice("--format", FORMATS)
+@options.path("--proof", None, ".json")
 @options.path("--out", "File to write; without it the model goes to standard output.")
 def command(
     file: str,

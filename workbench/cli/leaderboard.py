@@ -17,13 +17,9 @@ from workbench.cli.study import reporter
     "workbench leaderboard --crowd bluebird --crowd rte --kind aggregator --plugin mine.py",
     plugins=True,
     details=True,
+    of=("ranking:leaderboard",),
 )
-@options.choice(
-    "--size",
-    ("smoke", "small", "paper"),
-    "60 tasks of each crowd (small), whole crowds (paper), or a stand-in (smoke).",
-    "small",
-)
+@options.choice("--size", ("smoke", "small", "paper"), default="small")
 @options.choice(
     "--kind",
     ("aggregator", "rule", "learner", "policy"),
@@ -36,9 +32,9 @@ from workbench.cli.study import reporter
     multiple=True,
     help="A recorded crowd: see workbench data list. Repeatable. [default: all]",
 )
-@options.whole("--repetitions", "Draws of tasks, controls and labels.", least=1)
+@options.whole("--repetitions", least=1)
 @options.store_option
-@options.whole("--processes", "Workers here.  [default: cores]", least=1, most=1024)
+@options.whole("--processes", least=1, most=1024)
 @options.path("--out", "Page (.html), table for a page (.md) or table.", ".html", ".md", ".csv")
 @options.path("--plot", "Picture to write: curves, a panel a crowd.", ".png")
 def command(

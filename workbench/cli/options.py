@@ -76,7 +76,9 @@ class Documented(click.Command):
                 texts = [parameters(function) for function in self.functions]
                 if self.simulates and option.name in SIMULATED:
                     texts = [parameters(SIMULATE)]
-                option.help = next(filter(None, (text.get(option.name) for text in texts)), None)
+                names = option.name, option.opts[0].lstrip("-")
+                said = (text[name] for text in texts for name in names if name in text)
+                option.help = next(said, None)
 
     @property
     def simulates(self) -> bool:
@@ -120,7 +122,7 @@ def command(
             settings = {"cls": DocumentedGroup, "invoke_without_command": True}
         maker: Any = click.command(name, epilog=epilog, **settings)
         result: Documented = maker(_results_apart(function))
-        result.functions = (*kind.get("of", ()), "inputs:given")
+        result.functions = (*kind.get("of", ()), "inputs:given", "studying:run_study")
         # What is added here comes last in the help.
         common = [details_option] if kind.get("details") else []
         common += [plugin_option] if kind.get("plugins") else []
@@ -188,7 +190,7 @@ def flag(name: str, help: str | None = None) -> Decorator[Any]:
     return click.option(name, is_flag=True, help=help)
 
 
-def path(name: str, help: str, *endings: str, **more: Any) -> Decorator[Any]:
+def path(name: str, help: str | None, *endings: str, **more: Any) -> Decorator[Any]:
     """A file that is written, looked at before the work starts: `--out PATH`.
 
     Parameters
@@ -451,7 +453,6 @@ json_option = click.option(
 store_option = click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="File that keeps the trials.",
     default=Path("studies.sqlite"),
     show_default=True,
 )
@@ -461,22 +462,9 @@ FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 def problem_options(function: Function) -> Function:
     """Add FILE, `--formulation`, `--epsilon` and `--gain`."""
     for option in (
-        choice(
-            "--gain",
-            ("hoeffding", "bhattacharyya"),
-            "What a label counts, where FILE states skills and epsilon: by Lemma 1, or by "
-            "Bhattacharyya's bound, which asks for fewer labels. Default: FILE's, or hoeffding.",
-        ),
-        number(
-            "--epsilon", "Error each task may have, in place of the file's epsilon or requirement."
-        ),
-        choice(
-            "--formulation",
-            FORMULATIONS,
-            "Integer program, its relaxation, the dual of that, or the relaxation over counts of "
-            "equal tasks and equal workers.",
-            "ip",
-        ),
+        choice("--gain", ("hoeffding", "bhattacharyya")),
+        number("--epsilon"),
+        choice("--formulation", FORMULATIONS, default="ip"),
         click.argument("file", type=click.Path()),
     ):
         function = option(function)

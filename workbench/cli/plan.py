@@ -19,60 +19,25 @@ from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_f
     "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv",
     plugins=True,
     details=True,
+    of=("planning:plan",),
 )
-@options.csv("--skills", "Columns worker, task_type, skill; or worker and one column a task type.")
-@options.labels("Instead of skills: labels the workers gave before, columns task, worker, label.")
-@options.csv(
-    "--gold",
-    "True labels to judge them by: columns task, gold. [default: gold in --labels, if any]",
-)
-@options.csv("--gold-types", "Types of the gold tasks: task, task_type.")
-@options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
-@click.option(
-    "--capacity",
-    required=True,
-    metavar="N|CSV",
-    help="Most tasks a worker takes: a number for all, or a table worker, capacity.",
-)
-@options.number("--epsilon", "Error each task may have.")
-@options.number(
-    "--total",
-    "In place of --epsilon: what all labels may cost together; the lowest error common to all "
-    "tasks is sought.",
-)
-@options.csv("--costs", "Columns worker, task_type, cost; or worker, cost.")
-@click.option(
-    "--available",
-    "--availability",
-    "availability",
-    metavar="CSV",
-    help="Who may label what, a row a pair: columns task, worker; every pair without it.",
-)
-@click.option(
-    "--have",
-    metavar="CSV",
-    help="Labels on record of the tasks, beside those in --labels, which count toward the promise "
-    "anyway; 'none' to count none.",
-)
-@options.whole(
-    "--least", "Labels that each task gets at least, those on record included.", most=10**6
-)
-@options.whole("--most", "Labels that it gets at most.", least=1, most=10**6)
-@options.choice(
-    "--promise",
-    ("exact", "bound"),
-    "What --epsilon is of each task: its exact error if skills are as given, or a bound on it, "
-    "which takes about twice the labels.",
-    "exact",
-)
-@options.choice(
-    "--gain",
-    ("bhattacharyya", "hoeffding"),
-    "What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.",
-    "bhattacharyya",
-)
-@options.seconds("For the integer program.", 30.0)
-@options.number("--gap", "Relative gap to stop at.", 0.0)
+@options.csv("--skills")
+@options.labels()
+@options.csv("--gold")
+@options.csv("--gold-types")
+@options.csv("--tasks", required=True)
+@options.text("--capacity", "N|CSV", required=True)
+@options.number("--epsilon")
+@options.number("--total")
+@options.csv("--costs")
+@click.option("--available", "--availability", "availability", metavar="CSV")
+@options.csv("--have")
+@options.whole("--least", most=10**6)
+@options.whole("--most", least=1, most=10**6)
+@options.choice("--promise", ("exact", "bound"), default="exact")
+@options.choice("--gain", ("bhattacharyya", "hoeffding"), default="bhattacharyya")
+@options.seconds(default=30.0)
+@options.number("--gap", default=0.0)
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
 @options.path("--plot", "Picture of who gives how many labels, and the errors, a .png.", ".png")
 @options.path(

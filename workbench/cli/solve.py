@@ -16,32 +16,22 @@ ROUTES = ("arrays", "pyomo")
 METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
 
 
-@options.command("workbench solve problem.json --time-limit 60 --out assignment.csv", details=True)
+@options.command(
+    "workbench solve problem.json --time-limit 60 --out assignment.csv",
+    details=True,
+    of=("solving:solve",),
+)
 @options.problem_options
-@options.choice(
-    "--route",
-    ROUTES,
-    "Arrays straight into the solver, or through the Pyomo model.",
-    "arrays",
-)
-@options.choice(
-    "--method",
-    METHODS,
-    "Of the integer program: patterns (column generation), mip (heuristic, then branch and "
-    "bound), highs (branch and bound alone). Of typed: lp, or cutting-planes for very many "
-    "workers.",
-    "auto",
-)
-@options.seconds("Seconds for the solver.")
-@options.number("--gap", "Relative gap that is enough.", 0.0)
-@options.whole("--threads", "Threads of the solver.", 1, least=1, most=1024)
-@options.flag("--exact", "Prove the bound in rational arithmetic.")
+@options.choice("--route", ROUTES, default="arrays")
+@options.choice("--method", METHODS, default="auto")
+@options.seconds()
+@options.number("--gap", default=0.0)
+@options.whole("--threads", default=1, least=1, most=1024)
+@options.flag("--exact")
 @options.path(
     "--out", "Write the pairs task,worker (.csv) or the whole answer (.json).", ".csv", ".json"
 )
-@options.path(
-    "--proof", "Write what is proven, for `workbench verify FILE PROOF` (.json).", ".json"
-)
+@options.path("--proof", None, ".json")
 @options.path("--plot", "Draw cost and bound over time, of the integer program (.png).", ".png")
 def command(
     file: str,

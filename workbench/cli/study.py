@@ -63,15 +63,11 @@ def request_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "assignments",
             metavar="NAME=VALUE,…",
             multiple=True,
-            help="Values of a parameter, in place of the sweep's. Repeatable.",
+            help=None,
         ),
-        options.whole("--seed", "Random seed.  [default: 0]"),
-        options.whole("--repetitions", "How often each point is run.", least=1),
-        options.choice(
-            "--size",
-            ("smoke", "small", "paper"),
-            "Which of the study's sweeps: seconds, a minute, or as published.  [default: small]",
-        ),
+        options.whole("--seed"),
+        options.whole("--repetitions", least=1),
+        options.choice("--size", ("smoke", "small", "paper")),
     ):
         function = option(function)
     return function
@@ -144,19 +140,17 @@ def show(name: str, as_json: bool, **arguments: Any) -> None:
 @click.argument("name")
 @request_options
 @store_option
-@options.whole("--processes", "Workers here.  [default: cores]", least=1, most=1024)
-@click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
-@click.option("--tls-ca", type=PEM, help="Certificate of the cluster's authority (PEM).")
-@click.option("--tls-cert", type=PEM, help="Your certificate for the cluster (PEM).")
-@click.option("--tls-key", type=PEM, help="Its private key (PEM).")
-@options.flag("--insecure", "Trust whoever answers at --scheduler.")
-@click.option("--shard", metavar="I/N", help="Run one of N parts, into a file of its own.")
-@click.option("--deadline", type=click.FloatRange(0, min_open=True), help="Seconds for a trial.")
-@click.option(
-    "--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial (on Linux)."
-)
-@options.flag("--retry", "Run failed trials again.")
-@options.flag("--fresh", "Run again what was made by other code than today's.")
+@options.whole("--processes", least=1, most=1024)
+@options.text("--scheduler", "ADDRESS")
+@click.option("--tls-ca", type=PEM)
+@click.option("--tls-cert", type=PEM)
+@click.option("--tls-key", type=PEM)
+@options.flag("--insecure")
+@options.text("--shard", "I/N")
+@click.option("--deadline", type=click.FloatRange(0, min_open=True))
+@click.option("--memory", type=click.FloatRange(0, min_open=True))
+@options.flag("--retry")
+@options.flag("--fresh")
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
