@@ -51,6 +51,7 @@ def test_by_name_and_saved_now_and_then_it_is_the_rehearsal(policy, data, tmp_pa
         total=40.0,
         costs={"w0": 0.5},
         groups=group,
+        skills={f"w{j}": 0.8 for j in range(1, m)} if policy == "sequential-plan" else None,
         policy=policy,
         seed=3,
     )

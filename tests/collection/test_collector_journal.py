@@ -33,6 +33,8 @@ def begun(policy: str, path=None, **changes) -> Collector:
         settings |= {"epsilon": 0.1, "gold": {f"g{i}": i % 2 for i in range(4)}}
     if policy not in (*VISITS, *STREAMS):
         settings |= {"total": 40.0, "costs": {"w0": 0.5}}
+    if policy == "sequential-plan":
+        settings |= {"skills": dict.fromkeys(WORKERS[1:], 0.8)}
     return Collector(TASKS, WORKERS, policy=policy, **{**settings, **changes})
 
 

@@ -13,7 +13,9 @@ from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 
 WORKERS = [f"w{j}" for j in range(6)]
-EVERYWHERE = [name for name in POLICIES if name not in {"algorithm-2", "re-solve", "dual-descent"}]
+ELSEWHERE = {"algorithm-2", "re-solve", "dual-descent", "sequential-plan"}
+"""Of workers who arrive, or whose skill is known."""
+EVERYWHERE = [name for name in POLICIES if name not in ELSEWHERE]
 
 
 def recorded(tasks=10, seed=0, skill=0.8):

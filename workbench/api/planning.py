@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -25,12 +25,15 @@ from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import Duplicates
 
 if TYPE_CHECKING:
+    from workbench.api.label_plan import SequentialPlan
     from workbench.solving import Solution
 
 Pairs: TypeAlias = "Table | Iterable[tuple[Any, Any]]"
 """Pairs (task, worker)."""
 History: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any] | None]"
 """Labels that workers gave before, the true ones, and the types of their tasks."""
+Sequential: TypeAlias = "bool | Literal['error', 'mean', 'posterior']"
+"""Whether labels are looked at, and what is promised: `True` is "error"."""
 HIDDEN = ("assignment", "task_weights", "worker_prices")
 """What goes by index, where a plan goes by name."""
 
@@ -267,12 +270,13 @@ def plan(
     most: int | None = None,
     promise: room.Promise = "exact",
     gain: str = "bhattacharyya",
+    sequential: Sequential = False,
     duplicates: Duplicates | None = None,
     time_limit: float = 30.0,
     gap: float = 0.0,
     threads: int = 1,
     seed: int = 0,
-) -> Plan:
+) -> Plan | SequentialPlan:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Parameters
@@ -328,6 +332,12 @@ def plan(
 
         `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
         two classes.
+    sequential
+        Buy labels one by one, each looked at: promise each task's error, the mean, or the
+        posterior error at which a task is closed; two classes.
+
+        `True` is "error". Without `total`, `availability`, `have`, `least`, `most`, and with
+        `promise` and `gain` left as they are.
     duplicates
         Which label counts when a worker labels a task twice. [default: error]
     time_limit
@@ -341,7 +351,7 @@ def plan(
 
     Returns
     -------
-    Plan
+    Plan or, where it is sequential, SequentialPlan
         Also when none was proven the cheapest, or there is none: see `solved` and `message`.
 
     Raises
@@ -379,6 +389,25 @@ def plan(
     capacity = to_pandas(capacity)
     limits = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
+    if sequential is not False:
+        fixed = {"total": total, "availability": availability, "have": have}
+        fixed |= {"least": least, "most": most}
+        fixed |= {"promise": promise != "exact" or None, "gain": gain != "bhattacharyya" or None}
+        prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
+        from workbench.api.label_plan import label_plan, sequential_promise
+
+        return label_plan(
+            _two_classes(ability, [name for name, value in fixed.items() if value is not None]),
+            kinds,
+            workers,
+            limits,
+            prices,
+            epsilon,
+            sequential_promise(sequential),
+            gap=gap,
+            time_limit=time_limit,
+            seed=seed,
+        )
     pairs = None
     if availability is not None:
         pairs, workers = _pairs(availability, named, workers)
@@ -430,6 +459,17 @@ def plan(
         total,
         error,
     )
+
+
+def _two_classes(
+    ability: pd.DataFrame | pd.Series[Any] | room.Confusions, refused: list[str]
+) -> pd.DataFrame | pd.Series[Any]:
+    """Skills of two classes, and nothing asked for that a sequential plan does not take."""
+    if refused:
+        raise InputError(f"{refused[0]}: goes with a plan made ahead; leave it or `sequential` out")
+    if isinstance(ability, room.Confusions):
+        raise InputError("sequential: is for two classes; plan several ahead")
+    return ability
 
 
 def listed(levels: pd.Series[Any]) -> str:

@@ -33,9 +33,9 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.exact_error import error_problem, log_odds
 from crowd_models.gains import GAINS
-from crowd_models.sequential_policies import Promise, SequentialProblem
+from crowd_models.sequential_policies import Promise
 from workbench.accuracy.error_rate import vote_errors
-from workbench.assignment.label_by_label import execute
+from workbench.assignment.label_by_label import by_class, execute
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, generator
 from workbench.solving import Termination, solve
@@ -255,7 +255,7 @@ def sequential(
     decided = None
     if plan.assignment is not None:
         decided = _until_decided(crowd, plan.assignment > 0.5, trials, rng)
-    problem, classes = _by_class(crowd, epsilon)
+    problem, classes = by_class(crowd.skill, crowd.tasks, crowd.capacity, crowd.prices, epsilon)
     promised: list[tuple[str, Promise, list[_Loop | None]]] = [
         (POSTERIOR, "posterior", [sure]),
         (ERROR, "error", [sure, decided]),
@@ -281,27 +281,6 @@ def _cheapest(name: str, bound: float, loops: list[_Loop]) -> Rung:
         _se(best.cost),
         _se(best.error),
     )
-
-
-def _by_class(crowd: LadderCrowd, epsilon: float) -> tuple[SequentialProblem, IntArray]:
-    """Merge equal workers; and give the class of each worker, −1 for who only guesses."""
-    ability = np.maximum(crowd.skill, 1.0 - crowd.skill)
-    columns, place = np.unique(np.concatenate([ability, crowd.prices]), axis=1, return_inverse=True)
-    place = place.ravel()
-    types = len(crowd.tasks)
-    useful: BoolArray = np.asarray((columns[:types] > 0.5).any(axis=0))
-    if not useful.any():
-        useful[:1] = True  # then no promise can be kept, and the program says so
-    supply = np.bincount(place, crowd.capacity, minlength=len(useful))[useful]
-    number = np.where(useful, np.cumsum(useful) - 1, -1)
-    problem = SequentialProblem(
-        columns[:types, useful],
-        crowd.tasks.astype(np.float64),
-        supply.astype(np.float64),
-        epsilon,
-        columns[types:, useful],
-    )
-    return problem, number[place]
 
 
 def _optimal(

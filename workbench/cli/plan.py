@@ -36,6 +36,7 @@ from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_f
 @options.whole("--most", least=1, most=10**6)
 @options.choice("--promise", ("exact", "bound"), default="exact")
 @options.choice("--gain", ("bhattacharyya", "hoeffding"), default="bhattacharyya")
+@options.choice("--sequential", ("error", "mean", "posterior"))
 @options.seconds(default=30.0)
 @options.number("--gap", default=0.0)
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
@@ -63,6 +64,7 @@ def command(
     from it.
     """
     from workbench import api
+    from workbench.api.planning import Plan
 
     if (arguments["epsilon"] is None) == (arguments["total"] is None):
         raise InputError("give --epsilon, the error of each task, or --total, a budget for all")
@@ -70,8 +72,17 @@ def command(
         raise InputError("--to goes with --out: give the .json to write")
     if out is not None and (out.suffix.lower() == ".json") != (to is not None):
         raise InputError(f"--out {out}: give a .csv, or with --to a .json")
+    if arguments["sequential"] is None:
+        arguments["sequential"] = False
+    elif vote is not None or to is not None or plot is not None:
+        raise InputError(
+            "--sequential: there is no --vote, --to or --plot of what is not chosen yet"
+        )
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
+    if not isinstance(plan, Plan):
+        deliver(plan, as_json, out=out, there=plan.message is None)
+        return 0 if plan.message is None else 1
     if vote is not None and plan.message is None:
         write_files({vote: as_csv(plan.vote, vote)})
     there = plan.message is None

@@ -2,10 +2,11 @@
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `beliefs` what
 labels say of tasks and workers, `sure` the policy that uses it, `groups` workers who err together,
-`mixed` the policy for them and for unlike prices; `by_task`, `by_visit`, `fixed` and `rivals` hold
-policies of others, `simulated` and `recorded` where labels come from in a rehearsal, `answers` the
-rehearsal, `honest` how wrong labels are measured to be, `collector` the service that asks by name
-and is saved at any step. `POLICIES` lists the policies.
+`mixed` the policy for them and for unlike prices; `sequential_plan` that of known skills;
+`by_task`, `by_visit`, `fixed` and `rivals` hold policies of others, `simulated` and `recorded`
+where labels come from in a rehearsal, `answers` the rehearsal, `honest` how wrong labels are
+measured to be, `collector` the service that asks by name and is saved at any step. `POLICIES` lists
+the policies.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ _POLICIES = {
         "mixed:Mixed",
         "the label that tells most for its price, groups counted for what they add",
         "beyond the papers: Lindley (1956); Kish (1965)",
+    ),
+    "sequential-plan": (
+        "sequential_plan:LabelByLabel",
+        "skills known: the sequential optimum carried out, label by label",
+        "beyond the papers: Wald (1945); Arrow, Blackwell, Girshick (1949)",
     ),
     "fixed": (
         "fixed:Fixed",

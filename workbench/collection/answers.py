@@ -54,7 +54,7 @@ class Collected:
 
 
 def rehearse(
-    policy: type[Policy],
+    policy: Callable[[Ledger, Goal, Seed], Policy],
     pool: Pool,
     answers: Answers,
     goal: Goal,

@@ -26,9 +26,9 @@ Source: Wald (1945); Arrow, Blackwell, Girshick (1949); Lovejoy (1991) for bound
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -194,6 +194,20 @@ class ErrorRule:
         """V(0): no policy of a task is charged less."""
         return float(self.value[0])
 
+    @property
+    def closes_at(self) -> float:
+        """Posterior error at which a task is closed: stopping pays up to one, V being concave."""
+        return float(self.wrong[self.choice < 0].max())
+
+    def saved(self) -> dict[str, Any]:
+        """All of it in values that JSON knows."""
+        return _saved(self)
+
+    @classmethod
+    def loaded(cls, saved: Mapping[str, Any]) -> Self:
+        """Take up what `saved` gave."""
+        return cls(**_arrays(saved, whole=("asked", "choice")))
+
     def closing(self, lead: FloatArray) -> FloatArray:
         """μ b."""
         return self.per_error * error_at(lead)
@@ -300,6 +314,20 @@ class PosteriorRule:
     asked: IntArray
     bound: float
 
+    @property
+    def closes_at(self) -> float:
+        """Posterior error at which a task is closed."""
+        return float(error_at(np.array(self.enough)))
+
+    def saved(self) -> dict[str, Any]:
+        """All of it in values that JSON knows."""
+        return _saved(self)
+
+    @classmethod
+    def loaded(cls, saved: Mapping[str, Any]) -> Self:
+        """Take up what `saved` gave."""
+        return cls(**_arrays(saved, whole=("asked",)))
+
     def closing(self, lead: FloatArray) -> FloatArray:
         """0 from `enough` on, infinite below."""
         return np.where(lead >= self.enough, 0.0, np.inf)
@@ -364,6 +392,22 @@ def posterior_rule(
     useful = np.array(useful, dtype=bool) | (start <= start.min(initial=np.inf))
     bound = float(start.min(initial=np.inf))
     return PosteriorRule(weight, charge, enough, value, asked[useful], bound)
+
+
+def _saved(rule: ErrorRule | PosteriorRule) -> dict[str, Any]:
+    """Fields in values that JSON knows."""
+    values = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+
+def _arrays(saved: Mapping[str, Any], whole: tuple[str, ...]) -> dict[str, Any]:
+    """Lists as arrays, of whole numbers or not."""
+    return {
+        name: np.array(value, dtype=np.int64 if name in whole else np.float64)
+        if isinstance(value, list)
+        else float(value)
+        for name, value in saved.items()
+    }
 
 
 def _asking(rule: Rule, charge: FloatArray, lead: FloatArray, workers: IntArray) -> FloatArray:

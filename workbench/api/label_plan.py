@@ -1,0 +1,316 @@
+"""`plan(..., sequential=…)`: prices, and a closing rule, by which labels are bought one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from crowd_models.sequential_policies import PROMISES, Promise
+from workbench.api import inputs
+from workbench.api.inputs import Ids
+from workbench.api.result import Result, facts, percent
+from workbench.assignment.label_by_label import LabelPlan, closing_rules, plan_labels
+from workbench.base import checks
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import stream
+from workbench.base.text import Columns, tabled
+from workbench.collection.answers import Answers, rehearse
+from workbench.collection.policy import Goal, Policy
+from workbench.collection.pool import Ledger, Pool
+from workbench.collection.sequential_plan import LabelByLabel
+from workbench.collection.setup import one_coin
+from workbench.crowd import align
+from workbench.solving import versions
+from workbench.solving.sequential import SequentialOptimum
+
+TRIALS = 10
+"""Simulations."""
+RULES: Columns = {
+    "task_type": ("task type", ""),
+    "share": ("share", ".3f"),
+    "closes_at": ("closed at", ".4f"),
+    "labels": ("labels", ".3f"),
+    "error": ("error", ".4f"),
+}
+KEEPS = {
+    "error": "each task is wrong with a chance of at most {}",
+    "mean": "in the mean {} of the tasks are wrong at most",
+    "posterior": "no task is closed before its posterior error is at most {}",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SequentialPlan(Result):
+    """How labels are bought one by one by workers of known skill, and what that costs.
+
+    Attributes
+    ----------
+    prices
+        A row a worker: `worker, skill` by type where there is one, `time` (what a label of hers is
+        charged beyond its price, λ), `labels` (that she gives in the mean).
+    rules
+        A row a rule: `task_type, share` of its tasks, drawn by lot, `closes_at` (the posterior
+        error at which a task is closed), `labels` and `error` in the mean.
+    error_prices
+        By task type, what an error is charged, μ; 0 where the posterior is promised.
+    options
+        Of the policy "sequential-plan" of `Collector`, with the workers in the order of `prices`.
+    promise, epsilon
+        What is promised: `error`, `mean` or `posterior`.
+    lower_bound, cost
+        No policy of known skills that keeps the promise costs less; what this costs in the mean,
+        None where there is none.
+    simulated
+        Of trials with capacities always held: `cost, cost_se, error, error_se, closed, trials`;
+        None where there is no plan.
+    """
+
+    prices: pd.DataFrame
+    rules: pd.DataFrame
+    error_prices: pd.Series[Any]
+    options: dict[str, Any]
+    promise: str
+    epsilon: float
+    tasks: int
+    lower_bound: float
+    cost: float | None
+    simulated: dict[str, float] | None
+    without_history: tuple[Any, ...]
+    seconds: float
+    versions: dict[str, str]
+
+    @property
+    def message(self) -> str | None:
+        """What to do where there is no plan."""
+        if self.cost is not None:
+            return None
+        return (
+            f"No policy within the capacities keeps the promise at ε = {self.epsilon:g}: give more "
+            "workers, larger capacities or a larger ε."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give a row a worker: what her time is worth, and how many labels she gives."""
+        return self.prices
+
+    def verdict(self) -> list[str]:
+        """Say what it costs, what no policy costs less than, and what was simulated."""
+        if self.cost is None or self.simulated is None:
+            return [str(self.message)]
+        ran = self.simulated
+        kept = KEEPS[self.promise].format(percent(self.epsilon))
+        return [
+            f"Ask for one label at a time: {self.cost:,.6g} in the mean for {self.tasks} tasks, "
+            f"and no policy costs less than {self.lower_bound:,.6g}.",
+            f"Proven, if workers err independently and skills are as given, capacities held in "
+            f"the mean: {kept}.",
+            f"Simulated, capacities always held: {ran['cost']:,.6g} ± {ran['cost_se']:.2g}, "
+            f"{percent(ran['error'])} ± {percent(ran['error_se'])} wrong, "
+            f"{percent(ran['closed'])} of the tasks closed ({TRIALS} trials).",
+            *(
+                [f"{many} workers are not asked: nobody knows their skill."]
+                if (many := len(self.without_history))
+                else []
+            ),
+        ]
+
+    def brief(self) -> str:
+        """Lay the rules out."""
+        return tabled(self.rules.to_dict("records"), RULES)
+
+    def details(self) -> str:
+        """Give bound, prices and rules."""
+        if self.cost is None:
+            return str(self.message)
+        dear = self.prices["time"].max()
+        rows = {
+            "cost": f"{self.cost:.10g}",
+            "proven bound": f"{self.lower_bound:.10g} (gap "
+            f"{percent(1 - self.lower_bound / max(self.cost, 1e-300), 3)})",
+            "time": f"charged up to {dear:.4g} a label beside its price",
+            "error": ", ".join(f"{kind} {mu:.4g}" for kind, mu in self.error_prices.items())
+            + " charged for one",
+        }
+        how = (
+            "A task draws one of its type's rules by their shares. It is closed at the rule's "
+            "posterior error; until then it asks the worker with whom price, time and what follows "
+            "are least."
+        )
+        return f"{facts(rows.items())}\n\n{self.brief()}\n\n{how}"
+
+    def _payload(self) -> dict[str, Any]:
+        return {
+            **super()._payload(),
+            "prices": self.prices.to_dict("records"),
+            "rules": self.rules.to_dict("records"),
+            "error_prices": self.error_prices.to_dict(),
+            "message": self.message,
+        }
+
+
+def sequential_promise(sequential: bool | str) -> Promise:
+    """What `sequential` promises.
+
+    Raises
+    ------
+    InputError
+        Another word.
+    """
+    for promise in PROMISES:
+        if sequential == promise or (sequential is True and promise == "error"):
+            return promise
+    raise InputError(
+        f"sequential is {sequential!r}: use one of {', '.join(PROMISES)}, or True for error"
+    )
+
+
+def label_plan(
+    ability: pd.DataFrame | pd.Series[Any],
+    kinds: pd.Series[Any],
+    workers: Ids,
+    capacity: pd.Series[int] | int,
+    costs: pd.DataFrame | pd.Series[Any] | None,
+    epsilon: float | None,
+    promise: Promise,
+    *,
+    gap: float,
+    time_limit: float,
+    seed: int,
+) -> SequentialPlan:
+    """Make the plan, and simulate it.
+
+    Parameters
+    ----------
+    ability
+        Skills by worker and task type, NaN where nobody knows.
+    kinds
+        Type of each task.
+    promise
+        What ε is of.
+
+    Raises
+    ------
+    InputError
+        No ε below ½, a type without skills, a worker without capacity or price.
+    """
+    if epsilon is None or not checks.is_number(epsilon) or not 0 < epsilon < 0.5:
+        raise InputError("epsilon: a sequential plan takes a number above 0, below 0.5")
+    types = list(dict.fromkeys(kinds.tolist()))
+    table = align.skills(ability, np.array(types, dtype=object))
+    silent = table.isna().all(axis=1)
+    skill = table.fillna(0.5).to_numpy(dtype=np.float64).T
+    names = table.index.to_numpy()
+    inputs.check_pairs(len(kinds), len(names))
+    most = align.capacities(names, capacity)
+    price = np.ones(skill.shape) if costs is None else align.prices(names, types, costs)
+    place = np.array([types.index(kind) for kind in kinds.tolist()], dtype=np.int64)
+    counts = np.bincount(place, minlength=len(types))
+    optimum, classes = plan_labels(
+        skill, counts, most, price, epsilon, promise, gap=gap, time_limit=time_limit
+    )
+    rules, simulated, options = None, None, {}
+    if optimum.cost is not None:
+        rules = closing_rules(optimum, classes)
+        options = {"plan": rules.saved()}
+        pool = _pool(names, most, price, place, skill)
+        goal = Goal(epsilon, mean=promise == "mean")
+        simulated = _simulated(pool, goal, skill, rules, seed)
+    return SequentialPlan(
+        workers.column(_by_worker(optimum, table, classes, most), "worker"),
+        _by_rule(optimum, rules, types),
+        pd.Series(optimum.error_prices, index=pd.Index(types, name="task_type"), name="error"),
+        options,
+        promise,
+        epsilon,
+        len(kinds),
+        optimum.lower_bound,
+        optimum.cost,
+        simulated,
+        tuple(workers.all_back(table.index[silent])),
+        optimum.seconds,
+        versions(),
+    )
+
+
+def _by_worker(
+    optimum: SequentialOptimum, table: pd.DataFrame, classes: IntArray, capacity: IntArray
+) -> pd.DataFrame:
+    """What a worker's time is worth, and her labels: those of her class by what she can give."""
+    asked = classes >= 0
+    size = np.bincount(classes[asked], capacity[asked], minlength=len(optimum.worker_prices))
+    rate = optimum.labels.sum(axis=0) / np.maximum(size, 1)
+    time = np.where(asked, optimum.worker_prices[classes], 0.0)
+    labels = np.where(asked, rate[classes] * capacity, 0.0)
+    by_type = {
+        "skill" if table.shape[1] == 1 else f"skill, {kind}": table[kind].to_numpy()
+        for kind in table.columns
+    }
+    return pd.DataFrame({"worker": table.index, **by_type, "time": time, "labels": labels})
+
+
+def _by_rule(optimum: SequentialOptimum, rules: LabelPlan | None, types: list[Any]) -> pd.DataFrame:
+    columns = ["task_type", "share", "closes_at", "labels", "error"]
+    if rules is None:
+        return pd.DataFrame(columns=columns)
+    policies = [column.policy for column in optimum.columns]
+    values = (
+        [types[policy.task_type] for policy in policies],
+        rules.share,
+        rules.closes_at(),
+        [float(policy.labels.sum()) for policy in policies],
+        [policy.error for policy in policies],
+    )
+    frame = pd.DataFrame(dict(zip(columns, values, strict=True)))
+    return frame.sort_values(["task_type", "closes_at"], kind="stable", ignore_index=True)
+
+
+def _pool(
+    names: Any, capacity: IntArray, price: FloatArray, kind: IntArray, skill: FloatArray
+) -> Pool:
+    """Tasks of two classes, and the workers, their skills known."""
+    return Pool(
+        tasks=checks.numbered("t", len(kind)),
+        workers=names,
+        classes=np.arange(2),
+        capacity=capacity,
+        price=price,
+        kind=kind,
+        share=np.full(2, 0.5),
+        gold=np.empty(0, dtype=np.int64),
+        gold_kind=np.empty(0, dtype=np.int64),
+        confusion=np.stack([one_coin(row, 2) for row in skill]),
+    )
+
+
+def _simulated(
+    pool: Pool, goal: Goal, skill: FloatArray, rules: LabelPlan, seed: int
+) -> dict[str, float]:
+    """Let the policy of the collector carry the plan out, so many times."""
+
+    def policy(ledger: Ledger, goal: Goal, seed: Any) -> Policy:
+        return LabelByLabel.following(ledger, goal, seed, rules)
+
+    rows = []
+    for trial in range(TRIALS):
+        rng = stream(seed, f"sequential plan {trial}")
+        truth = rng.integers(0, 2, len(pool.tasks))
+        right = rng.random((len(pool.tasks), len(pool.workers))) < skill[pool.kind]
+        label = np.where(right, truth[:, None], 1 - truth[:, None])
+        answers = Answers(label, np.empty((0, len(pool.workers)), dtype=np.int64), truth)
+        ended = rehearse(policy, pool, answers, goal, seed=seed + trial)
+        wrong = ended.belief.misses(truth).mean()
+        rows.append((ended.ledger.spent, wrong, ended.belief.closed.mean()))
+    cost, error, closed = np.array(rows).T
+    spread = 1.0 / np.sqrt(TRIALS)
+    return {
+        "cost": float(cost.mean()),
+        "cost_se": float(cost.std(ddof=1) * spread),
+        "error": float(error.mean()),
+        "error_se": float(error.std(ddof=1) * spread),
+        "closed": float(closed.mean()),
+        "trials": float(TRIALS),
+    }
