@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,9 @@ from workbench.studies.catalog import studies
 from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
 
+OFFERED = Path(__file__).parents[1] / "offered_by_1_0.json"
+RECORDS = json.loads(OFFERED.read_text("utf-8"))["records"]
+"""Fields of the records of release 1.0, by study whose version is the same."""
 DEAR = (
     "aggregation",
     "bad-instances",
@@ -52,6 +57,7 @@ def test_a_study_keeps_what_studies_promise(name):
     assert (study.name, study.title) == (name, studies()[name].summary)
     assert set(table["status"]) <= {"ok", "infeasible"}, table["message"].unique()
     assert (table["status"] == "ok").mean() > 0.7
+    assert set(RECORDS.get(name, ())) <= set(table)
     again = first_again(name)
     for field in again.keys() - set(study.volatile):
         assert again[field] == table.attrs["first"][field], field
