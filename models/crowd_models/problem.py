@@ -312,6 +312,8 @@ class AssignmentProblem(CoverProblem):
             np.arange(n),
             np.arange(m),
             self.gain,
+            self.least,
+            self.most,
         )
 
     @property
@@ -367,6 +369,9 @@ class TypedProblem(CoverProblem):
         As in `AssignmentProblem`.
     task_class, worker_class
         Shapes (n,) and (m,): class of each task and worker, or None.
+    least, most
+        Fewest and most labels of each single task of a class, shape (T,), or None. The relaxation
+        does not know them, patterns do.
 
     Examples
     --------
@@ -387,6 +392,8 @@ class TypedProblem(CoverProblem):
     task_class: IntArray | None = None
     worker_class: IntArray | None = None
     gain: str = "hoeffding"
+    least: IntArray | None = None
+    most: IntArray | None = None
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
 
@@ -402,10 +409,26 @@ class TypedProblem(CoverProblem):
             task_class: ArrayLike | None = None,
             worker_class: ArrayLike | None = None,
             gain: str = "hoeffding",
+            least: ArrayLike | None = None,
+            most: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         self._check(" class")
+        check_label_limits(self, self.shape[0])
+
+    @property
+    def limited(self) -> bool:
+        """Whether the number of labels of a task has limits."""
+        return self.least is not None or self.most is not None
+
+    def label_limits(self, task_class: int) -> tuple[int, int]:
+        """Fewest and most labels of a task of a class; everybody where there is no limit."""
+        everybody = int(self.workers.sum())
+        return (
+            0 if self.least is None else int(self.least[task_class]),
+            everybody if self.most is None else min(int(self.most[task_class]), everybody),
+        )
 
     @classmethod
     def of(cls, problem: CoverProblem) -> TypedProblem:
@@ -419,6 +442,8 @@ class TypedProblem(CoverProblem):
             if matrix is not None:
                 rows.append(matrix)
                 columns.append(matrix.T)
+        limits = {name: getattr(problem, name, None) for name in ("least", "most")}
+        rows += [limit[:, None] for limit in limits.values() if limit is not None]
         first_task, task_class = _equal_rows(rows)
         first_worker, worker_class = _equal_rows(columns)
         at = np.ix_(first_task, first_worker)
@@ -433,6 +458,7 @@ class TypedProblem(CoverProblem):
             task_class,
             worker_class,
             problem.gain,
+            **{n: None if limit is None else limit[first_task] for n, limit in limits.items()},
         )
 
     @property

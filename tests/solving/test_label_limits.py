@@ -99,7 +99,7 @@ def test_the_task_that_cannot_be_is_named():
 
 def test_what_does_not_know_the_limits_refuses():
     problem = AssignmentProblem([[0.5, 0.5]], 1, 0.4, least=1)
-    for options in ({"formulation": "relaxation"}, {"method": "patterns"}, {"method": "highs"}):
+    for options in ({"formulation": "relaxation"}, {"method": "highs"}):
         with pytest.raises(InputError, match="least and most"):
             solve(problem, **options)
     with pytest.raises(InputError, match=r"least\[0\] is 3, above most\[0\]"):

@@ -49,7 +49,6 @@ SAME = 1e-9
 """Relative difference of costs that are the same."""
 MOST_PAIRS = 1_000_000
 """Of a part that is solved in place of a problem by class."""
-LIMITED = "patterns do not know how many labels a task may get"
 DIGITS = 9
 """Of worker prices: any that are about right prove as much."""
 SOON = 0.1
@@ -198,11 +197,10 @@ def run_instance(
         part, times, kind, class_of = _part(problem)
     else:
         part, times = problem, 1
-    if part.limited and solver == "patterns":
-        return InstanceRun(name, solver, 0.0, None, None, LIMITED), None
     from workbench.solving import solve
 
-    method = "mip" if part.limited else solver  # what HiGHS searches with limits of labels
+    # With limits of labels, HiGHS searches by itself under another name.
+    method = "mip" if part.limited and solver == "highs" else solver
     solution = solve(part, "ip", method=method, time_limit=seconds, seed=seed)
     value, bound = solution.objective, solution.bound
     run = InstanceRun(

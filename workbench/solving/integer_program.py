@@ -207,8 +207,8 @@ def _by_methods(
     order = [method, *(each for each in FALLBACKS if each != method)]
     if route == "pyomo":
         order = ["pyomo"]
-    elif search.problem.limited:  # the others do not know how many labels a task may get
-        order = ["mip"]
+    elif search.problem.limited:  # the other does not know how many labels a task may get
+        order = [name for name in order if name != "highs"]
     failed: list[str] = []
     for name in order:
         before = search.answer
@@ -256,11 +256,11 @@ def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
 def _by_patterns(search: SearchState, relaxed: RawAnswer, left: Remaining) -> RawAnswer:
     """Column generation: to the end where only it can get there, else while it gets on.
 
-    Label counts go before it where they can prove an optimum at once, and what it leaves open
-    branch and bound may close.
+    Label counts go before it where they can prove an optimum at once, or tell a plan where there
+    are limits of them, and what it leaves open branch and bound may close.
     """
     problem = search.problem
-    if labels_count(problem):
+    if labels_count(problem) or problem.limited:
         counted = _by_search(search, relaxed, left, branching=False)
         if counted.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
             return counted

@@ -119,7 +119,7 @@ def _denials(problem: AssignmentProblem, solution: Solution) -> Iterator[Tree]:
     reason = solution.infeasibility
     if reason is not None and reason.pattern_prices is not None:
         yield leaf(np.array(reason.pattern_prices)[problem.typed.worker_class])
-    if problem.limited or problem.shape[0] * problem.shape[1] > FEW:
+    if problem.shape[0] * problem.shape[1] > FEW:
         return
     proof = proof_of_none(problem, SECONDS)
     if isinstance(proof, BranchProof):

@@ -113,9 +113,9 @@ class SolveOptions(RunOptions):
                     f"least and most labels a task are of the integer program: formulation "
                     f"{formulation!r} does not know them"
                 )
-            if self.route == "arrays" and self.method not in ("auto", "mip"):
+            if self.route == "arrays" and self.method == "highs":
                 raise InputError(
-                    f"method {self.method!r} does not know least and most labels a task: use mip"
+                    "method 'highs' does not know least and most labels a task: use patterns or mip"
                 )
         if isinstance(problem, TypedProblem) and formulation != "typed":
             raise InputError("a problem stated by class has only the formulation 'typed'")
@@ -185,7 +185,7 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
 
 def _small_proof(problem: Problem, solution: Solution, asked: SolveOptions) -> tuple[Proof, ...]:
     """What proves the cost of a small program that the solver has only its word for."""
-    if not isinstance(problem, AssignmentProblem) or problem.limited or asked.method != "auto":
+    if not isinstance(problem, AssignmentProblem) or asked.method != "auto":
         return ()
     if math.prod(problem.shape) > TINY or not solution.objective:
         return ()
@@ -243,10 +243,10 @@ def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
         return "highs", "the Pyomo model goes to the solver as it is"
     n, m = problem.shape
     types = problem.typed.shape[0]
-    if problem.limited:
-        return "mip", "tasks have a least or most number of labels"
     if n * m <= TINY:
-        return "highs", f"{n} × {m} pairs are few"
+        return "mip" if problem.limited else "highs", f"{n} × {m} pairs are few"
+    if problem.limited:
+        return "patterns", "tasks have a least or most number of labels"
     if labels_count(problem):
         return "patterns", f"of {n} tasks {types} differ; label counts first, as prices are equal"
     if n < ALIKE * types:

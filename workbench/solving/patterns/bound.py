@@ -32,6 +32,7 @@ import numpy as np
 from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.solving.patterns.label_limits import least_price_within
 from workbench.solving.solution import Leaf, Side, Split
 
 STEPS = 2**40
@@ -89,11 +90,21 @@ def pattern_bound(
         each = np.floor(problem.prices[t] * float(unit)).astype(np.int64) + charged
         for price, side in more:
             each += price * side.sign * side.pairs[t]
+        if count and problem.limited:
+            total += count * within_limits(problem, t, each)
+            continue
         # Every pattern costs at least as much as all labels of negative price together.
         total += count * int(np.minimum(each, 0) @ limits(problem, t))
         if count and problem.requirement[t] > 0:
             total += count * least_price(problem, t, np.maximum(each, 0))
     return Fraction(total) / unit
+
+
+def within_limits(problem: TypedProblem, task_class: int, each: IntArray) -> int:
+    """P_τ where the labels of a task have limits; prices of either sign."""
+    need = float(problem.requirement[task_class]) * (1 - SLACK)
+    quality, most = problem.quality[task_class], limits(problem, task_class)
+    return least_price_within(quality, need, each, most, problem.label_limits(task_class))
 
 
 def least_price(problem: TypedProblem, task_class: int, each: IntArray) -> int:

@@ -27,6 +27,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns, improved_patterns
+from workbench.solving.patterns.label_limits import cheapest_within
 from workbench.solving.patterns.master import Master, MasterOptimum
 from workbench.solving.solution import Side
 
@@ -73,7 +74,7 @@ class Pricing(Protocol):
 
 @dataclass
 class CoverPricing:
-    """Patterns that meet a cover constraint."""
+    """Patterns that meet a cover constraint, within the limits of labels."""
 
     problem: TypedProblem
     near: tuple[tuple[float, float], ...] = ((0.5, 2e-4), (0.1, 2e-6), (0.01, 2e-7))
@@ -95,12 +96,21 @@ class CoverPricing:
     ) -> tuple[list[Pattern], float]:
         """Solve the knapsack cover."""
         quality, need = self.problem.quality[task_class], self.problem.requirement[task_class]
+        if self.problem.limited:
+            within = self.problem.label_limits(task_class)
+            sets = cheapest_within(quality, float(need), charge, most, within, EXTRA)
+            return self._priced(task_class, sets, charge)
         sets = cheapest_patterns(
             quality, float(need), charge, most, steps=steps or COARSE, extra=EXTRA, rng=rng
         )
         if steps == EXACT and sets and need > 0:
             better = improved_patterns(quality, float(need), charge, most, sets[0], wanted=WANTED)
             sets = better or sets[:1]
+        return self._priced(task_class, sets, charge)
+
+    def _priced(
+        self, task_class: int, sets: list[IntArray], charge: FloatArray
+    ) -> tuple[list[Pattern], float]:
         prices = self.problem.prices[task_class]
         patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in sets]
         return patterns, float(charge @ sets[0]) if sets else np.inf
@@ -225,7 +235,9 @@ def generate(
             charge = problem.prices[t] + asked[:size]
             for mu, side in zip(asked[size:].tolist(), sides, strict=True):
                 charge += mu * side.sign * side.pairs[t]
-            paid, charge = np.minimum(charge, 0.0), np.maximum(charge, 0.0)
+            # Whoever costs less than nothing is taken, but where labels have limits.
+            paid = np.minimum(charge, 0.0) * (not problem.limited)
+            charge = charge - paid
             sets, lowest = search.pricing.cheapest(t, charge, most[t], resolution[0], search.rng)
             if sets:
                 cheapest[t] = lowest + float(paid @ most[t])

@@ -74,6 +74,8 @@ def proof_of_none(problem: AssignmentProblem, seconds: float) -> Proof | None:
         np.zeros((n, m)),
         problem.available,
         gain=problem.gain,
+        least=problem.least,
+        most=problem.most,
     )
     return proof_above(free, 0.0, 1e-5, seconds)
 

@@ -83,8 +83,9 @@ class _Best:
 
     @property
     def in_whole_costs(self) -> bool:
-        """Whether plans cost whole numbers, and patterns are sets that cover a requirement."""
-        return self.problem.integral_cost and isinstance(self.pricing, CoverPricing)
+        """Whether plans cost whole numbers, and patterns are all sets that cover a requirement."""
+        covers = isinstance(self.pricing, CoverPricing) and not self.problem.limited
+        return self.problem.integral_cost and covers
 
     def plan_at_bound(self, search: Search, at: Generated) -> bool:
         """Look for a plan that costs no more than the bound, where costs are whole."""
