@@ -128,3 +128,12 @@ def test_a_test_file_has_a_name_of_its_own():
     """Two of one name cannot be collected together."""
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
+@pytest.mark.parametrize("page", ["reading", "architecture"])
+def test_the_pages_that_lead_through_the_code_name_files_that_are_there(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    names = [name for name in re.findall(r"`([\w/]+\.(?:py|toml))`", text) if "NAME" not in name]
+    for name in names:
+        places = (ROOT / name, ROOT / "workbench" / name, *(ROOT / "workbench").rglob(name))
+        assert any(place.exists() for place in places), name
