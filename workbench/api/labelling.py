@@ -382,12 +382,12 @@ def aggregate(
     labels
         Labels: columns task, worker, label.
     method
-        The rule. [default: with gold of twenty tasks or more the best of six on it; else pooled]
+        The rule. [default: with gold of twenty tasks or more the best of seven on it; else pooled]
 
         Votes: "majority", "weighted-linear" or "weighted-log-odds". Models: "pooled", the mean of
         two (why: docs/findings/aggregation.md), "dawid-skene-smoothed", "dawid-skene", "one-coin",
-        "ebcc", "bwa" or "glad". Where gold chooses, the error of the chosen is measured by choosing
-        anew without each part of it. With `save` the default is "dawid-skene-smoothed".
+        "ebcc", "bwa" or "glad". Gold chooses among six and "pooled" taught by it
+        (`aggregation.choice`), the error measured by choosing anew without each part of it. With `save` the default is "dawid-skene-smoothed".
     gold
         Control tasks: columns task, gold. Without a method they choose it; with one: skills for the
         weighted methods (before those of the workers), and models keep them at their class and

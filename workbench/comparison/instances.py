@@ -73,13 +73,16 @@ def nothing_in_reach(epsilon: float, reach: float, best: float, idle: float) -> 
     idle
         The error promised by labels that say nothing.
     """
-    half = math.ceil(1000 * reach) / 1000
-    return InputError(
-        f"no task can be covered at epsilon {epsilon:g}, not even by all workers: "
-        + (
-            f"use --epsilon {half:g} to reach half of them, capacity permitting"
-            if half < idle
-            else "half of them have no label by a worker of known skill, and the best reach "
-            f"--epsilon {math.ceil(1000 * best) / 1000:g}; more labels or more gold help"
+    half, least = (math.ceil(1000 * error) / 1000 for error in (reach, best))
+    if half < idle:
+        mend = f"use --epsilon {half:g} to reach half of them, capacity permitting"
+    elif least < idle:
+        mend = (
+            "half of them have no label by a worker of known skill, bring more labels or more "
+            f"gold; the others reach --epsilon {least:g}"
         )
+    else:
+        mend = "half of them have no label that says anything, bring more labels"
+    return InputError(
+        f"no task can be covered at epsilon {epsilon:g}, not even by all workers: {mend}"
     )
