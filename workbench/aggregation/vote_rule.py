@@ -165,20 +165,20 @@ class _SkillVote(FittedRule):
 class _WholeVote(FittedRule):
     """Labels of all tasks by a method that looks at no gold."""
 
-    found: Aggregate
+    aggregate: Aggregate
     by_task: VotesByTask
     gold: IntArray
     chance: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         classes = len(self.by_task.votes.classes)
-        object.__setattr__(self, "chance", _chances(self.found, classes))
+        object.__setattr__(self, "chance", _chances(self.aggregate, classes))
 
     def label(self, tasks: IntArray) -> RuleLabels:
         return RuleLabels(self.chance[tasks])
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
-        posterior = self.found.info.get("posterior")
+        posterior = self.aggregate.info.get("posterior")
         if posterior is not None:  # the method's own word
             wrong: FloatArray = 1.0 - (self.chance * posterior).sum(axis=1)[tasks]
             return wrong

@@ -232,11 +232,11 @@ def _chances(skill: FloatArray, share: FloatArray, capacity: int) -> list[FloatA
         chances = []
         for answers in range(capacity):
             a = np.arange(answers + 1)[:, None]
-            said = np.where(a > 0, a * right, 0.0)
-            said = said + np.where(answers - a > 0, (answers - a) * wrong, 0.0) + prior
-            top = said.max(axis=1, keepdims=True)
+            log_chance = np.where(a > 0, a * right, 0.0)
+            log_chance = log_chance + np.where(answers - a > 0, (answers - a) * wrong, 0.0) + prior
+            top = log_chance.max(axis=1, keepdims=True)
             # Nobody can come to where all kinds have no chance.
-            part = np.where(np.isfinite(top), np.exp(said - top), share)
+            part = np.where(np.isfinite(top), np.exp(log_chance - top), share)
             chances.append(part / part.sum(axis=1, keepdims=True))
     return chances
 

@@ -166,9 +166,9 @@ class _Exchange:
         steps = [np.arange(0.0, last, each) for each in (WIDTH, *self.genie.weight.tolist())]
         self.grid = Grid.of(self.genie.weight, np.concatenate(steps))
         skill = 1.0 - error_at(self.genie.weight)
-        told: FloatArray = (2.0 * skill - 1.0) * self.genie.weight
-        self.elsewhere = float(DEAR * needed_information(self.epsilon) / told.max(initial=1e-300))
-        self.first = _Prices(told, self.elsewhere)
+        nats: FloatArray = (2.0 * skill - 1.0) * self.genie.weight
+        self.elsewhere = float(DEAR * needed_information(self.epsilon) / nats.max(initial=1e-300))
+        self.first = _Prices(nats, self.elsewhere)
 
     def bound(self) -> float:
         """Labels a task, at least."""
