@@ -57,13 +57,13 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     )
     lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
     lines += _table(
-        ("claim", "ruling", "figure", "more"),
+        ("claim", "ruling", "figure", "all of it"),
         [
             (
                 shortened(verdict.claim.statement),
                 f"*{verdict.word}*",
                 shortened(verdict.figures),
-                f"[{verdict.claim.id}](#{verdict.claim.id})",
+                f"[{verdict.claim.source}](#{verdict.claim.id})",
             )
             for verdict in verdicts
         ],
