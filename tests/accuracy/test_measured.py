@@ -1,6 +1,7 @@
 """Errors measured on gold: against plain nested loops, SciPy, and crowds that break the model."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from workbench.accuracy.measured import (
     least_rmse,
     majority_error,
     measure_error,
+    told_apart,
 )
 from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
 from workbench.aggregation.vote_rule import vote_rule
@@ -279,7 +281,26 @@ def test_everybodys_majority_counts_ties_by_their_share_and_no_label_as_a_guess(
     found = majority_error(votes, truth, chosen)
     assert found.error == pytest.approx(np.mean(wrong))
     assert (found.labels, found.tasks) == (pytest.approx(labels / 12), 12)
+    in_order = np.array(wrong)[np.argsort(chosen)]
+    assert found.loss == pytest.approx(in_order)
     assert majority_error(votes, truth, np.zeros(0, dtype=int)) is None
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_errors_on_the_same_tasks_are_told_apart_in_pairs(shift):
+    """By their differences, task by task, whatever the order in which the tasks were counted."""
+    rng = np.random.default_rng(3)
+    _, votes, truth = crowd(rng, tasks=40, workers=5)
+    gold = truth.copy()
+    plain = majority_error(votes, gold, np.arange(40))
+    order = rng.permutation(40)
+    loss = np.where(rng.random(40) < shift, 1.0 - plain.loss, plain.loss)
+    measured = measure_error(vote_rule(votes, "majority"), gold)
+    measured = replace(measured, counted=order, loss=loss[order])
+    worse = loss - plain.loss
+    apart = abs(worse.mean()) > 1.645 * worse.std(ddof=1) / np.sqrt(40)
+    assert told_apart(measured, plain) == bool(apart)
+    assert told_apart(measured, plain) == (shift > 0), "another crowd is needed"
 
 
 def test_folds_part_the_tasks():

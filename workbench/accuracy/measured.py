@@ -38,6 +38,8 @@ from workbench.crowd.votes import Votes
 
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
+PAIRED = 1.645
+"""Standard errors of a paired difference, for two that are told apart at 90 %."""
 QUANTILES = 25
 """Numbers of errors that stand for their distribution."""
 LISTED = 20_000
@@ -73,6 +75,8 @@ class MeasuredError:
         As asked, and how often the rule was fitted again.
     counted
         Indices of the control tasks that the rule labels.
+    loss
+        Chance that it is wrong on each of them, shape of `counted`.
     """
 
     error_measured: float | None
@@ -86,6 +90,7 @@ class MeasuredError:
     confidence: float
     folds: int
     counted: IntArray
+    loss: FloatArray
 
 
 def measure_error(
@@ -164,6 +169,7 @@ def measure_error(
         confidence=confidence,
         folds=len(parts),
         counted=control[done],
+        loss=loss[done],
     )
 
 
@@ -190,13 +196,18 @@ class MajorityError:
         Share of wrong answers; those that tie count by their share, one without labels as a guess.
     labels
         Labels a task, in the mean.
-    tasks
-        How many tasks.
+    loss
+        Chance that it is wrong on each task, by index of the task.
     """
 
     error: float
     labels: float
-    tasks: int
+    loss: FloatArray
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks."""
+        return len(self.loss)
 
 
 def majority_error(votes: Votes, gold: IntArray, tasks: IntArray) -> MajorityError | None:
@@ -222,7 +233,15 @@ def majority_error(votes: Votes, gold: IntArray, tasks: IntArray) -> MajorityErr
     wrong = majority_loss(votes, counted)
     guessed = np.where(np.isnan(wrong), 1.0 - 1.0 / len(votes.classes), wrong)
     labels = int((counted[votes.task] >= 0).sum())
-    return MajorityError(float(guessed.mean()), labels / len(tasks), len(tasks))
+    return MajorityError(float(guessed.mean()), labels / len(tasks), guessed)
+
+
+def told_apart(measured: MeasuredError, majority: MajorityError) -> bool:
+    """Whether errors on the same control tasks differ by 1.645 standard errors or more, paired."""
+    worse = measured.loss[np.argsort(measured.counted)] - majority.loss
+    if len(worse) < 2:
+        return False
+    return bool(abs(worse.mean()) > PAIRED * worse.std(ddof=1) / np.sqrt(len(worse)))
 
 
 def error_interval(

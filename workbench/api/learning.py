@@ -16,7 +16,18 @@ from workbench.aggregation.label_tasks import LEAST_GOLD
 from workbench.api import inputs
 from workbench.api.keywords import mark, moved, retire
 from workbench.api.labelling import Labels, aggregate
-from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.api.result import (
+    Figure,
+    Result,
+    errs,
+    facts,
+    listed,
+    names,
+    page,
+    percent,
+    picked,
+    points,
+)
 from workbench.api.simulation import SimulatedCrowd, simulate
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
@@ -46,8 +57,8 @@ MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 SHOWN, BRIEF = 12, 5
 """Workers that are shown among the details, and below the verdict."""
 ALL_AT_ONCE = "Where all labels are there already, 'workbench aggregate' makes use of each."
-ROUNDING, POINTS = 1e-9, 5e-4
-"""Differences of errors that are none, and that are written as none."""
+ROUNDING = 1e-9
+"""Difference of errors that is none."""
 WIDTH = 16
 """Letters for the names of facts."""
 
@@ -134,14 +145,13 @@ class Learning(Result):
             f"Everybody's majority is wrong on {percent(1.0 - numbers['crowd_accuracy'])} of the "
             f"same, with {numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task: this "
             f"takes {numbers['labels_bought'] / numbers['horizon']:.3g}, and "
-            f"{_points(wrong - 1.0 + numbers['crowd_accuracy'])}.",
+            f"{errs(wrong - 1.0 + numbers['crowd_accuracy'])}.",
         ]
         together = numbers["error_aggregate"]
         if together is not None and together < wrong - ROUNDING:
             sentences.append(
                 f"'workbench aggregate' on the same labels is wrong on {percent(together)}, "
-                f"{100 * (wrong - together):.2g} points less: where all labels are there already, "
-                "use that."
+                f"{points(together - wrong)}: where all labels are there already, use that."
             )
         return sentences
 
@@ -168,13 +178,6 @@ class Learning(Result):
             "error_interval": error_interval(wrong * tasks, tasks, None),
             "error_majority": 1.0 - self.numbers["crowd_accuracy"],
         }
-
-
-def _points(more: float) -> str:
-    """By how many points it errs more or less than a majority."""
-    if abs(more) < POINTS:
-        return "errs as often"
-    return f"errs on {100 * abs(more):.2g} points {'more' if more > 0 else 'less'}"
 
 
 @dataclass(frozen=True)

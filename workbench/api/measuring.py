@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.accuracy.independence import ErrorCorrelation
-from workbench.accuracy.measured import MajorityError, MeasuredError
-from workbench.api.result import facts, percent
+from workbench.accuracy.measured import MajorityError, MeasuredError, told_apart
+from workbench.api.result import ALIKE, errs, facts, percent
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
 SELDOM = 0.5
 """Share of control tasks that meet a plan's requirement, below which there is a warning."""
-ROUNDING = 0.05
-"""Points of error that are written as none."""
 FEW = 10
 """Measured control tasks, below which a verdict gives the interval alone."""
 
@@ -112,20 +110,17 @@ class GoldError:
                 f"tasks, with {self.majority.labels:.3g} labels a task"
             )
             takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
-            sentences.append(f"{beside}: this{takes} {self._difference(self.majority.error)}.")
+            sentences.append(f"{beside}: this{takes} {self._difference(self.majority)}.")
         return sentences
 
-    def _difference(self, majority: float) -> str:
+    def _difference(self, majority: MajorityError) -> str:
         """Say by how many points more or less than a majority it errs, and if that is told."""
         error = self.measured
         assert error.error_measured is not None
-        points, (low, high) = 100.0 * (error.error_measured - majority), error.error_interval
-        if abs(points) < ROUNDING:
-            return "errs as often"
-        errs = f"errs on {abs(points):.2g} points {'more' if points > 0 else 'less'}"
-        if low <= majority <= high:
-            return f"{errs}, which {error.tasks_measured} gold tasks do not tell apart"
-        return errs
+        more = error.error_measured - majority.error
+        if abs(more) < ALIKE or told_apart(error, majority):
+            return errs(more)
+        return f"{errs(more)}, which {error.tasks_measured} gold tasks do not tell apart"
 
     def misses(self, epsilon: float) -> bool:
         """Whether the error asked for is below all of the interval."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api.result import MOST, Figure, Result, page, percent, picked
+from workbench.api.result import MOST, Figure, Result, page, percent, picked, points
 from workbench.api.studying import STORE, Report, StudyResult, run_study
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
@@ -123,8 +123,7 @@ class Leaderboard(Result):
             plainest = BASELINE[str(kind)]
             sentence = f"{KINDS[str(kind)]}: {best['method']} errs least, {percent(best['error'])}"
             if best["method"] != plainest:
-                points = f"{abs(100 * best['less']):.2g} points less than {plainest}"
-                sentence += f", {points}{self._told(best)}"
+                sentence += f", {points(best['less'])} than {plainest}{self._told(best)}"
             sentences.append(f"{sentence}.")
         return sentences[:MOST]
 

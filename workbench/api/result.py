@@ -26,6 +26,8 @@ UNCOMPARED = frozenset({"seconds", "history", "versions"})
 """Keys that differ between two runs that found the same."""
 SHOWN = 20
 """Rows of a table that a notebook shows."""
+ALIKE = 5e-4
+"""A difference of errors that is written as none."""
 MOST = 5
 """Sentences of a verdict."""
 
@@ -129,6 +131,17 @@ def percent(share: float | None, digits: int = 2) -> str:
         return "unknown"
     text = f"{100 * share:.{digits}g}"
     return f"{100 * share:.0f} %" if "e+" in text else f"{text} %"
+
+
+def points(more: float, digits: int = 2) -> str:
+    """Write a difference of shares: "5 points more", "1 point less"."""
+    text = f"{100 * abs(more):.{digits}g}"
+    return f"{text} {'point' if text == '1' else 'points'} {'more' if more > 0 else 'less'}"
+
+
+def errs(more: float) -> str:
+    """Say by how much something errs more or less than another."""
+    return "errs as often" if abs(more) < ALIKE else f"errs on {points(more)}"
 
 
 def names(values: Sequence[Any], most: int, more: str = ", …") -> str:

@@ -208,7 +208,8 @@ def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `rule, controls, data, trials`; means of the fields, `too_low` and `too_high` the shares of
+        `rule, controls, data, trials`; means of the fields, `signed` of the measured error less the
+        actual one, `too_low` and `too_high` the shares of
         draws with the actual error below and above the interval; mean squared errors `square` and
         `square_independent`; `others`, the gold tasks that are no controls; `held`, the share of
         draws in the interval; `rmse, rmse_independent`; the floor of both numbers of tasks, and
@@ -260,8 +261,9 @@ def findings(table: pd.DataFrame) -> list[str]:
         sentences.append(
             f"{rule}, {controls} control tasks, {len(crowds)} crowds: the 90 % interval holds the "
             f"actual error in {percent(crowds['held'].mean())} of the draws in the mean of the "
-            f"crowds, least on {least['data']}, {percent(least['held'])}; the root mean square "
-            f"error of the measured error is {crowds['of_floor'].mean():.2f} of the floor, at most "
+            f"crowds, least on {least['data']}, {percent(least['held'])}; the measured error is "
+            f"{crowds['signed'].mean():+.4f} from the actual one in the mean; its root mean square "
+            f"error is {crowds['of_floor'].mean():.2f} of the floor, at most "
             f"{worst['of_floor']:.2f} ({worst['data']}); that of the independent one "
             f"{independent:.2f}."
         )
