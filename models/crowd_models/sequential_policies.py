@@ -1,6 +1,7 @@
 """The sequential optimum: how many tasks follow each policy, at the least expected cost.
 
-Two equally likely classes, labels independent given the true one, skills known. A policy of one
+Two equally likely classes (`SequentialProblem`) or any (`SequentialClassProblem`), labels
+independent given the true one, skills known. A policy of one
 task asks, looks at the answer, asks again or stops; it may draw lots. It costs N_πk labels of
 worker class k in the mean and errs with probability e_π. Labels on other tasks say nothing of a
 task, so whatever a policy of all tasks does, what it does to one of them is such a policy, and the
@@ -37,8 +38,49 @@ most ε."""
 PROMISES: tuple[Promise, ...] = ("error", "mean", "posterior")
 
 
+class SequentialTerms:
+    """What problems of two classes and of several have in common: see `SequentialProblem`."""
+
+    tasks: FloatArray
+    supply: FloatArray
+    epsilon: float
+    cost: FloatArray | None
+    promise: Promise
+
+    def _check(self, shape: tuple[int, int]) -> None:
+        """Fill in prices, and refuse what does not fit to so many types and worker classes."""
+        sizes = {"tasks": (shape[:1], self.tasks), "supply": (shape[1:], self.supply)}
+        for name, (size, values) in sizes.items():
+            counts = np.asarray(values, dtype=np.float64)
+            if counts.shape != size or not (np.isfinite(counts) & (counts >= 0)).all():
+                raise InputError(f"{name}: give {size[0]} numbers, 0 or more, to {shape} skills")
+            object.__setattr__(self, name, counts)
+        prices = np.ones(shape) if self.cost is None else np.asarray(self.cost, dtype=np.float64)
+        if prices.shape != shape or not (np.isfinite(prices) & (prices >= 0)).all():
+            raise InputError(f"cost: give a price, 0 or more, for each of {shape} skills")
+        if self.promise not in PROMISES:
+            raise InputError(f"promise is {self.promise!r}: use one of {', '.join(PROMISES)}")
+        object.__setattr__(self, "cost", prices)
+
+    @property
+    def prices(self) -> FloatArray:
+        """Price of a label, shape (T, K)."""
+        assert self.cost is not None
+        return self.cost
+
+    @property
+    def error_rows(self) -> list[tuple[list[int], float]]:
+        """Task types that share a budget of errors, and how many they may make together."""
+        types = range(len(self.tasks))
+        if self.promise == "posterior":
+            return []
+        if self.promise == "mean":
+            return [(list(types), self.epsilon * float(self.tasks.sum()))]
+        return [([t], self.epsilon * float(self.tasks[t])) for t in types]
+
+
 @dataclass(frozen=True, eq=False)
-class SequentialProblem:
+class SequentialProblem(SequentialTerms):
     """Tasks by type, workers by class, and one promise.
 
     Attributes
@@ -71,38 +113,60 @@ class SequentialProblem:
 
     def __post_init__(self) -> None:
         skill = np.atleast_2d(checked("skill", self.skill))
-        shape = skill.shape
-        sizes = {"tasks": (shape[:1], self.tasks), "supply": (shape[1:], self.supply)}
-        for name, (size, values) in sizes.items():
-            counts = np.asarray(values, dtype=np.float64)
-            if counts.shape != size or not (np.isfinite(counts) & (counts >= 0)).all():
-                raise InputError(f"{name}: give {size[0]} numbers, 0 or more, to {shape} skills")
-            object.__setattr__(self, name, counts)
-        prices = np.ones(shape) if self.cost is None else np.asarray(self.cost, dtype=np.float64)
-        if prices.shape != shape or not (np.isfinite(prices) & (prices >= 0)).all():
-            raise InputError(f"cost: give a price, 0 or more, for each of {shape} skills")
         if not 0 < self.epsilon < 0.5:
             raise InputError(f"epsilon is {self.epsilon:g}: give a number above 0, below 0.5")
-        if self.promise not in PROMISES:
-            raise InputError(f"promise is {self.promise!r}: use one of {', '.join(PROMISES)}")
+        self._check((skill.shape[0], skill.shape[1]))
         object.__setattr__(self, "skill", np.maximum(skill, 1.0 - skill))
-        object.__setattr__(self, "cost", prices)
 
-    @property
-    def prices(self) -> FloatArray:
-        """Price of a label, shape (T, K)."""
-        assert self.cost is not None
-        return self.cost
 
-    @property
-    def error_rows(self) -> list[tuple[list[int], float]]:
-        """Task types that share a budget of errors, and how many they may make together."""
-        types = range(len(self.tasks))
+@dataclass(frozen=True, eq=False)
+class SequentialClassProblem(SequentialTerms):
+    """The same of K classes, or of two that are not equally likely, or where errors differ.
+
+    Attributes
+    ----------
+    confusion
+        π(a|k), chance of each answer given the true class, by task type and worker class, shape
+        (T, W, K, A).
+    share
+        Prior of the classes, shape (K,).
+    tasks, supply, epsilon, cost
+        As of `SequentialProblem`; ε below the error of naming the likeliest class unasked.
+    promise
+        `error` or `mean`.
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit, numbers out of range.
+    """
+
+    confusion: FloatArray
+    share: FloatArray
+    tasks: FloatArray
+    supply: FloatArray
+    epsilon: float
+    cost: FloatArray | None = None
+    promise: Promise = "error"
+
+    def __post_init__(self) -> None:
+        confusion = np.asarray(self.confusion, dtype=np.float64)
+        share = np.asarray(self.share, dtype=np.float64)
+        if confusion.ndim != 4 or not (confusion >= 0).all():
+            raise InputError("confusion: give chances by type, worker class, true class, answer")
+        if not np.allclose(confusion.sum(axis=3), 1.0, atol=1e-9):
+            raise InputError("confusion: the answers' chances given a class must sum to 1")
+        if share.shape != confusion.shape[2:3] or not (share >= 0).all():
+            raise InputError(f"share: give a number, 0 or more, to {confusion.shape[2]} classes")
+        if len(share) < 2 or abs(share.sum() - 1.0) > 1e-9:
+            raise InputError("share: of two or more classes, summing to 1")
+        if not 0 < self.epsilon < 1:
+            raise InputError(f"epsilon is {self.epsilon:g}: give a number above 0, below 1")
         if self.promise == "posterior":
-            return []
-        if self.promise == "mean":
-            return [(list(types), self.epsilon * float(self.tasks.sum()))]
-        return [([t], self.epsilon * float(self.tasks[t])) for t in types]
+            raise InputError("promise: of several classes use error or mean")
+        self._check((confusion.shape[0], confusion.shape[1]))
+        object.__setattr__(self, "confusion", confusion)
+        object.__setattr__(self, "share", share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +192,14 @@ class TaskPolicy:
 
     @classmethod
     def of(
-        cls, problem: SequentialProblem, task_type: int, labels: ArrayLike, error: float
+        cls, problem: SequentialTerms, task_type: int, labels: ArrayLike, error: float
     ) -> TaskPolicy:
         """Price a policy."""
         counts = np.asarray(labels, dtype=np.float64)
         return cls(task_type, counts, float(error), float(counts @ problem.prices[task_type]))
 
 
-def policy_master(problem: SequentialProblem, policies: Sequence[TaskPolicy]) -> pyo.ConcreteModel:
+def policy_master(problem: SequentialTerms, policies: Sequence[TaskPolicy]) -> pyo.ConcreteModel:
     """How many tasks follow each policy, at the least cost.
 
     Minimise Σ_π c_π x_π subject to Σ_{π of t} x_π = n_t for every task type t, Σ_π N_πk x_π ≤ C_k

@@ -60,7 +60,8 @@ def execute(
     capacity
         M, shape (m,).
     """
-    problem, rng = optimum.problem, generator(seed)
+    problem, rules, rng = optimum.problem, lead_rules(optimum), generator(seed)
+    assert isinstance(problem, SequentialProblem)
     classes = problem.skill.shape[1]
     members = [np.flatnonzero(worker_class == k) for k in range(classes)]
     kinds = np.repeat(np.arange(len(problem.tasks)), problem.tasks.astype(np.int64))
@@ -74,7 +75,7 @@ def execute(
         for t in rng.permutation(kinds).tolist():
             shares = optimum.counts[own[t]]
             drawn = own[t][rng.choice(len(shares), p=shares / shares.sum())]
-            rule = optimum.columns[drawn].rule
+            rule = rules[drawn]
             # The lead of the true class: the rule is of its size alone.
             lead, asked = 0.0, np.zeros(len(capacity), dtype=bool)
             while True:
@@ -99,6 +100,21 @@ def execute(
                 lead += rule.weight[k] if right else -rule.weight[k]
             errors[trial] += 0.5 if abs(lead) < SAME else lead < 0
     return Executed(costs, errors / max(1, len(kinds)), unsure)
+
+
+def lead_rules(optimum: SequentialOptimum) -> list[ErrorRule | PosteriorRule]:
+    """The rules of an optimum of two equally likely classes.
+
+    Raises
+    ------
+    InputError
+        It is of other classes.
+    """
+    rules = [column.rule for column in optimum.columns]
+    lead = [rule for rule in rules if isinstance(rule, ErrorRule | PosteriorRule)]
+    if len(lead) < len(rules):
+        raise InputError("optimum: only that of two equally likely classes is carried out")
+    return lead
 
 
 def by_class(
@@ -242,7 +258,7 @@ def closing_rules(optimum: SequentialOptimum, worker_class: IntArray) -> LabelPl
     total = np.bincount(kind, optimum.counts, minlength=int(kind.max()) + 1)
     classes = optimum.problem.prices.shape[1]
     return LabelPlan(
-        [column.rule for column in optimum.columns],
+        lead_rules(optimum),
         kind,
         optimum.counts / total[kind],
         np.where(worker_class < 0, classes, worker_class),

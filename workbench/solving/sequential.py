@@ -16,11 +16,17 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from crowd_models.information import needed_information, tangents
-from crowd_models.sequential_policies import SequentialProblem, TaskPolicy
+from crowd_models.sequential_policies import (
+    SequentialClassProblem,
+    SequentialProblem,
+    SequentialTerms,
+    TaskPolicy,
+)
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import optimum
 from workbench.solving.information_limit import information_limit
@@ -36,7 +42,17 @@ from workbench.solving.posteriors import (
     log_odds,
     posterior_rule,
 )
+from workbench.solving.simplex import (
+    MOST_CLASSES,
+    NamedRule,
+    SimplexGrid,
+    SimplexRule,
+    follow_simplex,
+    named_grids,
+    simplex_rule,
+)
 
+Rules: TypeAlias = ErrorRule | PosteriorRule | SimplexRule | NamedRule
 WIDTH = 0.02
 """Log-odds between points of the grid."""
 CELLS, FINE = 1500, 12_000
@@ -68,7 +84,7 @@ class Column:
     """A policy of a task: what it does in the mean, and the rule to follow."""
 
     policy: TaskPolicy
-    rule: ErrorRule | PosteriorRule
+    rule: Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +96,8 @@ class SequentialOptimum:
     problem
         What was asked.
     status
-        `solved`; `open`: no policies within the capacities came up; then only the bound is there.
+        `solved`; `open`: no policies within the capacities came up, or, of more than four classes,
+        none are looked for; then only the bound is there.
     lower_bound
         No policy costs less; at most the optimum.
     cost
@@ -93,7 +110,7 @@ class SequentialOptimum:
         Processor time.
     """
 
-    problem: SequentialProblem
+    problem: SequentialTerms
     status: str
     lower_bound: float
     cost: float | None
@@ -106,7 +123,7 @@ class SequentialOptimum:
     @property
     def labels(self) -> FloatArray:
         """Expected labels by task type and worker class, shape (T, K)."""
-        total = np.zeros(self.problem.skill.shape)
+        total = np.zeros(self.problem.prices.shape)
         for column, count in zip(self.columns, self.counts.tolist(), strict=True):
             total[column.policy.task_type] += count * column.policy.labels
         return total
@@ -135,11 +152,81 @@ class _Prices:
         )
 
 
-class _Pricing:
+class _Bounding:
+    """What pricing of two classes and of several have in common."""
+
+    problem: SequentialTerms
+    types: list[int]
+    posterior = False
+    """Whether posteriors are promised."""
+    relaxed = False
+    """Whether columns are of a relaxation, and no policies."""
+
+    def bound(self, prices: _Prices, values: Sequence[float]) -> float:
+        """Σ n V − μ·(errors allowed) − λ·C, for V of each type that has tasks."""
+        problem = self.problem
+        total = sum(float(problem.tasks[t]) * v for t, v in zip(self.types, values, strict=True))
+        for types, allowed in problem.error_rows:
+            total -= allowed * float(prices.error[types[0]])
+        return total - float(problem.supply @ prices.worker)
+
+    def finest(self, best: float, prices: _Prices, other: _Prices) -> tuple[float, _Prices]:  # noqa: ARG002
+        """The best bound of two prices, on a finer grid where there is one."""
+        return best, prices
+
+    def refine(self, passed: dict[int, list[FloatArray]]) -> None:
+        """Make the grid finer, where it can be."""
+
+
+class _ClassPricing(_Bounding):
+    """Rules by prices, of K classes, for each task type."""
+
+    def __init__(self, problem: SequentialClassProblem) -> None:
+        self.problem: SequentialClassProblem = problem
+        self.types = np.flatnonzero(problem.tasks > 0).tolist()
+        self.relaxed = len(problem.share) > MOST_CLASSES
+        confusion = {t: problem.confusion[t] for t in self.types}
+        if self.relaxed:
+            self.named = {t: named_grids(each, problem.share) for t, each in confusion.items()}
+        else:
+            self.grids = {t: SimplexGrid.of(each, problem.share) for t, each in confusion.items()}
+
+    def start(self) -> tuple[_Prices, FloatArray]:
+        """Prices to begin with, and what a task may cost at most."""
+        return _class_start(self.problem)
+
+    def refine(self, passed: dict[int, list[FloatArray]]) -> None:  # noqa: ARG002
+        """Halve the steps of the grids, those of named classes being fine enough."""
+        if not self.relaxed:
+            self.grids = {t: grid.finer() for t, grid in self.grids.items()}
+
+    def rule(self, task_type: int, prices: _Prices, **_: bool) -> SimplexRule | NamedRule:
+        """The best rule of a type, or of each set of classes that may be named."""
+        charge = self.problem.prices[task_type] + prices.worker
+        per_error = float(prices.error[task_type])
+        if not self.relaxed:
+            return simplex_rule(self.grids[task_type], charge, per_error)
+        chance, grids = self.named[task_type]
+        return NamedRule(chance, [simplex_rule(grid, charge, per_error) for grid in grids])
+
+    def column(self, task_type: int, rule: Rules) -> tuple[Column, Followed]:
+        """Follow a rule, or those of all sets."""
+        assert isinstance(rule, SimplexRule | NamedRule)
+        if isinstance(rule, SimplexRule):
+            result = follow_simplex(rule)
+            labels, error = result.labels, result.error
+        else:
+            ended = [follow_simplex(each) for each in rule.rules]
+            labels = rule.chance @ np.array([each.labels for each in ended])
+            error, result = float(rule.chance @ [each.error for each in ended]), ended[0]
+        return Column(TaskPolicy.of(self.problem, task_type, labels, error), rule), result
+
+
+class _Pricing(_Bounding):
     """Rules by prices, for each task type."""
 
     def __init__(self, problem: SequentialProblem) -> None:
-        self.problem = problem
+        self.problem: SequentialProblem = problem
         self.weight = log_odds(problem.skill)
         self.types = np.flatnonzero(problem.tasks > 0).tolist()
         self.posterior = problem.promise == "posterior"
@@ -151,6 +238,10 @@ class _Pricing:
         self.grids: dict[int, Grid] = {}
         if not self.posterior:
             self.grids = {t: Grid.of(self.weight[t], leads) for t in self.types}
+
+    def start(self) -> tuple[_Prices, FloatArray]:
+        """Prices to begin with, and what a task may cost at most."""
+        return _start(self.problem)
 
     def rule(
         self, task_type: int, prices: _Prices, *, quick: bool = False
@@ -170,19 +261,12 @@ class _Pricing:
         self.useful[task_type] = np.union1d(useful, rule.asked)
         return rule
 
-    def column(self, task_type: int, rule: ErrorRule | PosteriorRule) -> tuple[Column, Followed]:
+    def column(self, task_type: int, rule: Rules) -> tuple[Column, Followed]:
         """Follow a rule."""
+        assert isinstance(rule, ErrorRule | PosteriorRule)
         result = follow(rule)
         policy = TaskPolicy.of(self.problem, task_type, result.labels, result.error)
         return Column(policy, rule), result
-
-    def bound(self, prices: _Prices, values: Sequence[float]) -> float:
-        """Σ n V − μ·(errors allowed) − λ·C, for V of each type that has tasks."""
-        problem = self.problem
-        total = sum(float(problem.tasks[t]) * v for t, v in zip(self.types, values, strict=True))
-        for types, allowed in problem.error_rows:
-            total -= allowed * float(prices.error[types[0]])
-        return total - float(problem.supply @ prices.worker)
 
     def finest(self, best: float, prices: _Prices, other: _Prices) -> tuple[float, _Prices]:
         """The best bound of two prices, on the finest cells where there are cells."""
@@ -202,8 +286,19 @@ class _Pricing:
             self.grids[t] = Grid.of(self.weight[t], self.leads[t])
 
 
+def _pricing(
+    problem: SequentialProblem | SequentialClassProblem,
+) -> _Pricing | _ClassPricing:
+    if isinstance(problem, SequentialClassProblem):
+        return _ClassPricing(problem)
+    return _Pricing(problem)
+
+
 def sequential_optimum(
-    problem: SequentialProblem, *, gap: float = GAP, time_limit: float | None = None
+    problem: SequentialProblem | SequentialClassProblem,
+    *,
+    gap: float = GAP,
+    time_limit: float | None = None,
 ) -> SequentialOptimum:
     """Bound what any policy pays for a promise, and find policies that pay hardly more.
 
@@ -230,8 +325,8 @@ def sequential_optimum(
     """
     started = time.process_time()
     until = math.inf if time_limit is None else started + time_limit
-    pricing = _Pricing(problem)
-    centre, elsewhere = _start(problem)
+    pricing = _pricing(problem)
+    centre, elsewhere = pricing.start()
     best, best_prices = -math.inf, centre
     columns: list[Column | None] = [None] * len(pricing.types)
     policies = [
@@ -288,6 +383,8 @@ def sequential_optimum(
     best, best_prices = pricing.finest(best, best_prices, master)
     used = np.flatnonzero(counts > 1e-9 * max(1.0, float(problem.tasks.sum())))
     chosen = [(columns[i], float(counts[i])) for i in used]
+    if pricing.relaxed:
+        chosen = [(None, 0.0)]
     solved = all(column is not None for column, _ in chosen)
     return SequentialOptimum(
         problem,
@@ -304,6 +401,23 @@ def sequential_optimum(
 
 def _recent(leads: list[FloatArray]) -> list[FloatArray]:
     return leads[-8:]
+
+
+def _class_start(problem: SequentialClassProblem) -> tuple[_Prices, FloatArray]:
+    """Prices to begin with, and what a task may cost at most, by Bhattacharyya's bound of pairs."""
+    root = np.sqrt(problem.confusion)
+    told = -np.log(np.maximum(np.einsum("twka,twla->twkl", root, root), 1e-300))
+    rate = told / np.maximum(problem.prices, 1e-9)[:, :, None, None]
+    classes = len(problem.share)
+    first, second = np.triu_indices(classes, 1)
+    least = rate.max(axis=1)[:, first, second].min(axis=1)
+    need = math.log(max((classes - 1) / (2.0 * problem.epsilon), math.e))
+    usual = np.maximum(need / np.maximum(least, 1e-9), problem.prices.max(axis=1))
+    dear = DEAR * usual.clip(max=1e4 * float(problem.prices.max()))
+    error = np.where(problem.tasks > 0, usual / problem.epsilon, 0.0).clip(max=1e4)
+    if problem.promise == "mean":
+        error = np.full(len(error), float(error.max()))
+    return _Prices(np.zeros(len(problem.supply)), error), dear
 
 
 def _start(problem: SequentialProblem) -> tuple[_Prices, FloatArray]:
@@ -335,9 +449,9 @@ def _start(problem: SequentialProblem) -> tuple[_Prices, FloatArray]:
     return _Prices(worker, error), dear
 
 
-def master_arrays(problem: SequentialProblem, policies: Sequence[TaskPolicy]) -> LinearModel:
+def master_arrays(problem: SequentialTerms, policies: Sequence[TaskPolicy]) -> LinearModel:
     """`policy_master` as arrays: columns x; rows tasks, capacity, errors."""
-    types, classes = problem.skill.shape
+    types, classes = problem.prices.shape
     rows = problem.error_rows
     matrix = np.zeros((types + classes + len(rows), len(policies)))
     kinds = np.array([policy.task_type for policy in policies])
@@ -360,12 +474,10 @@ def master_arrays(problem: SequentialProblem, policies: Sequence[TaskPolicy]) ->
     )
 
 
-def _master(
-    problem: SequentialProblem, policies: Sequence[TaskPolicy]
-) -> tuple[FloatArray, _Prices]:
+def _master(problem: SequentialTerms, policies: Sequence[TaskPolicy]) -> tuple[FloatArray, _Prices]:
     """Counts, and dual prices."""
     values, duals = optimum(master_arrays(problem, policies))
-    types, classes = problem.skill.shape
+    types, classes = problem.prices.shape
     error = np.zeros(types)
     for r, (members, _) in enumerate(problem.error_rows):
         error[members] = max(-float(duals[types + classes + r]), 0.0)
