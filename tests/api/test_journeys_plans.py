@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,3 +58,22 @@ def test_one_call_study_findings_figure_page():
     assert len(study.table) == study.to_dict()["planned"] > 0
     assert "<svg" in (page := wb.report("studies.sqlite", "whole.html").path.read_text())
     assert study.findings[0].split(":")[0].split("<")[0][:20] in page
+
+
+def test_whose_word_a_bound_is_stands_beside_it(crowd, here):
+    """A bound that the data prove is not called HiGHS's word, nor the other way round."""
+    problem = wb.AssignmentProblem([[0.5, 0.5, 0.5]] * 2, capacity=2, requirement=0.9)
+    solved = wb.solve(problem)
+    left = replace(solved.solution.certificate, status="feasible", lower_bound=3.0)
+    for bound, word in ((3.0, "It is proven"), (4.0, "By HiGHS's word alone it holds")):
+        apart = replace(solved.solution, bound=bound, certificate=left)
+        assert any(each.startswith(word) for each in replace(solved, solution=apart).verdict())
+    labels, gold = crowd
+    made = wb.plan(labels, gold, ["x", "y"], epsilon=0.2, capacity=60)
+    assert "proven the cheapest" in made.verdict()[0]
+    assert "proven bound" in made.details()
+    word = replace(made.solution.certificate, status="feasible", lower_bound=1.0)
+    made = replace(made, solution=replace(made.solution, certificate=word))
+    assert "the cheapest by HiGHS's word" in made.verdict()[0]
+    assert "bound, HiGHS's word" in made.details()
+    assert "proven bound" not in made.details()

@@ -126,9 +126,11 @@ class Plan(Result):
         if self.message is not None:
             return [self.message]
         solution, errors = self.solution, self.errors
-        cheapest = "proven the cheapest"
+        cheapest = "proven the cheapest" if solution.bound_proven else "the cheapest"
         if solution.gap:
             cheapest = f"at most {percent(solution.gap)} above the cheapest"
+        if not solution.bound_proven:
+            cheapest += " by HiGHS's word"
         price = f", for {solution.objective:.6g}" if solution.objective != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         missed = self.error is not None and self.error.misses(self.epsilon)
@@ -183,10 +185,11 @@ class Plan(Result):
         cover = ""
         if self.levels is not None and (self.promise == "exact" or self.total is not None):
             cover = f", of covers that promise {listed(self.levels)}"
-        proven = f"{solution.bound:.10g} (gap {percent(solution.gap, 3)}, {solution.termination})"
+        bound = f"{solution.bound:.10g} (gap {percent(solution.gap, 3)}, {solution.termination})"
+        of = "proven bound" if solution.bound_proven else "bound, HiGHS's word"
         rows = {
             "cost": f"{solution.objective:.10g}",
-            "proven bound": f"{proven}{cover}",
+            of: f"{bound}{cover}",
             "certificate": solution.certificate.status,
             "error, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
             f"{errors['exact'].mean():.4g} on average, if skills are as given and labels "

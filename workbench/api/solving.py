@@ -97,14 +97,14 @@ class Solved(Result):
 
     def verdict(self) -> list[str]:
         """Say what the answer is worth, and whose word it is that none is better."""
-        solution, status = self.solution, self.solution.certificate.status
-        if status == "failed" or solution.objective is None:
+        solution = self.solution
+        if solution.certificate.status == "failed" or solution.objective is None:
             return []
         value = f"{self.value} {_number(solution.objective)}: {self.title}."
         if solution.bound is None:
             return [value, f"How far it is from the {self.best} is not known."]
         bound = "" if solution.gap == 0 else f" than {_number(solution.bound)}"
-        word = "It is proven" if status == "proven" else "By HiGHS's word alone it holds"
+        word = "It is proven" if solution.bound_proven else "By HiGHS's word alone it holds"
         sentences = [value, f"{word} that none is {self.better}{bound}."]
         if solution.gap:
             sentences.append(
