@@ -187,7 +187,12 @@ def _rows(raw, name, size, types):
         return [value[str(kind)] for kind in types]
     own = listed(value, name) and type(value[0]) is list
     require(own or name == "cost", f"{name}: give a row for each task, or for each type")
-    return listed(value, name, size) if own else [value] * size
+    first = {}  # rows of the same numbers, which are kept once, are one row
+    return [_once(row, first) for row in listed(value, name, size)] if own else [value] * size
+
+
+def _once(row, first):
+    return first.setdefault(tuple(map(id, row)), row) if type(row) is list else row
 
 
 def _needs(raw, size):

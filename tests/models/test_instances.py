@@ -196,6 +196,16 @@ def test_the_bound_is_that_of_the_workbench(tmp_path):
         assert bound == math.ceil(pattern_bound(problem.typed, prices) / step) * step
 
 
+def test_rows_of_the_same_numbers_are_priced_once():
+    read = runpy.run_path(str(FOLDER / "check.py"))["read"]
+    raw = {"quality": [[0.5, 0.25], [0.5, 0.25], [0.25, 0.5]], "requirement": 0.5, "capacity": 3}
+    assert len(read(json.dumps(raw)).kinds) == 2
+    assert len(read(json.dumps({**raw, "cost": [[1, 2], [2, 1], [1, 2]]})).kinds) == 3
+    assert len(read(json.dumps({**raw, "requirement": [0.5, 0.4, 0.5]})).kinds) == 3
+    with pytest.raises(ValueError, match="3 entries, not 2"):
+        read(json.dumps({**raw, "quality": [*raw["quality"][:2], [0.5, 0.25, 0.5]]}))
+
+
 def test_with_limits_of_labels_plans_and_bounds_are_those_of_an_enumeration():
     checker, rng = runpy.run_path(str(FOLDER / "check.py")), np.random.default_rng(1)
     for _ in range(60):
