@@ -201,11 +201,9 @@ def undominated(
     order = there[np.lexsort((-cover[there], price[there], labels[there]))]
     reached = cover[order] + apart * labels[order]
     more = np.ones(len(order), dtype=bool)
+    # The first of each number of labels lies above all before it.
     np.greater(reached[1:], np.maximum.accumulate(reached)[:-1], out=more[1:])
-    # The first of each number of labels is no less than what is before it.
-    first = np.ones(len(order), dtype=bool)
-    np.not_equal(labels[order][1:], labels[order][:-1], out=first[1:])
-    kept: IntArray = np.sort(order[more | first])
+    kept: IntArray = np.sort(order[more])
     return kept
 
 
