@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from unknown_workers import Unknown, listed_labels
 
 from workbench.base.errors import InputError
 from workbench.solving.genies import Genie, beta_prior, read_prior
@@ -175,3 +176,39 @@ def test_bad_numbers():
             unknown_skills_bound(
                 **{"prior": HALF, "capacity": 9, "tasks": 9, "epsilon": 0.1} | wrong
             )
+
+
+@pytest.mark.parametrize(
+    ("prior", "most", "epsilon"),
+    [
+        ({0.95: 0.7, 0.5: 0.3}, 2, 0.2),
+        ({0.95: 0.7, 0.5: 0.3}, 1, 0.3),
+        ({0.9: 0.5, 0.2: 0.5}, 2, 0.45),
+        ({0.9: 0.8, 0.7: 0.2}, 2, 0.16),
+    ],
+)
+def test_the_exact_optimum_of_two_tasks_is_that_of_all_listed_histories(prior, most, epsilon):
+    listed = listed_labels(prior, 2, 2, most, epsilon)
+    assert listed is not None
+    least = Unknown(prior, 2, 2, most).labels(epsilon, 40)
+    assert least == pytest.approx(listed, rel=1e-5)
+    bound = unknown_skills_bound(prior, most, 2, epsilon, workers=2)
+    assert bound.labels <= listed * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("most", [1, 3, 4])
+@pytest.mark.parametrize(
+    ("prior", "epsilon"),
+    [(HALF, 0.33), ({0.95: 0.8, 0.5: 0.2}, 0.12), ({0.95: 0.6, 0.3: 0.4}, 0.27)],
+)
+def test_three_tasks_and_four_workers_exactly(prior, epsilon, most):
+    """The best of all policies, which learns by agreement alone, is above both bounds."""
+    least = Unknown(prior, 3, 4, most).labels(epsilon, 9)
+    for workers in (4, None):
+        bound = unknown_skills_bound(prior, most, 3, epsilon, workers=workers)
+        if math.isinf(bound.labels):  # nobody can; then the price of an error is without end
+            assert workers == 4
+            assert least > 4 * most
+        else:
+            assert bound.kinds <= least
+            assert bound.others <= least
