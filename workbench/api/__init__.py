@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.api.labelling import aggregate
     from workbench.api.learning import LearningOptions, Replay, learn
     from workbench.api.planning import plan
-    from workbench.api.ranking import leaderboard
+    from workbench.api.ranking import export_benchopt, leaderboard
     from workbench.api.reading import load, read_gold, read_labels
     from workbench.api.session import AssignmentSession
     from workbench.api.simulation import simulate, simulate_panel
@@ -48,6 +48,7 @@ __all__ = [
     "convert",
     "doctor",
     "export",
+    "export_benchopt",
     "hire",
     "judge",
     "ladder",
@@ -85,6 +86,7 @@ _PLACES = {
     "convert": "workbench.api.converting",
     "doctor": "workbench.api.solving",
     "export": "workbench.api.solving",
+    "export_benchopt": "workbench.api.ranking",
     "hire": "workbench.api.hiring",
     "judge": "workbench.api.studying",
     "ladder": "workbench.api.climbing",

@@ -1,4 +1,4 @@
-"""`leaderboard`: every method on every recorded crowd at hand, in one table."""
+"""`leaderboard`: every method on every recorded crowd at hand; `export_benchopt`: for others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workbench.api.result import MOST, Figure, Result, page, percent, picked, points
-from workbench.api.studying import STORE, Report, StudyResult, run_study
+from workbench.api.studying import STORE, Report, StudyResult, report, run_study
+from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
 from workbench.base.text import Columns, shown, tabled
@@ -23,18 +24,43 @@ if TYPE_CHECKING:
 
     from workbench.studies.run import Progress
 
+WHOLE = "Aggregators without gold on whole crowds, beside the majority"
 TITLES = {
-    "aggregator": "Aggregators, beside the majority",
-    "rule": "Selection rules, beside the K workers of highest skill",
+    "aggregator": "Votes weighted by an exam, beside the majority",
+    "rule": "Selection rules, which pay an exam, beside the K workers of highest skill",
     "learner": "Learners, beside LS_OL",
     "policy": "Collecting policies, beside so many labels a task",
 }
 KINDS = {
-    "aggregator": "Aggregators",
-    "rule": "Rules that hire",
-    "learner": "Learners",
-    "policy": "Policies that collect",
+    "aggregator": "With gold, votes weighted by an exam",
+    "rule": "With gold, a few good workers",
+    "learner": "Without gold, task after task",
+    "policy": "With little money, labels asked where they tell most",
 }
+WHOLE_COLUMNS: Columns = {
+    "place": ("", ""),
+    "method": ("method", ""),
+    "less": ("error, less", "+.4f"),
+    "over": ("over crowds", ""),
+    "worst": ("worst loss", ".4f"),
+    "where": ("on, labels a task", ""),
+    "rank": ("mean rank", ".1f"),
+    "error": ("error", ".4f"),
+    "error_1": ("of 1", ".4f"),
+    "error_2": ("of 2", ".4f"),
+    "error_3": ("of 3", ".4f"),
+    "error_5": ("of 5", ".4f"),
+    "error_all": ("of all", ".4f"),
+    "seconds": ("seconds", ".2f"),
+    "crowds": ("crowds", ""),
+}
+WHOLE_NOTES = (
+    "whole crowds: error less than that of a majority of the same labels, in pairs, on all tasks "
+    "with gold, of which no method knows any; mean over 1, 2, 3, 5 labels a task and all, then "
+    "over crowds, intervals of 95 % over crowds; worst loss to the majority on any crowd at any "
+    "number of labels; seconds of one processor for all labels of all crowds; – without a place: "
+    "not wherever the others ran",
+)
 COLUMNS: Columns = {
     "place": ("", ""),
     "method": ("method", ""),
@@ -47,14 +73,15 @@ COLUMNS: Columns = {
     "error": ("error", ".4f"),
     "balanced": ("of classes", ".4f"),
     "labels": ("labels a task", ".1f"),
+    "exam": ("exam a task", ".1f"),
     "crowds": ("crowds", ""),
 }
 NOTES = (
     "error, less: than that of the method in the heading with as many labels a task at most, in "
     "pairs on the same held-out gold; mean over levels, then crowds; ± over draws; intervals of "
     "95 % over crowds; equals share a place (=), – without one: not on every crowd of the others",
-    "at equal labels: error less that of a majority for as many labels. Rules, and votes weighted "
-    "by skill, know the gold of an exam, whose labels are not counted; the others know none",
+    "at equal labels: error less that of a majority for as many labels, the exam's counted: who is "
+    "told what an exam says of workers is charged its labels, spread over the crowd's tasks",
     "of classes: the mean of the classes' errors",
 )
 
@@ -71,12 +98,42 @@ class Leaderboard(Result):
         Those that are in it.
     missing
         Why the others could not be had, by name.
+    whole
+        The runs on whole crowds, of the registry's aggregators and of peers'; none where
+        aggregators were not asked for.
+    foreign
+        Results that came by files, as `whole_crowds.points` has them.
     """
 
     study: StudyResult
     crowds: tuple[str, ...]
     missing: dict[str, str]
+    whole: tuple[StudyResult, ...] = ()
+    foreign: tuple[pd.DataFrame, ...] = ()
     pictured = True
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """Errors on whole crowds: a row a method, crowd, level of labels and order."""
+        from workbench.papers.beyond import whole_crowds
+
+        own = pd.concat([ended_well(study.table) for study in self.whole], ignore_index=True)
+        table = whole_crowds.points(own)
+        names = set(table["method"])
+        more = [
+            rows.assign(
+                method=[f"{name} (file)" if name in names else name for name in rows["method"]]
+            )
+            for rows in self.foreign
+        ]
+        return pd.concat([table, *more], ignore_index=True)
+
+    @cached_property
+    def on_whole_crowds(self) -> pd.DataFrame:
+        """A row an aggregator, by place: see `workbench.papers.beyond.whole_crowds`."""
+        from workbench.papers.beyond.whole_crowds import standings
+
+        return standings(self.points) if self.whole else pd.DataFrame()
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -107,14 +164,14 @@ class Leaderboard(Result):
         return refusals(self.study.table)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the standings."""
-        return self.standings
+        """Give the standings on whole crowds; without aggregators those of the other kinds."""
+        return self.on_whole_crowds if self.whole else self.standings
 
     def verdict(self) -> list[str]:
         """Say which method of each kind errs least, and what it gains on the kind's plainest."""
         from workbench.papers.beyond.leaderboard import BASELINE
 
-        sentences = [f"{self._head()}."]
+        sentences = self._whole_verdict()
         for kind, rows in self.standings.groupby("kind", sort=False):
             placed = rows[rows["place"].notna()]
             if placed.empty:
@@ -136,49 +193,74 @@ class Leaderboard(Result):
     def brief(self) -> str:
         """Lay out the errors of the methods, by kind."""
         columns = {key: COLUMNS[key] for key in ("place", "method", "less", "over", "error")}
-        return "\n\n".join(f"{title}\n\n{tabled(rows, columns)}" for title, rows in self._tables())
+        parts = [(title, rows, columns) for title, rows in self._tables()]
+        if self.whole:
+            names = ("place", "method", "less", "over", "worst", "where", "error")
+            few = {key: WHOLE_COLUMNS[key] for key in names}
+            parts = [(WHOLE, self._whole_rows(), few), *parts]
+        return "\n\n".join(f"{title}\n\n{tabled(rows, these)}" for title, rows, these in parts)
 
     def details(self) -> str:
         """Lay the standings out by kind, and say what was left out."""
-        parts = [f"{title}\n\n{tabled(rows, COLUMNS)}" for title, rows in self._tables()]
-        return page(self._head(), *parts, notes=[*NOTES, *self._absent()])
+        parts = [f"{title}\n\n{tabled(rows, these)}" for title, rows, these in self._all_tables()]
+        return page(self._head(), *parts, notes=[*WHOLE_NOTES, *NOTES, *self._absent()])
 
     def markdown(self) -> str:
         """Write the standings for a page, headings of the third level."""
         lines = [f"{self._head()}."]
-        heads = [head for head, _ in COLUMNS.values()]
-        for title, rows in self._tables():
+        for title, rows, these in self._all_tables():
+            heads = [head for head, _ in these.values()]
             lines += ["", f"### {title}", "", _row(heads), _row(["---"] * len(heads))]
-            lines += [
-                _row([shown(row[at], how) for at, (_, how) in COLUMNS.items()]) for row in rows
-            ]
-        return (
-            "\n".join([*lines, "", *(f"- {note}" for note in (*NOTES, *self._absent(brief=True)))])
-            + "\n"
-        )
+            lines += [_row([shown(row[at], how) for at, (_, how) in these.items()]) for row in rows]
+        notes = (*WHOLE_NOTES, *NOTES, *self._absent(brief=True))
+        return "\n".join([*lines, "", *(f"- {note}" for note in notes)]) + "\n"
 
     def plot(self) -> Figure:
-        """Draw error against labels a task, a panel a crowd."""
-        return self.study.plot("curves")
+        """Draw aggregators beside a majority on whole crowds; without them, a panel a crowd."""
+        if not self.whole:
+            return self.study.plot("curves")
+        from workbench.papers.beyond.whole_crowds import chart
+        from workbench.plots import study
+
+        return study.chart(chart(self.points))
 
     def report(self, out: str | Path = "leaderboard.html") -> Report:
         """Write the page of it: tables, curves, provenance."""
-        return self.study.report(out)
+        names = [*(["whole-crowds"] if self.whole else []), self.study.name]
+        return report(self.study.store, out, names)
+
+    def _whole_verdict(self) -> list[str]:
+        """Say first what was run, and which aggregator errs least without gold."""
+        sentences = [f"{self._head()}."]
+        if self.whole:
+            placed = self.on_whole_crowds[self.on_whole_crowds["place"] != "–"]
+            best = placed.iloc[0]
+            sentences.append(
+                f"Without gold, all labels there: {best['method']} errs least on whole crowds, "
+                f"{percent(best['error'])}, {points(best['less'])} than a majority."
+            )
+        return sentences
+
+    def _whole_rows(self) -> list[dict[Any, Any]]:
+        rows = self.on_whole_crowds
+        over = [_over(*ends) for ends in zip(rows["low"], rows["high"], strict=True)]
+        return rows.assign(over=over).to_dict("records")
+
+    def _all_tables(self) -> list[tuple[str, list[dict[Any, Any]], Columns]]:
+        tables = [(title, rows, COLUMNS) for title, rows in self._tables()]
+        return [(WHOLE, self._whole_rows(), WHOLE_COLUMNS), *tables] if self.whole else tables
 
     def _head(self) -> str:
         asked = self.study
         return (
-            f"{len(self.crowds)} crowds, size {asked.size}, {asked.repetitions} draws of tasks, "
+            f"{len(self.crowds)} crowds, size {asked.size}; {asked.repetitions} draws of tasks, "
             f"controls and labels, seed {asked.seed}"
         )
 
     def _tables(self) -> list[tuple[str, list[dict[Any, Any]]]]:
         rows = self.standings.assign(over="", even_over="")
         for name, low, high in (("over", "low", "high"), ("even_over", "even_low", "even_high")):
-            rows[name] = [
-                "–" if pd.isna(a) else f"{a:+.3f} to {b:+.3f}"
-                for a, b in zip(rows[low], rows[high], strict=True)
-            ]
+            rows[name] = [_over(*ends) for ends in zip(rows[low], rows[high], strict=True)]
         groups = rows.groupby("kind", sort=False)
         return [(TITLES[str(kind)], own.to_dict("records")) for kind, own in groups]
 
@@ -188,8 +270,19 @@ class Leaderboard(Result):
         if missing and brief:
             missing = [f"not fetched (`workbench data fetch NAME`): {', '.join(self.missing)}"]
         rows = self.refused.itertuples(index=False)
+        refused = [
+            study.table.dropna(subset=["refused"])
+            for study in self.whole
+            if "refused" in study.table
+        ]
+        whole = [
+            f"not run: {method} on {', '.join(dict.fromkeys(own['crowd']))}: {reason:.200}"
+            for table in refused
+            for (method, reason), own in table.groupby(["method", "refused"], sort=False)
+        ]
         return [
             *missing,
+            *whole,
             *(f"not run: {row.kind} {row.methods} on {row.crowds}: {row.reason}" for row in rows),
         ]
 
@@ -198,8 +291,14 @@ class Leaderboard(Result):
         return {
             **picked(self.study, "size", "repetitions", "seed"),
             **picked(self, "crowds", "missing"),
+            "whole_crowds": self.on_whole_crowds.to_dict("records"),
             **{name: table.to_dict("records") for name, table in tables.items()},
         }
+
+
+def _over(low: float, high: float) -> str:
+    """Ends of an interval in words."""
+    return "–" if pd.isna(low) else f"{low:+.3f} to {high:+.3f}"
 
 
 def _row(values: Sequence[str]) -> str:
@@ -212,6 +311,7 @@ def leaderboard(
     kinds: Sequence[str] = (),
     crowds: Sequence[str] = (),
     plugins: Sequence[str | Path] = (),
+    results: Sequence[str | Path] = (),
     repetitions: int | None = None,
     seed: int = 0,
     store: str | Path = STORE,
@@ -224,15 +324,18 @@ def leaderboard(
     Parameters
     ----------
     size
-        60 tasks of each crowd (small), whole crowds (paper), or a stand-in (smoke).
+        60 tasks a crowd for all but aggregators (small), whole crowds (paper), a stand-in (smoke).
 
-        Three draws, five, or what it takes.
+        Three draws, five, or what it takes; aggregators ten orders of each task's labels, thirty or
+        two.
     kinds
         "aggregator", "rule", "learner", "policy"; all when empty. A majority is always there.
     crowds
         Data sets by name; all when empty. What is neither here nor to be downloaded is `missing`.
     plugins
         Files of one's own that register methods or crowds.
+    results
+        Results of others on whole crowds, in benchopt's columns (.csv, .parquet).
     repetitions
         Draws of tasks, controls and labels.
     seed, store, processes, stop, progress
@@ -246,7 +349,8 @@ def leaderboard(
     Raises
     ------
     InputError
-        An unknown kind or crowd, none that can be had, or nothing that runs on it.
+        An unknown kind or crowd, none that can be had, or nothing that runs on it; or a file of
+        results that cannot be read.
 
     Examples
     --------
@@ -255,6 +359,7 @@ def leaderboard(
     >>> sorted(set(board.to_frame()["kind"])), board.crowds
     (['aggregator', 'rule'], ('simulated',))
     """
+    from workbench.papers.beyond.benchopt_files import read_results
     from workbench.papers.beyond.leaderboard_trials import KINDS, STAND_IN, marked, methods
 
     for file in plugins:
@@ -274,6 +379,19 @@ def leaderboard(
     if not there:
         raise InputError(f"crowds: none can be had; {next(iter(missing.values()))}")
     asked = dict.fromkeys(["aggregator/majority", *methods(*kinds)])
+    foreign = tuple(read_results(file) for file in results)
+    whole: tuple[StudyResult, ...] = ()
+    if not kinds or "aggregator" in kinds:
+        whole = _on_whole_crowds(
+            there,
+            repetitions,
+            size=size,
+            seed=seed,
+            store=store,
+            processes=processes,
+            stop=stop,
+            progress=progress,
+        )
     study = run_study(
         "leaderboard",
         size=size,
@@ -287,4 +405,76 @@ def leaderboard(
     )
     if not study.interrupted and ended_well(study.table).empty:
         raise InputError(f"crowds: nothing ran; {study.table['message'].iloc[0]}")
-    return Leaderboard(study, tuple(there), missing)
+    return Leaderboard(study, tuple(there), missing, whole, foreign)
+
+
+def _on_whole_crowds(
+    crowds: Sequence[str], orders: int | None, size: str, **more: Any
+) -> tuple[StudyResult, ...]:
+    """Run the aggregators of the registry, and in one order those of peers, which take longer."""
+    from workbench.papers.beyond.leaderboard_trials import marked
+    from workbench.papers.beyond.peer_aggregators import at_hand
+    from workbench.papers.beyond.whole_crowds import ORDERS, methods
+
+    many = {"smoke": 2, "small": ORDERS, "paper": 3 * ORDERS}.get(size, ORDERS)
+    peers = at_hand()
+    own = [name for name in methods() if name not in peers]
+    parts = [(own, orders or many), *([(peers, 1)] if peers else [])]
+    return tuple(
+        run_study(
+            "whole-crowds",
+            size=size,
+            set={
+                "crowd": [marked(name, datasets.DATASETS) for name in crowds],
+                "order": list(range(count)),
+                "method": names,
+            },
+            **more,
+        )
+        for names, count in parts
+    )
+
+
+def export_benchopt(
+    folder: str | Path,
+    *,
+    crowds: Sequence[str] = (),
+    orders: int = 10,
+    plugins: Sequence[str | Path] = (),
+) -> list[Path]:
+    """Write a benchmark of benchopt: our crowds and aggregators, for solvers of others.
+
+    Parameters
+    ----------
+    folder
+        Where nothing stands yet; then `benchopt run FOLDER`, with the workbench installed.
+    crowds
+        Data sets by name; all when empty.
+    orders
+        Orders of each task's labels, which are those of `leaderboard` with seed 0.
+    plugins
+        Files of one's own that register methods or crowds; they are copied there.
+
+    Returns
+    -------
+    The files. What benchopt writes goes into `leaderboard(results=[FILE])`.
+
+    Raises
+    ------
+    InputError
+        An unknown crowd, a number below 1, or a file that is there already.
+    """
+    from workbench.papers.beyond.benchopt_files import benchmark
+
+    for file in plugins:
+        load_plugin(file)
+    names = [datasets.named(name).name for name in crowds] or list(datasets.DATASETS)
+    content = benchmark(names, checks.count("orders", orders, 1), plugins)
+    paths = [Path(folder) / name for name in content]
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path}: is there already; name another folder")
+    for path, text in zip(paths, content.values(), strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return paths

@@ -9,6 +9,7 @@ import click
 
 from workbench.cli import options
 from workbench.cli.output import as_csv, as_png, tell, working, write_files
+from workbench.cli.streams import show
 from workbench.cli.study import reporter
 
 
@@ -32,28 +33,47 @@ from workbench.cli.study import reporter
     multiple=True,
     help="A recorded crowd: see workbench data list. Repeatable. [default: all]",
 )
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, dir_okay=False),
+    multiple=True,
+    help="Results of others on whole crowds, in benchopt's columns (.csv, .parquet). Repeatable.",
+)
 @options.whole("--repetitions", least=1)
 @options.store_option
 @options.whole("--processes", least=1, most=1024)
 @options.path("--out", "Page (.html), table for a page (.md) or table.", ".html", ".md", ".csv")
-@options.path("--plot", "Picture to write: curves, a panel a crowd.", ".png")
+@click.option(
+    "--benchopt",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write a benchmark of benchopt of these crowds and aggregators, and run nothing.",
+)
+@options.path("--plot", "Picture to write: aggregators on whole crowds.", ".png")
 def command(
     kind: tuple[str, ...],
     crowd: tuple[str, ...],
     out: Path | None,
     plot: Path | None,
+    benchopt: Path | None,
     as_json: bool,
     **arguments: Any,
 ) -> int:
     """Hold every aggregator, selection rule, learner and collecting policy against the others.
 
-    All meet the same labels of the same crowds, and are scored on the same gold that was held out.
+    Aggregators meet whole crowds, all labels and 1, 2, 3, 5 a task, and know no gold. All others,
+    and votes weighted by an exam, meet the same labels, and are scored on gold that was held out.
     A method or a crowd of your own is one file, given by --plugin. Crowds that are neither here nor
     to be downloaded are listed as not fetched. Run again after an interruption to go on.
     """
     from workbench import api
     from workbench.studies.run import interrupts
 
+    if benchopt is not None:
+        for file in api.export_benchopt(benchopt, crowds=crowd, plugins=arguments["plugins"]):
+            show(f"written: {file}")
+        show(f"next: benchopt run {benchopt}, and give its results to --results")
+        return 0
     with interrupts() as stop, working("leaderboard", bar=True) as how_far:
         result = api.leaderboard(
             kinds=kind,
@@ -62,7 +82,8 @@ def command(
             progress=reporter("leaderboard", how_far),
             **arguments,
         )
-    if result.study.interrupted and result.study.progress.left:
+    studies = (*result.whole, result.study)
+    if any(study.interrupted and study.progress.left for study in studies):
         return 130
     files: dict[Path, str | bytes] = {} if plot is None else {plot: as_png(result)}
     if out is not None and out.suffix == ".html":
@@ -71,4 +92,4 @@ def command(
         files[out] = result.markdown() if out.suffix == ".md" else as_csv(result.to_frame(), out)
     write_files(files)
     tell(result, as_json, *(f"written: {path}" for path in (out, plot) if path))
-    return 1 if result.study.failed else 0
+    return 1 if any(study.failed for study in studies) else 0

@@ -70,6 +70,26 @@ _POLICIES = {
         "rounds of equal price, the surer half of the tasks left out after each",
         "after Khetan, Oh (2016), Algorithm 1",
     ),
+    "fixed-overlap": (
+        "platforms:FixedOverlap",
+        "three labels a task, or all that a budget buys, then a majority",
+        "common practice",
+    ),
+    "k-agree": (
+        "platforms:KAgree",
+        "until three labels of a task agree, then a majority",
+        "common practice; Willett and others (2013)",
+    ),
+    "agreement-threshold": (
+        "platforms:AgreementThreshold",
+        "three to seven labels a task, until seven in ten agree, then a majority",
+        "Appen's dynamic judgments",
+    ),
+    "dynamic-overlap": (
+        "platforms:DynamicOverlap",
+        "two to seven labels a task, until the answer is sure by how often workers agree",
+        "Toloka's dynamic overlap",
+    ),
     "algorithm-2": (
         "algorithm_two:AlgorithmTwo",
         "task weights from a sample of workers, each one visit, skills by gold",

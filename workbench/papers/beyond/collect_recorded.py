@@ -122,7 +122,9 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
     steps = np.linspace(min(LEAST * n, labels), labels, STEPS + 1).round().astype(np.int64)
     budgets = {**{str(at): int(b) for at, b in enumerate(steps)}, "half": labels // 2}
     own, base = (
-        np.stack([losses(name, pool, answers, tuple(budgets.values()), order) for order in orders])
+        np.stack(
+            [bought(name, pool, answers, tuple(budgets.values()), order)[1] for order in orders]
+        )
         for name in (policy, "fixed")
     )
     record: dict[str, Any] = {"labels": labels, "tasks": n, "scored": own.shape[2]}
@@ -138,15 +140,20 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
 
 
 @lru_cache(maxsize=32)
-def losses(
+def bought(
     policy: str, pool: Pool, answers: Answers, budgets: tuple[int, ...], order: int
-) -> FloatArray:
-    """Chance of a wrong label of each scored task after each budget, shape (budgets, tasks).
+) -> tuple[list[int], FloatArray]:
+    """Labels bought by each budget, and the chance of a wrong label of each scored task.
 
     Money is added when it is spent; a policy that plans by its budget begins anew.
+
+    Returns
+    -------
+    Shapes (budgets,) and (budgets, tasks).
     """
     kind = POLICIES[policy].call
     wrong: dict[int, FloatArray] = {}
+    labels: dict[int, int] = {}
     for b in sorted(set(budgets)):
         if not wrong or not getattr(kind, "anytime", True):
             ledger = Ledger(pool, b)
@@ -157,7 +164,8 @@ def losses(
             ledger.tell(ask, answers.of(ask))
             deciding.told(ask, answers.of(ask))
         wrong[b] = wrong_chances(deciding.belief().posterior, answers.truth)
-    return np.stack([wrong[b] for b in budgets])
+        labels[b] = len(ledger.labels)
+    return [labels[b] for b in budgets], np.stack([wrong[b] for b in budgets])
 
 
 def crossed_error(values: FloatArray) -> float:

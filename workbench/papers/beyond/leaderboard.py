@@ -8,7 +8,8 @@ the crowd has.
   crowd one vote. `se` is over repetitions (draws of tasks, controls and labels), on these crowds;
   the interval is over crowds, for a crowd like them.
 - *even*: error less that of a majority for as many labels a task, interpolated between levels: it
-  holds methods of different kinds side by side. An exam's labels are not counted in it.
+  holds methods of different kinds side by side. An exam's labels are counted in it, spread over the
+  crowd's tasks: what it costs is `exam`.
 - A method has a place where it ran on as many crowds as any of its kind; equals share it.
 
 Where a method refuses a crowd, or is over its limit of time or memory, the table says why.
@@ -45,7 +46,7 @@ BASELINE = {
 """What each kind is held against."""
 METHOD = ["kind", "method"]
 CELL = [*METHOD, "crowd"]
-MEANS = ["labels", "error", "balanced", "less", "even"]
+MEANS = ["labels", "exam", "error", "balanced", "less", "even"]
 SAME = 1e-12
 """Means closer than this are equal."""
 PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
@@ -75,15 +76,16 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `kind, method, crowd, repetition, level, labels, error, balanced, less, even`: `balanced` is
-        the mean of the classes' errors.
+        `kind, method, crowd, repetition, level, labels, exam, error, balanced, less, even`:
+        `balanced` is the mean of the classes' errors, `exam` labels a task that the exam comes to.
     """
     rows = with_names(rows)
+    rows = rows.assign(exam=rows["exam_each"])
     parts = []
     for level in LEVELS:
         columns = {f"{field}_{level}": field for field in ("labels", "error", "balanced")}
         if set(columns) <= set(rows):
-            part = rows[[*CELL, "repetition", *columns]].rename(columns=columns)
+            part = rows[[*CELL, "repetition", "exam", *columns]].rename(columns=columns)
             parts.append(part.dropna().assign(level=level))
     points = pd.concat(parts, ignore_index=True)
     pair = ["kind", "crowd", "repetition", "level"]
@@ -95,7 +97,8 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
     for _, own in points.groupby(["crowd", "repetition"]):
         majority = own[(own["kind"] == "aggregator") & (own["method"] == BASELINE["aggregator"])]
         if len(majority):
-            at_par = np.interp(own["labels"], majority["labels"], majority["error"])
+            paid = own["labels"] + own["exam"]
+            at_par = np.interp(paid, majority["labels"], majority["error"])
             points.loc[own.index, "even"] = own["error"] - at_par
     return points
 
@@ -123,7 +126,7 @@ def standings(points: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `kind, place, method, less, se, low, high, rank, even, even_low, even_high, error, balanced,
-        labels, crowds, apart`: intervals of 95 % over crowds; `rank` is the mean over crowds,
+        labels, exam, crowds, apart`: intervals of 95 % over crowds; `rank` is the mean over crowds,
         equals sharing it; `apart` whether the interval of the difference to the kind's first is
         without 0.
     """
@@ -168,7 +171,7 @@ def _standings_of_kind(
             "even": even.mean,
             "even_low": even.low,
             "even_high": even.high,
-            **rows[["error", "balanced", "labels"]].mean(),
+            **rows[["error", "balanced", "labels", "exam"]].mean(),
             "crowds": less.n,
             "apart": bool(ahead.low > 0 or ahead.high < 0),
         }
@@ -215,7 +218,7 @@ def curve_chart(points: pd.DataFrame, ranks: pd.DataFrame) -> Chart:
         "curves",
         f"Error on held-out gold against labels a task, means over {draws} draws of tasks, "
         "controls and labels. In colour the baseline and the first of each kind, grey all others. "
-        "An exam's labels are not counted.",
+        "An exam's labels are not in the picture.",
         data,
         "labels",
         "error",
@@ -257,7 +260,7 @@ def findings(ranks: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
 _SMOKE = [
     "aggregator/majority",
     "aggregator/weighted-linear",
-    "aggregator/dawid-skene-smoothed",
+    "aggregator/weighted-log-odds",
     "rule/top-skill",
     "rule/selected",
     "learner/ls-ol",
@@ -293,5 +296,6 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
+    version=2,
     volatile=("method_seconds",),
 )

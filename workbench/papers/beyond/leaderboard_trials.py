@@ -5,13 +5,16 @@ by at most `EXAM` answers each, and no method labels them. The other tasks are *
 with gold are scored, and every method of every kind meets the same open tasks, the same exam and,
 at b labels a task, the same labels: the first b of each task in an order drawn at random.
 
-- An aggregator labels the open tasks by these b labels. One that weighs by skill has the exam's.
+- An aggregator that weighs by skill has the exam's, and labels the open tasks by these b labels; a
+  majority beside it. Those that know no gold are compared on whole crowds (`whole_crowds`).
 - A selection rule chooses at most b of the workers on record for each task by the exam, never all;
   they vote with weights Lŵ − 1 (Li, Liu 2015). Its labels are those of the chosen.
 - A learner meets the open tasks one after the other, and asks among those b workers.
-- A collecting policy has the money of b labels a task, and chooses among all labels on record.
+- A collecting policy has the money of b labels a task, and chooses among all labels on record; one
+  with a rule to stop by may leave money, and is charged for what it bought.
 
-An exam is paid once and helps with every later task, so its labels are told apart from the others.
+An exam is paid once and helps with every later task: who uses it is charged, for each label of a
+task, the exam of all workers of the crowd spread over the crowd's tasks that are no controls.
 A task keeps at most `MOST` labels. Of a pair that is on record twice the first label counts.
 """
 
@@ -39,7 +42,7 @@ from workbench.learning.learners import LEARNERS
 from workbench.learning.policies import POLICIES as LEARNING
 from workbench.learning.recorded import Recorded, replay
 from workbench.learning.schedule import practical
-from workbench.papers.beyond.collect_recorded import losses, replayed
+from workbench.papers.beyond.collect_recorded import bought, replayed
 from workbench.papers.recorded_crowds import Recording, places, recorded, simulated
 from workbench.selection import RULES
 from workbench.selection.rules import RuleOptions
@@ -79,7 +82,19 @@ def methods(*kinds: str) -> list[str]:
         for kind in kinds or KINDS
         for registry in KINDS[kind]
         for name in registry
+        if kind != "aggregator" or name == "majority" or weighs_by_skill(name)
     ]
+
+
+def weighs_by_skill(name: str) -> bool:
+    """Whether an aggregator wants skills, which an exam has to tell."""
+    return "skill" in inspect.signature(AGGREGATORS[name].call).parameters
+
+
+def uses_exam(kind: str, name: str) -> bool:
+    """Whether a method is told what an exam says of workers."""
+    by_skill = kind == "aggregator" and name in AGGREGATORS and weighs_by_skill(name)
+    return kind == "rule" or by_skill or (kind == "learner" and name in LEARNERS)
 
 
 def crowds() -> list[str]:
@@ -116,6 +131,8 @@ class Board:
         Scores of the m workers by their exam.
     exam
         Control answers of all of them.
+    exam_each
+        Control answers of all workers of the crowd, for each of its tasks that is no control.
     """
 
     votes: Votes
@@ -123,6 +140,7 @@ class Board:
     truth: IntArray
     scores: Scores
     exam: int
+    exam_each: float
 
     def first(self, most: float) -> Votes:
         """The first labels of each task."""
@@ -185,7 +203,9 @@ def board(crowd: Recording, tasks: int | None, *, seed: Seed) -> Board:
         for at in (right, in_exam)
     )
     pool = scores(correct, answered, len(votes.classes))
-    return Board(labels, places(task, lot[rows]), truth[open_tasks], pool, int(answered.sum()))
+    each = float(in_exam.sum()) / (len(truth) - len(control))
+    place = places(task, lot[rows])
+    return Board(labels, place, truth[open_tasks], pool, int(answered.sum()), each)
 
 
 @lru_cache(maxsize=4)
@@ -205,7 +225,7 @@ def by_aggregator(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reach
     """Label by the first labels of each task."""
     aggregator = AGGREGATORS[name].call
     skills: dict[str, Any] = {}
-    if "skill" in inspect.signature(aggregator).parameters:
+    if weighs_by_skill(name):
         skills = {"skill": at.scores.skill, "classes": at.scores.classes}
     for level, most in at.levels().items():
         votes = at.first(most)
@@ -278,11 +298,11 @@ def by_policy(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]
     levels = at.levels()
     budgets = tuple(len(at.first(most)) for most in levels.values())
     order = int(stream(seed, "order").integers(2**31))
-    wrong = losses(name, pool, answers, budgets, order)
-    for level, budget, chances in zip(levels, budgets, wrong, strict=True):
+    labels, wrong = bought(name, pool, answers, budgets, order)
+    for level, many, chances in zip(levels, labels, wrong, strict=True):
         every = np.full(len(at.truth), np.nan)
         every[at.truth >= 0] = chances
-        yield level, (budget, every)
+        yield level, (many, every)
 
 
 RUN: dict[str, Callable[[str, Board, Seed], Iterator[tuple[str, Reached]]]] = {
@@ -311,6 +331,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "workers": len(at.scores),
         "classes": at.scores.classes,
         "exam": at.exam,
+        "exam_each": at.exam_each if uses_exam(kind, name) else 0.0,
         "method_seconds": time.process_time() - started,
     }
     for level, (labels, wrong) in reached.items():

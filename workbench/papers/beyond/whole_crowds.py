@@ -13,15 +13,14 @@ changes what is said of them, but for draws among equals.
   crowds and levels among methods that ran everywhere, equals sharing it.
 - Seconds are one processor's, for all labels of all crowds together.
 
-A method that is not in the registry comes in by a file of results (`foreign`), or where its package
-is installed (`peer_aggregators`).
+A method that is not in the registry comes in by a file of results (`benchopt_files`), or where its
+package is installed (`peer_aggregators`).
 
 Source: Li, Rubinstein, Cohn (2019), ICML, Section 5, compares so on all labels.
 """
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Iterator
 from functools import lru_cache
@@ -37,7 +36,14 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import Votes
 from workbench.papers.beyond.aggregation import draw
-from workbench.papers.beyond.leaderboard_trials import STAND_IN, crowds, marked, of_votes, plain
+from workbench.papers.beyond.leaderboard_trials import (
+    STAND_IN,
+    crowds,
+    marked,
+    of_votes,
+    plain,
+    weighs_by_skill,
+)
 from workbench.papers.beyond.peer_aggregators import at_hand, peer
 from workbench.papers.recorded_crowds import places
 from workbench.studies.analysis import ended, ended_well
@@ -54,14 +60,9 @@ SAME = 1e-12
 """Means closer than this are equal."""
 
 
-def wants_exam(name: str) -> bool:
-    """Whether an aggregator weighs by skills that an exam has to tell."""
-    return "skill" in inspect.signature(AGGREGATORS[name].call).parameters
-
-
 def methods() -> list[str]:
     """Aggregators that know no gold, and peers'; those of one's own with their file's digest."""
-    own = [marked(name, AGGREGATORS) for name in AGGREGATORS if not wants_exam(name)]
+    own = [marked(name, AGGREGATORS) for name in AGGREGATORS if not weighs_by_skill(name)]
     return [*own, *at_hand()]
 
 
