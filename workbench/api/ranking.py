@@ -469,7 +469,7 @@ def export_benchopt(
     for file in plugins:
         load_plugin(file)
     names = [datasets.named(name).name for name in crowds] or list(datasets.DATASETS)
-    content = benchmark(names, checks.count("orders", orders, 1), plugins)
+    content = benchmark(names, checks.count("orders", orders, 1))
     paths = [Path(folder) / name for name in content]
     for path in paths:
         if path.exists():

@@ -70,7 +70,7 @@ def command(
     from workbench.studies.run import interrupts
 
     if benchopt is not None:
-        for file in api.export_benchopt(benchopt, crowds=crowd, plugins=arguments["plugins"]):
+        for file in api.export_benchopt(benchopt, crowds=crowd):
             show(f"written: {file}")
         show(f"next: benchopt run {benchopt}, and give its results to --results")
         return 0

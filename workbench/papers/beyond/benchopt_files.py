@@ -20,8 +20,9 @@ from pathlib import Path
 import pandas as pd
 
 from workbench.base.errors import InputError
+from workbench.base.registry import plugins
 from workbench.papers.beyond.leaderboard_trials import plain
-from workbench.papers.beyond.whole_crowds import LEVELS, methods
+from workbench.papers.beyond.whole_crowds import ALL, LEVELS, methods
 
 OBJECTIVE = '''"""How often labels are wrong, on the tasks whose class is known."""
 
@@ -75,7 +76,8 @@ class Dataset(BaseDataset):
     def get_data(self):
         from workbench.papers.beyond.whole_crowds import first_labels
 
-        votes, truth = first_labels(self.crowd, self.labels, self.order)
+        level = "all" if self.labels == "every" else self.labels
+        votes, truth = first_labels(self.crowd, level, self.order)
         return {{
             "task": votes.task,
             "worker": votes.worker,
@@ -119,6 +121,8 @@ class Solver(BaseSolver):
     def get_result(self):
         return {{"label": self.label}}
 '''
+EVERY = "every"
+"""Stands for all labels: to benchopt "all" means all values of a parameter."""
 COLUMNS = {
     "p_dataset_crowd": "crowd",
     "p_dataset_labels": "level",
@@ -128,10 +132,8 @@ COLUMNS = {
 }
 
 
-def benchmark(
-    crowds: Sequence[str], orders: int, plugins: Sequence[str | Path] = ()
-) -> dict[str, str]:
-    """Give the files of a benchmark, by path in its folder.
+def benchmark(crowds: Sequence[str], orders: int) -> dict[str, str]:
+    """Give the files of a benchmark, by path in its folder; files of one's own go along.
 
     Parameters
     ----------
@@ -139,13 +141,11 @@ def benchmark(
         Data sets by name.
     orders
         How many orders of each task's labels.
-    plugins
-        Files of one's own, which go along; they are loaded already.
     """
-    files = [Path(file) for file in plugins]
+    files = [plugin.path for plugin in plugins()]
     content = {f"plugins/{file.name}": file.read_text("utf-8") for file in files}
     asked = [plain(name) for name in methods()]
-    levels = list(LEVELS)
+    levels = [EVERY if level == ALL else level for level in LEVELS]
     return {
         "objective.py": OBJECTIVE,
         "datasets/crowd.py": DATASET.format(
@@ -182,11 +182,15 @@ def read_results(path: str | Path) -> pd.DataFrame:
             table["p_solver_method"].astype(str).where(table["p_solver_method"].notna(), method)
         )
     rows = table[list(COLUMNS)].rename(columns=COLUMNS).assign(method=method)
-    rows["crowd"], rows["level"] = rows["crowd"].astype(str), rows["level"].astype(str)
+    rows["crowd"], rows["level"] = (
+        rows["crowd"].astype(str),
+        rows["level"].astype(str).replace(EVERY, ALL),
+    )
     unknown = rows.loc[~rows["level"].isin(LEVELS), "level"]
     if len(unknown):
         raise InputError(
-            f"{path}: p_dataset_labels has {unknown.iloc[0]!r}: choose from {', '.join(LEVELS)}"
+            f"{path}: p_dataset_labels has {unknown.iloc[0]!r}: choose from "
+            f"{', '.join(LEVELS[:-1])}, {EVERY}"
         )
     for name in ("order", "error", "seconds"):
         rows[name] = pd.to_numeric(rows[name], errors="coerce")
