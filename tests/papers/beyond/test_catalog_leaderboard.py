@@ -78,6 +78,7 @@ def trials():
                         "method": f"aggregator/{name}",
                         "tasks": 9,
                         "exam": 7,
+                        "exam_each": 0.0,
                         "repetition": repetition,
                         "status": "infeasible" if lost else "ok",
                         "message": "too many classes" if lost else "",
@@ -92,9 +93,10 @@ def trials():
                 {
                     **rows[-4],
                     "method": "rule/top-skill",
-                    "labels_1": 1.0,
+                    "exam_each": 0.5,
+                    "labels_1": 0.5,
                     "error_1": 0.1,
-                    "labels_all": 2.0,
+                    "labels_all": 1.5,
                     "error_all": 0.1,
                 }
             )
@@ -111,7 +113,8 @@ def test_ranks_and_differences_are_those_by_hand():
     assert own["rank"].drop("d").to_dict() == {"b": 1.5, "c": 1.5, "majority": 3.0}
     assert own["se"].abs().max() < 1e-12  # both draws have the same differences
     assert own["apart"].to_dict() == {"b": False, "c": False, "majority": True, "d": False}
-    # A rule of two labels a task is held against half-way between one label's error and three's.
+    # A rule of 1.5 labels a task, and half a label of exam, is held against half-way between one
+    # label's error and three's.
     even = [
         0.1 - base
         for level in (0.3, 0.5)

@@ -60,7 +60,11 @@ class Objective(BaseObjective):
 '''
 DATASET = '''"""Recorded crowds: the first labels of each task, in an order drawn at random."""
 
+from pathlib import Path
+
 from benchopt import BaseDataset
+
+PLUGINS = {plugins!r}
 
 
 class Dataset(BaseDataset):
@@ -74,8 +78,11 @@ class Dataset(BaseDataset):
     test_parameters = {{"crowd": ["simulated"], "labels": ["2"], "order": [0]}}
 
     def get_data(self):
+        from workbench.base.registry import load_plugin
         from workbench.papers.beyond.whole_crowds import first_labels
 
+        for file in PLUGINS:
+            load_plugin(Path(__file__).parent.parent / "plugins" / file)
         level = "all" if self.labels == "every" else self.labels
         votes, truth = first_labels(self.crowd, level, self.order)
         return {{
@@ -143,17 +150,16 @@ def benchmark(crowds: Sequence[str], orders: int) -> dict[str, str]:
         How many orders of each task's labels.
     """
     files = [plugin.path for plugin in plugins()]
+    names = [file.name for file in files]
     content = {f"plugins/{file.name}": file.read_text("utf-8") for file in files}
     asked = [plain(name) for name in methods()]
     levels = [EVERY if level == ALL else level for level in LEVELS]
     return {
         "objective.py": OBJECTIVE,
         "datasets/crowd.py": DATASET.format(
-            crowds=list(crowds), levels=levels, orders=list(range(orders))
+            crowds=list(crowds), levels=levels, orders=list(range(orders)), plugins=names
         ),
-        "solvers/aggregators.py": SOLVER.format(
-            methods=asked, plugins=[file.name for file in files]
-        ),
+        "solvers/aggregators.py": SOLVER.format(methods=asked, plugins=names),
         **content,
     }
 

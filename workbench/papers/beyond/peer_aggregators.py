@@ -64,9 +64,9 @@ def peer(name: str, votes: Votes) -> Aggregate:
             module = importlib.import_module("crowdkit.aggregation")
         except ImportError:
             raise InputError(f"{name}: crowd-kit is not installed") from None
-        make = getattr(module, kind)
-        seeded = "random_state" in inspect.signature(make).parameters
         try:
+            make = getattr(module, kind)
+            seeded = "random_state" in inspect.signature(make).parameters
             named = make(**({"random_state": 0} if seeded else {})).fit_predict(votes.table())
         except Exception as error:  # whatever a package of others raises is its refusal
             raise InputError(f"{name}: {type(error).__name__} {error}") from None
