@@ -173,7 +173,7 @@ class Leaderboard(Result):
 
         sentences = self._whole_verdict()
         for kind, rows in self.standings.groupby("kind", sort=False):
-            placed = rows[rows["place"].notna()]
+            placed = rows[rows["place"] != "–"]
             if placed.empty:
                 continue
             best = placed.sort_values("less", kind="stable").iloc[0]
@@ -230,16 +230,16 @@ class Leaderboard(Result):
         return report(self.study.store, out, names)
 
     def _whole_verdict(self) -> list[str]:
-        """Say first what was run, and which aggregator errs least without gold."""
-        sentences = [f"{self._head()}."]
-        if self.whole:
-            placed = self.on_whole_crowds[self.on_whole_crowds["place"] != "–"]
-            best = placed.iloc[0]
-            sentences.append(
-                f"Without gold, all labels there: {best['method']} errs least on whole crowds, "
-                f"{percent(best['error'])}, {points(best['less'])} than a majority."
-            )
-        return sentences
+        """Say which aggregator errs least without gold; where none was asked for, what was run."""
+        if not self.whole:
+            return [f"{self._head()}."]
+        placed = self.on_whole_crowds[self.on_whole_crowds["place"] != "–"]
+        best = placed.iloc[0]
+        return [
+            f"Without gold, all labels there: {best['method']} errs least on {best['crowds']} whole "
+            f"crowds, {percent(best['error'])}, {points(best['less'])} than a majority"
+            f"{self._told(best)}."
+        ]
 
     def _whole_rows(self) -> list[dict[Any, Any]]:
         rows = self.on_whole_crowds
