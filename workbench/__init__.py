@@ -24,10 +24,19 @@ if TYPE_CHECKING:
         Auditor as Auditor,
     )
     from workbench.api import (
+        Cluster as Cluster,
+    )
+    from workbench.api import (
         Collector as Collector,
     )
     from workbench.api import (
+        HiringOptions as HiringOptions,
+    )
+    from workbench.api import (
         InputError as InputError,
+    )
+    from workbench.api import (
+        KnownTasks as KnownTasks,
     )
     from workbench.api import (
         LearningOptions as LearningOptions,
@@ -36,10 +45,25 @@ if TYPE_CHECKING:
         LsOl as LsOl,
     )
     from workbench.api import (
+        ModelOptions as ModelOptions,
+    )
+    from workbench.api import (
+        PlanOptions as PlanOptions,
+    )
+    from workbench.api import (
         Replay as Replay,
     )
     from workbench.api import (
+        Sampling as Sampling,
+    )
+    from workbench.api import (
         SelectionProblem as SelectionProblem,
+    )
+    from workbench.api import (
+        TaskLimits as TaskLimits,
+    )
+    from workbench.api import (
+        TrialRules as TrialRules,
     )
     from workbench.api import (
         TypedProblem as TypedProblem,
@@ -111,11 +135,19 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentProblem",
     "Auditor",
+    "Cluster",
     "Collector",
+    "HiringOptions",
     "InputError",
+    "KnownTasks",
     "LearningOptions",
+    "ModelOptions",
+    "PlanOptions",
     "Replay",
+    "Sampling",
     "SelectionProblem",
+    "TaskLimits",
+    "TrialRules",
     "TypedProblem",
     "aggregate",
     "audit",

@@ -126,8 +126,7 @@ CALLS = {
         epsilon=0.3,
         capacity=x.capacity,
         costs=x.costs,
-        availability=x.availability,
-        have=x.have,
+        limits=wb.TaskLimits(availability=x.availability, have=x.have),
     ),
     "learn": lambda x: wb.learn(x.labels, x.gold),
     "collect": lambda x: wb.collect(

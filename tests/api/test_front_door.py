@@ -134,7 +134,8 @@ class TestPlan:
     SKILLS = pd.Series({"ann": 0.9, "bob": 0.8, "new": np.nan})
 
     def test_skills_by_worker_and_one_without_history(self):
-        asked = {"epsilon": 0.65, "capacity": 1, "promise": "bound", "gain": "hoeffding"}
+        options = wb.PlanOptions(promise="bound", gain="hoeffding")
+        asked = {"epsilon": 0.65, "capacity": 1, "options": options}
         plan = wb.plan(tasks=["a"], skills=self.SKILLS, **asked)
         assert set(plan.to_frame()["worker"]) == {"ann", "bob"}
         assert plan.without_history == ("new",)
@@ -156,7 +157,11 @@ BAD = {
     ),
     "pair of another task": (
         lambda: wb.plan(
-            tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1, availability=[("b", "w")]
+            tasks=["a"],
+            skills={"w": 0.9},
+            epsilon=0.1,
+            capacity=1,
+            limits=wb.TaskLimits(availability=[("b", "w")]),
         ),
         "availability: no task 'b'",
     ),

@@ -188,7 +188,7 @@ MISTAKES = {
     ),
     "no posterior": (lambda x, y: wb.aggregate(x, method="majority").posterior, "no posterior"),
     "idle option": (
-        lambda x, y: wb.aggregate(x, method="majority", iterations=5),
+        lambda x, y: wb.aggregate(x, method="majority", options=wb.ModelOptions(iterations=5)),
         "`iterations` is for",
     ),
     "nothing to learn": (

@@ -47,7 +47,7 @@ def write(folder, frame, files: int = 3):
         ("majority", "first", {}),
         ("majority", "all", {}),
         ("dawid-skene-smoothed", "first", {}),
-        ("dawid-skene", "all", {"iterations": 4, "class_prior": "uniform"}),
+        ("dawid-skene", "all", {"options": wb.ModelOptions(iterations=4, class_prior="uniform")}),
     ],
 )
 def test_the_same_labels_as_in_memory(method, duplicates, more, tmp_path, monkeypatch):
@@ -97,7 +97,10 @@ def test_what_does_not_go_from_disk_is_refused_in_a_line(tmp_path):
     cases = {
         "`save` is for majority, ": ({"method": "ebcc"}, folder),
         "`gold` does not go with `save`": ({"gold": {"1": True}}, folder),
-        "`iterations` is for": ({"method": "majority", "iterations": 3}, folder),
+        "`iterations` is for": (
+            {"method": "majority", "options": wb.ModelOptions(iterations=3)},
+            folder,
+        ),
         "duplicates is 'last'": ({"duplicates": "last"}, folder),
         "ends in .parquet": ({"save": tmp_path / "x.csv"}, folder),
         "takes the path of Parquet files": ({}, crowd(60)),

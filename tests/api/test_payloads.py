@@ -34,12 +34,16 @@ CASES = {
             gold="gold.csv",
             truth="gold.csv",
             method="weighted-log-odds",
-            truncate=0.1,
+            options=wb.ModelOptions(truncate=0.1),
         )
     ),
     "aggregate --labels labels.csv --truth gold.csv --method ebcc --restarts 2 --calibrate labels": (  # noqa: E501
         lambda: wb.aggregate(
-            "labels.csv", truth="gold.csv", method="ebcc", restarts=2, calibrate="labels"
+            "labels.csv",
+            truth="gold.csv",
+            method="ebcc",
+            options=wb.ModelOptions(restarts=2),
+            calibrate="labels",
         )
     ),
     "audit plan --answers answers.csv --error 0.3 --risk 0.2 --gold truth.csv --runs 20 --seed 2": (
@@ -47,7 +51,9 @@ CASES = {
     ),
     f"check {LABELS} --seed 2 --out o.csv": lambda: wb.check("labels.csv", "gold.csv", seed=2),
     f"hire {LABELS} --budget 3 --prior 2 1 --seed 4 --out o.csv": (
-        lambda: wb.hire("labels.csv", "gold.csv", budget=3, prior=(2, 1), seed=4)
+        lambda: wb.hire(
+            "labels.csv", "gold.csv", budget=3, options=wb.HiringOptions(prior=(2, 1)), seed=4
+        )
     ),
     f"hire {LABELS} --budget 3 --costs costs.csv --money 3": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, costs="costs.csv", money=3)
@@ -79,7 +85,7 @@ CASES = {
             capacity="capacity.csv",
             costs="costs.csv",
             epsilon=0.3,
-            gap=0.1,
+            options=wb.PlanOptions(gap=0.1),
         )
     ),
     "plan --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.65 --seed 3 "
@@ -90,7 +96,7 @@ CASES = {
             capacity=2,
             epsilon=0.65,
             seed=3,
-            availability="pairs.csv",
+            limits=wb.TaskLimits(availability="pairs.csv"),
         )
     ),
     "plan --skills skills.csv --tasks typed.csv --capacity 1 --epsilon 0.01": (
@@ -101,7 +107,10 @@ CASES = {
     ),
     "compare --tasks 6 --workers 8 --capacity 6 --epsilon 0.7 --gold-tasks 3 --trials 2": (
         lambda: wb.compare(
-            wb.simulate(tasks=6, workers=8, capacity=6), epsilon=0.7, gold_tasks=3, trials=2
+            wb.simulate(tasks=6, workers=8, capacity=6),
+            epsilon=0.7,
+            sampling=wb.Sampling(gold_tasks=3),
+            trials=2,
         )
     ),
     "collect --tasks 9 --workers 8 --skill 0.9 --total 30 --policy fixed": (

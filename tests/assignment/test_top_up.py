@@ -144,15 +144,20 @@ class TestFrontDoor:
 
     def test_skills_and_a_table_of_what_there_is_with_least_and_most(self):
         labels, _ = self.labels(2)
-        ask = {"skills": SKILL, "tasks": ["g60", "new"], "capacity": 5, "promise": "bound"}
-        made = wb.plan(have=labels, epsilon=0.4, least=4, **ask)
+        bound = wb.PlanOptions(promise="bound")
+        ask = {"skills": SKILL, "tasks": ["g60", "new"], "capacity": 5, "options": bound}
+        made = wb.plan(limits=wb.TaskLimits(have=labels, least=4), epsilon=0.4, **ask)
         assert made.table["task"].value_counts().to_dict() == {"g60": 2, "new": 4}
-        anew = wb.plan(have="none", epsilon=0.4, least=4, **ask)
+        anew = wb.plan(limits=wb.TaskLimits(have="none", least=4), epsilon=0.4, **ask)
         assert (len(anew.table), len(anew.counted)) == (8, 0)
-        refused = wb.plan(have=labels, epsilon=0.001, most=3, **ask | {"promise": "exact"})
+        refused = wb.plan(
+            limits=wb.TaskLimits(have=labels, most=3),
+            epsilon=0.001,
+            **ask | {"options": wb.PlanOptions()},
+        )
         assert "infeasible: task g60 is left at" in refused.message
         with pytest.raises(wb.InputError, match="least is 3, most 2"):
-            wb.plan(epsilon=0.1, least=3, most=2, **ask)
+            wb.plan(epsilon=0.1, limits=wb.TaskLimits(least=3, most=2), **ask)
 
 
 def half_labelled(seed, classes=5, low=0.6, tasks=90, workers=25):

@@ -94,7 +94,7 @@ def test_those_are_hired_who_label_the_tasks():
     hires = wb.hire(labels, gold[:30], budget=3)
     assert hires.to_dict()["unlabelled"] == 0
     assert any("as the workers have labelled them" in note for note in hires.to_dict()["notes"])
-    everybody = wb.hire(labels, gold[:30], budget=3, as_answered=False)
+    everybody = wb.hire(labels, gold[:30], budget=3, options=wb.HiringOptions(as_answered=False))
     assert set(everybody.chosen) == {"w0", "w1", "w2"}
     assert everybody.to_dict()["unlabelled"] == pytest.approx(0.8)
 
@@ -109,9 +109,9 @@ def test_labels_of_an_exam_alone_say_nothing_of_other_tasks():
 
 def test_what_a_task_without_a_label_costs_decides():
     labels, gold = crowd()
-    free = wb.hire(labels, gold[:30], budget=1, undecided=0.0)
-    dear = wb.hire(labels, gold[:30], budget=1, undecided=1.0)
+    free = wb.hire(labels, gold[:30], budget=1, options=wb.HiringOptions(undecided=0.0))
+    dear = wb.hire(labels, gold[:30], budget=1, options=wb.HiringOptions(undecided=1.0))
     assert free.chosen == []
     assert dear.to_dict()["unlabelled"] == 0
     with pytest.raises(InputError, match="undecided"):
-        wb.hire(labels, gold[:30], budget=1, undecided=1.5)
+        wb.hire(labels, gold[:30], budget=1, options=wb.HiringOptions(undecided=1.5))

@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from workbench.api.auditing import Auditor, audit, plan_audit
     from workbench.api.checking import check
     from workbench.api.climbing import ladder
-    from workbench.api.collecting import collect
-    from workbench.api.comparing import compare
+    from workbench.api.collecting import KnownTasks, collect
+    from workbench.api.comparing import Sampling, compare
     from workbench.api.converting import convert
-    from workbench.api.hiring import hire
-    from workbench.api.labelling import aggregate
+    from workbench.api.hiring import HiringOptions, hire
+    from workbench.api.labelling import ModelOptions, aggregate
     from workbench.api.learning import LearningOptions, Replay, learn
-    from workbench.api.planning import plan
+    from workbench.api.planning import PlanOptions, TaskLimits, plan
     from workbench.api.ranking import export_benchopt, leaderboard
     from workbench.api.reading import load, read_gold, read_labels
     from workbench.api.session import AssignmentSession
     from workbench.api.simulation import simulate, simulate_panel
     from workbench.api.solving import doctor, export, solve
-    from workbench.api.studying import judge, report, run_study
+    from workbench.api.studying import Cluster, TrialRules, judge, report, run_study
     from workbench.base.errors import InputError
     from workbench.collection.collector import Collector
     from workbench.learning.ls_ol import LsOl
@@ -33,12 +33,20 @@ __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
     "Auditor",
+    "Cluster",
     "Collector",
+    "HiringOptions",
     "InputError",
+    "KnownTasks",
     "LearningOptions",
     "LsOl",
+    "ModelOptions",
+    "PlanOptions",
     "Replay",
+    "Sampling",
     "SelectionProblem",
+    "TaskLimits",
+    "TrialRules",
     "TypedProblem",
     "aggregate",
     "audit",
@@ -71,12 +79,20 @@ _PLACES = {
     "AssignmentProblem": "crowd_models",
     "AssignmentSession": "workbench.api.session",
     "Auditor": "workbench.api.auditing",
+    "Cluster": "workbench.api.studying",
     "Collector": "workbench.collection.collector",
+    "HiringOptions": "workbench.api.hiring",
     "InputError": "workbench.base.errors",
+    "KnownTasks": "workbench.api.collecting",
     "LearningOptions": "workbench.api.learning",
     "LsOl": "workbench.learning.ls_ol",
+    "ModelOptions": "workbench.api.labelling",
+    "PlanOptions": "workbench.api.planning",
     "Replay": "workbench.api.learning",
+    "Sampling": "workbench.api.comparing",
     "SelectionProblem": "crowd_models",
+    "TaskLimits": "workbench.api.planning",
+    "TrialRules": "workbench.api.studying",
     "TypedProblem": "crowd_models",
     "aggregate": "workbench.api.labelling",
     "audit": "workbench.api.auditing",

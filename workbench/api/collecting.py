@@ -13,6 +13,7 @@ from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import error_interval, majority_error
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
+from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
@@ -222,6 +223,43 @@ class Collection(Result):
         }
 
 
+@dataclass(frozen=True)
+class KnownTasks:
+    """Tasks of known class, and what they serve for.
+
+    Parameters
+    ----------
+    control
+        Recorded: share of the gold that serves to judge workers by.
+
+        Their labels are bought too; the other tasks with gold measure the error.
+    hidden
+        Recorded: share of the other gold that tells when to stop.
+
+        These tasks are asked about like all tasks, their class unknown to the model; they tell
+        "until-trusted", "until-sure" and "mixed" how sure their model may be when it closes a task.
+        They do not measure the error.
+    hidden_tasks
+        Recorded: the same as a number of tasks.
+    gold_tasks
+        Simulated: tasks of known class, to judge workers by.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate(tasks=20, workers=10, skill=0.95)
+    >>> result = wb.collect(crowd, total=60, known=wb.KnownTasks(gold_tasks=2))
+    >>> result.labels, result.gold_labels
+    (48, 12)
+    """
+
+    control: float = 0.0
+    hidden: float = 0.0
+    hidden_tasks: int = 0
+    gold_tasks: int = 0
+
+
+@moved(known=KnownTasks)
 def collect(
     labels: Table | SimulatedCrowd,
     gold: Truth | None = None,
@@ -230,10 +268,7 @@ def collect(
     total: float | None = None,
     policy: str | None = None,
     mean: bool = False,
-    control: float = 0.0,
-    hidden: float = 0.0,
-    hidden_tasks: int = 0,
-    gold_tasks: int = 0,
+    known: KnownTasks | None = None,
     capacity: int | PerWorker | None = None,
     costs: PerWorker | None = None,
     groups: PerWorker | None = None,
@@ -268,20 +303,8 @@ def collect(
         A name of `workbench.collection.POLICIES`.
     mean
         The error is of all tasks in the mean, not of each.
-    control
-        Recorded: share of the gold that serves to judge workers by.
-
-        Their labels are bought too; the other tasks with gold measure the error.
-    hidden
-        Recorded: share of the other gold that tells when to stop.
-
-        These tasks are asked about like all tasks, their class unknown to the model; they tell
-        "until-trusted", "until-sure" and "mixed" how sure their model may be when it closes a task.
-        They do not measure the error.
-    hidden_tasks
-        Recorded: the same as a number of tasks.
-    gold_tasks
-        Simulated: tasks of known class, to judge workers by.
+    known
+        Tasks of known class, and what they serve for.
     capacity
         Most labels a worker gives: a number, or a table worker, capacity. [default: all;
         200 simulated]
@@ -316,26 +339,27 @@ def collect(
     >>> found.labels, found.cost, found.gold_labels
     (60, 60.0, 0)
     """
+    known = known or KnownTasks()
     if epsilon is None and total is None:
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
     if policy is None:
         by_error = isinstance(labels, SimulatedCrowd) or epsilon is not None
-        looked_at = by_error or control or groups is not None or arrivals
+        looked_at = by_error or known.control or groups is not None or arrivals
         policy = "until-trusted" if looked_at else "uncertain-drawn"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     if isinstance(labels, SimulatedCrowd):
-        if gold is not None or control or hidden or hidden_tasks:
+        if gold is not None or known.control or known.hidden or known.hidden_tasks:
             raise InputError(
                 "`gold`, `control`, `hidden`, `hidden_tasks` are of labels on record, not of a "
                 "simulated crowd"
             )
-        source = _from_simulated(labels, checks.count("gold_tasks", gold_tasks))
+        source = _from_simulated(labels, checks.count("gold_tasks", known.gold_tasks))
     else:
-        if gold_tasks:
+        if known.gold_tasks:
             raise InputError("`gold_tasks` is of a simulated crowd: give `gold` and `control`")
-        source = _from_record(labels, gold, control, hidden, hidden_tasks, seed)
+        source = _from_record(labels, gold, known.control, known.hidden, known.hidden_tasks, seed)
     terms = _terms(source.pool, source.kinds, source.back.workers, capacity, costs, groups)
     source = source._replace(pool=replace(source.pool, **terms))
     workers = len(source.pool.workers)
@@ -360,10 +384,10 @@ def collect(
         "epsilon": epsilon,
         "total": total,
         "mean": mean,
-        "control": control,
-        "hidden": hidden,
-        "hidden_tasks": hidden_tasks,
-        "gold_tasks": gold_tasks,
+        "control": known.control,
+        "hidden": known.hidden,
+        "hidden_tasks": known.hidden_tasks,
+        "gold_tasks": known.gold_tasks,
         "arrivals": arrivals,
         "least": least,
         "most": most,

@@ -15,6 +15,7 @@ from crowd_models.gains import gain_of
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
+from workbench.api.keywords import moved
 from workbench.api.result import MOST, Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.estimates import SkillEstimate, known_estimate
@@ -292,6 +293,43 @@ class Comparison(Result):
         return {"rows": rows, **payload}
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """How a crowd is got to know before and while tasks are assigned.
+
+    Parameters
+    ----------
+    gamma
+        Workers sampled before, for each worker who gets tasks.
+    gold_tasks
+        Gold tasks a worker and type.
+    control
+        Recorded: share of the gold used as control tasks; the rest is for evaluation.
+    skills
+        How the online methods estimate skills from gold tasks. [default: plug-in simulated with
+        hoeffding, else fitted]
+
+        `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
+    infeasible
+        What is done when the sampled workers cannot cover the tasks.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate("uniform", tasks=20, workers=20, capacity=20, skill=0.9)
+    >>> result = wb.compare(crowd, epsilon=0.3, sampling=wb.Sampling(gold_tasks=5))
+    >>> result.settings["gold_tasks"]
+    5
+    """
+
+    gamma: float = 0.3
+    gold_tasks: int = 20
+    control: float = 0.3
+    skills: SkillEstimate | None = None
+    infeasible: OnInfeasible = "relax"
+
+
+@moved(sampling=Sampling)
 def compare(
     labels: LabelTable | SimulatedCrowd | None = None,
     gold: Truth | None = None,
@@ -301,12 +339,8 @@ def compare(
     task_types: Tasks | None = None,
     costs: PerWorker | None = None,
     capacity: int | PerWorker | None = None,
-    gamma: float = 0.3,
-    gold_tasks: int = 20,
-    control: float = 0.3,
+    sampling: Sampling | None = None,
     gain: str | None = None,
-    skills: SkillEstimate | None = None,
-    infeasible: OnInfeasible = "relax",
     duplicates: Duplicates | None = None,
     trials: int = 1,
     time_limit: float = 20.0,
@@ -337,25 +371,14 @@ def compare(
     capacity
         Most tasks a worker takes: a number, or recorded: a table worker, capacity. [default: 200
         simulated, all tasks recorded]
-    gamma
-        Workers sampled before, for each worker who gets tasks.
-    gold_tasks
-        Gold tasks a worker and type.
-    control
-        Recorded: share of the gold used as control tasks; the rest is for evaluation.
+    sampling
+        How the crowd is got to know.
     gain
         What a label counts: the ratio is over the program with this gain. [default: hoeffding
         simulated, bhattacharyya recorded]
 
         By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
         `bhattacharyya`, the same promise for fewer labels, with log-odds.
-    skills
-        How the online methods estimate skills from gold tasks. [default: plug-in simulated with
-        hoeffding, else fitted]
-
-        `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
-    infeasible
-        What is done when the sampled workers cannot cover the tasks.
     duplicates
         Which label counts when a worker labels a task twice. [default: error; of --data first]
     trials
@@ -390,18 +413,23 @@ def compare(
     >>> table.loc["offline IP", ["objective", "lower_bound"]].tolist()
     [80.0, 80.0]
     """
-    if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
+    sampling = sampling or Sampling()
+    if not checks.is_number(sampling.gamma) or not 0 < sampling.gamma <= MOST_GAMMA:
         raise InputError(
-            f"gamma is {checks.show(gamma)}: give a number above 0, at most {MOST_GAMMA}"
+            f"gamma is {checks.show(sampling.gamma)}: give a number above 0, at most {MOST_GAMMA}"
         )
-    if checks.count("gold_tasks", gold_tasks) > MOST_GOLD:
-        raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
+    if checks.count("gold_tasks", sampling.gold_tasks) > MOST_GOLD:
+        raise InputError(
+            f"gold_tasks is {checks.show(sampling.gold_tasks)}: give {MOST_GOLD:,} or fewer"
+        )
     if checks.count("trials", trials, 1) > MOST_TRIALS:
         raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
-    skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")
-    known_estimate(skills)
+    estimate: SkillEstimate = sampling.skills or (
+        "plug-in" if invented and gain == "hoeffding" else "fitted"
+    )
+    known_estimate(estimate)
     arguments: dict[str, Any] = {
         "data": data,
         "labels": labels,
@@ -410,14 +438,15 @@ def compare(
         "costs": costs,
         "capacity": capacity,
     }
+    own: dict[str, Any] = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     if isinstance(labels, SimulatedCrowd):
-        for name, value in arguments.items():
-            if name != "labels" and value is not None:
-                raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
-        inputs.check_pairs(labels.tasks, (1 + gamma) * labels.workers, labels.types)
-        make = partial(_simulated, labels, epsilon, gamma, gold_tasks, gain, skills)
+        _refuse_beside_simulated(arguments)
+        inputs.check_pairs(labels.tasks, (1 + sampling.gamma) * labels.workers, labels.types)
+        make = partial(
+            _simulated, labels, epsilon, sampling.gamma, sampling.gold_tasks, gain, estimate
+        )
         crowd = _Crowd(make, labels.title, 2, str)
-        terms = {
+        own = {
             "n": labels.tasks,
             "m": labels.workers,
             **picked(labels, "crowd", "skill", "types"),
@@ -427,37 +456,49 @@ def compare(
         record = _recorded(data, labels, gold, duplicates)
         workers = record[0].workers
         options = RecordedOptions(
-            control,
-            gamma,
-            gold_tasks,
+            sampling.control,
+            sampling.gamma,
+            sampling.gold_tasks,
             epsilon,
             None if task_types is None else inputs.task_types(task_types)[0],
             None if capacity is None else inputs.capacities(capacity, workers),
             inputs.by_worker("costs", costs, workers, tables.read_costs),
             gain,
-            skills,
+            estimate,
         )
         crowd = _on_record(*record, options)
-        terms = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     records, instances = _trials(
-        crowd, trials, infeasible, time_limit, seed, progress, on_record=not invented
+        crowd, trials, sampling.infeasible, time_limit, seed, progress, on_record=not invented
     )
     settings = {
         **{name: _told(name, value) for name, value in arguments.items()},
-        **terms,
+        **own,
         "epsilon": epsilon,
-        "gamma": gamma,
-        "gold_tasks": gold_tasks,
-        "control": control,
+        "gamma": sampling.gamma,
+        "gold_tasks": sampling.gold_tasks,
+        "control": sampling.control,
         "gain": gain,
-        "skills": skills,
-        "infeasible": infeasible,
+        "skills": estimate,
+        "infeasible": sampling.infeasible,
         "time_limit": time_limit,
         "trials": trials,
         "seed": seed,
     }
+    return _comparison(crowd, records, instances, settings)
+
+
+def _refuse_beside_simulated(arguments: dict[str, Any]) -> None:
+    for name, value in arguments.items():
+        if name != "labels" and value is not None:
+            raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+
+
+def _comparison(
+    crowd: _Crowd, records: pd.DataFrame, instances: list[Instance], settings: dict[str, Any]
+) -> Comparison:
+    """The table of means over trials, and what the reader of it must know."""
     first = instances[0]
-    names_left_out = sorted({name for instance in instances for name in instance.left_out})
+    left_out = sorted({name for instance in instances for name in instance.left_out})
     return Comparison(
         summarise(records),
         records,
@@ -465,10 +506,10 @@ def compare(
         round(float(np.mean([len(instance.tasks) for instance in instances]))),
         len(first.main),
         first.preliminary,
-        tuple(map(crowd.back, names_left_out)),
+        tuple(map(crowd.back, left_out)),
         first.notes,
         settings,
-        gain,
+        settings["gain"],
         versions(),
         first.correlation,
         crowd.classes,

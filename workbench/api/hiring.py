@@ -11,6 +11,7 @@ import pandas as pd
 
 from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
+from workbench.api.keywords import moved
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import (
     MOST,
@@ -315,6 +316,50 @@ class Hires(Result):
         }
 
 
+@dataclass(frozen=True)
+class HiringOptions:
+    """How workers are judged, and who may be hired.
+
+    Parameters
+    ----------
+    threshold
+        Rule threshold: skill that must be exceeded. [default: guessing, 1/L]
+    prior
+        Beta distribution of skills: takes in workers with fewer than two answers, and predicts the
+        error. [default: such workers left out; learned from the others by rule accuracy, else 1 1]
+    classes
+        Number of classes, where there are some that nobody used. [default: those in the files]
+    allow_below_chance
+        Hire too who is more likely than not worse than guessing, as the paper does: such votes
+        count the other way round. [default: refused, but by rule accuracy, of two classes, who is
+        so beyond doubt]
+    as_answered
+        Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
+        where labels of tasks without gold show who labels what. False chooses as if everybody
+        labelled every task.
+    undecided
+        Error that a task counts which none of the hired has labelled. [default: 1 − 1/L, a draw]
+    confidence
+        Of the intervals.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate("uniform", tasks=30, workers=6, skill=0.9, redundancy=4)
+    >>> wb.hire(crowd, budget=2, options=wb.HiringOptions(prior=(2, 1))).chosen
+    ['w2']
+    """
+
+    threshold: float | None = None
+    prior: tuple[float, float] | None = None
+    classes: int | None = None
+    allow_below_chance: bool = False
+    as_answered: bool = True
+    undecided: float | None = None
+    confidence: float = 0.95
+
+
+@moved(options=HiringOptions)
 def hire(
     labels: inputs.LabelTable,
     gold: inputs.Truth | None = None,
@@ -324,14 +369,8 @@ def hire(
     costs: inputs.PerWorker | float | None = None,
     money: float | None = None,
     curve: bool = False,
-    threshold: float | None = None,
-    prior: tuple[float, float] | None = None,
-    classes: int | None = None,
-    allow_below_chance: bool = False,
-    as_answered: bool = True,
-    undecided: float | None = None,
+    options: HiringOptions | None = None,
     time_limit: float | None = 20.0,
-    confidence: float = 0.95,
     duplicates: Duplicates | None = None,
     seed: int = 0,
 ) -> Hires:
@@ -363,29 +402,12 @@ def hire(
     curve
         The cheapest sets by expected error, at their prices or 1 a label: a table, a panel of the
         picture, and in the JSON.
-    threshold
-        Rule threshold: skill that must be exceeded. [default: guessing, 1/L]
-    prior
-        Beta distribution of skills: takes in workers with fewer than two answers, and predicts the
-        error. [default: such workers left out; learned from the others by rule accuracy, else 1 1]
-    classes
-        Number of classes, where there are some that nobody used. [default: those in the files]
-    allow_below_chance
-        Hire too who is more likely than not worse than guessing, as the paper does: such votes
-        count the other way round. [default: refused, but by rule accuracy, of two classes, who is
-        so beyond doubt]
-    as_answered
-        Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
-        where labels of tasks without gold show who labels what. False chooses as if everybody
-        labelled every task.
-    undecided
-        Error that a task counts which none of the hired has labelled. [default: 1 − 1/L, a draw]
+    options
+        How workers are judged, and who may be hired.
     time_limit
         Seconds for the solver, with money and rule selected.
 
         None for as long as it takes.
-    confidence
-        Of the intervals.
     duplicates
         Which label counts when a worker labels a task twice. [default: error]
     seed
@@ -413,6 +435,7 @@ def hire(
       worker  correct  skill
     0    ann        4    1.0
     """
+    options = options or HiringOptions()
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
     source = inputs.given(labels, duplicates=duplicates)
@@ -420,28 +443,22 @@ def hire(
     prices: Any = costs
     if not checks.is_number(costs):
         prices = inputs.by_worker("costs", costs, source.workers, _prices)
-    options = HireOptions(
+    how = HireOptions(
         rule=rule,
-        classes=classes,
-        prior=prior,
         costs=prices,
         money=money,
         curve=curve,
-        threshold=threshold,
         time_limit=time_limit,
-        confidence=confidence,
         seed=seed,
-        allow_below_chance=allow_below_chance,
-        as_answered=as_answered,
-        undecided=undecided,
+        **vars(options),
     )
-    hires = room.hire(source.table, control, budget, options)
+    hires = room.hire(source.table, control, budget, how)
     error = None
     if hires.size:
-        outcome, correlation, beside = measure_hiring(source.table, control, hires, options)
-        how = "each left out when the workers were chosen"
-        error = GoldError(outcome, correlation, hires.size, how, beside)
-    return Hires(source.name, seed, money, hires, source, control, options, error)
+        outcome, correlation, beside = measure_hiring(source.table, control, hires, how)
+        chosen = "each left out when the workers were chosen"
+        error = GoldError(outcome, correlation, hires.size, chosen, beside)
+    return Hires(source.name, seed, money, hires, source, control, how, error)
 
 
 def _prices(source: Any) -> pd.Series[Any]:

@@ -37,6 +37,7 @@ from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rule import fixed_rule
 from workbench.aggregation.voting import majority
 from workbench.api import inputs
+from workbench.api.keywords import moved
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.planning import Plan
@@ -352,6 +353,40 @@ class Labels(Result):
         return frame.set_index(self.given.tasks.index(self.found.answers["task"]))[column]
 
 
+@dataclass(frozen=True)
+class ModelOptions:
+    """How votes are weighed and models fitted; each option is of some methods.
+
+    Parameters
+    ----------
+    truncate
+        weighted-log-odds: skills are moved into [X, 1 − X]. [default: 0.001]
+    classes
+        Weighted methods: number of classes, where some are unused. [default: those used]
+    class_prior
+        Models but ebcc and bwa: of the classes. [default: estimated; glad: uniform]
+    iterations
+        Models: steps at most. [default: 100; ebcc, bwa: 500]
+    restarts
+        ebcc: random starts. [default: 10]
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> labels = wb.simulate(tasks=20, workers=5, skill=0.9).labels
+    >>> few = wb.ModelOptions(iterations=3)
+    >>> len(wb.aggregate(labels, method="dawid-skene", options=few).labels)
+    20
+    """
+
+    truncate: float | None = None
+    classes: int | None = None
+    class_prior: Prior | None = None
+    iterations: int | None = None
+    restarts: int | None = None
+
+
+@moved(options=ModelOptions)
 def aggregate(
     labels: inputs.LabelTable,
     *,
@@ -360,11 +395,7 @@ def aggregate(
     truth: inputs.Truth | None = None,
     workers: inputs.Table | Values | Result | Iterable[Any] | None = None,
     plan: inputs.Table | Result | None = None,
-    truncate: float | None = None,
-    classes: int | None = None,
-    class_prior: Prior | None = None,
-    iterations: int | None = None,
-    restarts: int | None = None,
+    options: ModelOptions | None = None,
     calibrate: Calibrate | None = None,
     start: Labels | None = None,
     duplicates: Duplicates | None = None,
@@ -411,16 +442,8 @@ def aggregate(
         count, by its weights, all others do not.
 
         What `plan` gave, or a frame or a file.
-    truncate
-        weighted-log-odds: skills are moved into [X, 1 − X]. [default: 0.001]
-    classes
-        Weighted methods: number of classes, where some are unused. [default: those used]
-    class_prior
-        Models but ebcc and bwa: of the classes. [default: estimated; glad: uniform]
-    iterations
-        Models: steps at most. [default: 100; ebcc, bwa: 500]
-    restarts
-        ebcc: random starts. [default: 10]
+    options
+        How votes are weighed and models fitted.
     calibrate
         Models: calibrate the confidences by the control tasks, hidden from the model in turn, by a
         tenth of the labels, held out, or not. [default: by twenty control tasks or more, else by
@@ -467,7 +490,7 @@ def aggregate(
     >>> found.confidence.round(2).to_dict()
     {1: 0.67, 2: 1.0}
     """
-    options = LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate)
+    how = LabelOptions(**vars(options or ModelOptions()), calibrate=calibrate)
     if save is not None:
         refused = {"gold": gold, "truth": truth, "workers": workers, "plan": plan, "start": start}
         refused |= {"calibrate": calibrate}
@@ -475,7 +498,7 @@ def aggregate(
             labels,
             save,
             method or DEFAULT_ON_DISK,
-            options,
+            how,
             refused,
             duplicates,
             seed=seed,
@@ -496,14 +519,14 @@ def aggregate(
         None if start is None else _fit(start),
         None if plan is None else _planned(plan, method),
     )
-    free = method is None and plan is None and start is None and options == LabelOptions()
+    free = method is None and plan is None and start is None and how == LabelOptions()
     if calibrate is None and plan is None:
-        options = replace(options, calibrate="auto")
+        how = replace(how, calibrate="auto")
     if free and gold_labels is not None:
         labelled = set(source.table["task"])
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
             return _by_choice(source, beforehand, seed)
-    result = label_tasks(source.table, method or DEFAULT, beforehand, options, seed=seed)
+    result = label_tasks(source.table, method or DEFAULT, beforehand, how, seed=seed)
     error = None if true is None else _measured(result, source.table, seed)
     return Labels(source.name, seed, result, source, error)
 

@@ -12,6 +12,7 @@ import pandas as pd
 from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
+from workbench.api.keywords import moved
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import MOST, Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
@@ -256,6 +257,77 @@ class Plan(Result):
         }
 
 
+@dataclass(frozen=True)
+class TaskLimits:
+    """Which labels a plan may hold, and how many of a task.
+
+    Parameters
+    ----------
+    availability
+        Who may label what, a row a pair: columns task, worker. [default: every pair]
+
+        A frame, a file or a list of pairs.
+    have
+        Labels on record of the tasks, beside the labels above, which count toward the promise
+        anyway; 'none' to count none.
+
+        Each counts as much as its worker's skill says, costs nothing, takes nothing of her
+        capacity, and is not asked for again.
+    least
+        Labels that each task gets at least, those on record included.
+    most
+        Labels that a task gets at most.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> skills = {"ann": 0.9, "bob": 0.9, "eve": 0.9}
+    >>> two = wb.TaskLimits(least=2)
+    >>> len(wb.plan(tasks=["a"], skills=skills, epsilon=0.2, capacity=1, limits=two).to_frame())
+    2
+    """
+
+    availability: Pairs | None = None
+    have: LabelTable | None = None
+    least: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is promised of a plan, and how its program is solved.
+
+    Parameters
+    ----------
+    promise
+        What the error is of each task: its exact error if skills are as given, or a bound on it,
+        which takes about twice the labels.
+    gain
+        What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.
+
+        `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
+        two classes.
+    gap
+        Relative gap to stop at.
+    threads
+        Threads of the solver.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> skills = {"ann": 0.9, "bob": 0.9, "cy": 0.9, "dee": 0.9}
+    >>> paper = wb.PlanOptions(promise="bound", gain="hoeffding")
+    >>> len(wb.plan(tasks=["a"], skills=skills, epsilon=0.3, capacity=1, options=paper).to_frame())
+    4
+    """
+
+    promise: room.Promise = "exact"
+    gain: str = "bhattacharyya"
+    gap: float = 0.0
+    threads: int = 1
+
+
+@moved(limits=TaskLimits, options=PlanOptions)
 def plan(
     labels: LabelTable | None = None,
     gold: Truth | None = None,
@@ -267,17 +339,11 @@ def plan(
     skills: Table | PerWorker | None = None,
     gold_types: Tasks | None = None,
     costs: PerWorker | None = None,
-    availability: Pairs | None = None,
-    have: LabelTable | None = None,
-    least: int | None = None,
-    most: int | None = None,
-    promise: room.Promise = "exact",
-    gain: str = "bhattacharyya",
+    limits: TaskLimits | None = None,
+    options: PlanOptions | None = None,
     sequential: Sequential = False,
     duplicates: Duplicates | None = None,
     time_limit: float = 30.0,
-    gap: float = 0.0,
-    threads: int = 1,
     seed: int = 0,
 ) -> Plan | SequentialPlan:
     """Make the cheapest plan that covers every task, and say what is proven of it.
@@ -313,28 +379,10 @@ def plan(
         Types of the gold tasks: columns task, task_type. [default: one]
     costs
         Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
-    availability
-        Who may label what, a row a pair: columns task, worker. [default: every pair]
-
-        A frame, a file or a list of pairs.
-    have
-        Labels on record of the tasks, beside the labels above, which count toward the promise
-        anyway; 'none' to count none.
-
-        Each counts as much as its worker's skill says, costs nothing, takes nothing of her
-        capacity, and is not asked for again.
-    least
-        Labels that each task gets at least, those on record included.
-    most
-        Labels that a task gets at most.
-    promise
-        What the error is of each task: its exact error if skills are as given, or a bound on it,
-        which takes about twice the labels.
-    gain
-        What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.
-
-        `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
-        two classes.
+    limits
+        Which labels it may hold, and how many of a task.
+    options
+        What is promised, and how the program is solved.
     sequential
         Buy labels one by one, each looked at: promise each task's error, the mean, or the
         posterior error at which a task is closed; two classes.
@@ -345,10 +393,6 @@ def plan(
         Which label counts when a worker labels a task twice. [default: error]
     time_limit
         Seconds for the integer program.
-    gap
-        Relative gap to stop at.
-    threads
-        Threads of the solver.
     seed
         Random seed of the solver.
 
@@ -376,6 +420,8 @@ def plan(
     >>> made.to_frame()["worker"].sort_values().tolist(), float(made.errors["exact"].max().round(3))
     (['ann', 'bob'], 0.1)
     """
+    options = options or PlanOptions()
+    limits = limits or TaskLimits()
     if (skills is None) == (labels is None):
         raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
@@ -390,12 +436,15 @@ def plan(
         ability, workers, history = _estimated(labels, gold, gold_types, duplicates)
     kinds, named = inputs.task_types(tasks, default=_only(ability))
     capacity = to_pandas(capacity)
-    limits = inputs.capacities(capacity, workers)
+    most_tasks = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
     if sequential is not False:
-        fixed = {"total": total, "availability": availability, "have": have}
-        fixed |= {"least": least, "most": most}
-        fixed |= {"promise": promise != "exact" or None, "gain": gain != "bhattacharyya" or None}
+        fixed = {"total": total, **vars(limits)}
+        own = PlanOptions()
+        fixed |= {
+            name: True if getattr(options, name) != getattr(own, name) else None
+            for name in ("promise", "gain")
+        }
         prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
         from workbench.api.label_plan import label_plan, sequential_promise
 
@@ -403,30 +452,41 @@ def plan(
             _two_classes(ability, [name for name, value in fixed.items() if value is not None]),
             kinds,
             workers,
-            limits,
+            most_tasks,
             prices,
             epsilon,
             sequential_promise(sequential),
-            gap=gap,
+            gap=options.gap,
             time_limit=time_limit,
             seed=seed,
         )
     pairs = None
-    if availability is not None:
-        pairs, workers = _pairs(availability, named, workers)
+    if limits.availability is not None:
+        pairs, workers = _pairs(limits.availability, named, workers)
     prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
-    record = _record(None if history is None else history[0], have, named, workers, duplicates)
+    record = _record(
+        None if history is None else history[0], limits.have, named, workers, duplicates
+    )
     record = record[record["task"].isin(kinds.index)]
     terms = room.AssignmentTerms(
-        limits, epsilon, prices, pairs, promise, gain, total, record, least, most
+        most_tasks,
+        epsilon,
+        prices,
+        pairs,
+        options.promise,
+        options.gain,
+        total,
+        record,
+        limits.least,
+        limits.most,
     )
     program = room.make_plan(
         ability,
         kinds,
         terms,
         time_limit=time_limit,
-        gap=gap,
-        threads=threads,
+        gap=options.gap,
+        threads=options.threads,
         seed=seed,
     )
     there = program.message is None
@@ -455,8 +515,8 @@ def plan(
         float(errors["exact"].max()) if epsilon is None else epsilon,
         program.solution,
         program.message,
-        promise,
-        gain,
+        options.promise,
+        options.gain,
         program.levels,
         program.error_radius,
         total,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
 from workbench.base.text import cell
@@ -193,6 +194,73 @@ class Report(Result):
         return {"report": str(self.path), "studies": self.studies}
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A Dask cluster, in place of this machine.
+
+    Parameters
+    ----------
+    scheduler
+        Run on the Dask cluster at this address.
+    tls_ca
+        Certificate of the cluster's authority (PEM).
+    tls_cert
+        Your certificate for the cluster (PEM).
+    tls_key
+        Its private key (PEM).
+    insecure
+        Trust whoever answers at the cluster's address.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> wb.Cluster("tls://10.0.0.1:8786", insecure=True).scheduler
+    'tls://10.0.0.1:8786'
+    """
+
+    scheduler: str | None = None
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    insecure: bool = False
+
+
+@dataclass(frozen=True)
+class TrialRules:
+    """What a trial may take, and which are run again.
+
+    Parameters
+    ----------
+    deadline
+        Seconds for a trial.
+
+        In place of the study's own.
+    memory
+        Megabytes for a trial (on Linux).
+
+        In place of the study's own.
+    retry
+        Run failed trials again.
+    fresh
+        Run again what was made by other code than today's.
+
+        Without it such trials are kept, and counted in `progress.older`.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> rules = wb.TrialRules(deadline=60)
+    >>> len(wb.run_study("gold-estimates", size="smoke", repetitions=1, rules=rules).table)
+    12
+    """
+
+    deadline: float | None = None
+    memory: float | None = None
+    retry: bool = False
+    fresh: bool = False
+
+
+@moved(cluster=Cluster, rules=TrialRules)
 def run_study(
     name: str | Path,
     *,
@@ -202,16 +270,9 @@ def run_study(
     set: Mapping[str, object] | Sequence[str] = (),
     store: str | Path = STORE,
     processes: int | None = None,
-    scheduler: str | None = None,
-    tls_ca: Path | None = None,
-    tls_cert: Path | None = None,
-    tls_key: Path | None = None,
-    insecure: bool = False,
+    cluster: Cluster | None = None,
     shard: str | tuple[int, int] | None = None,
-    deadline: float | None = None,
-    memory: float | None = None,
-    retry: bool = False,
-    fresh: bool = False,
+    rules: TrialRules | None = None,
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
@@ -238,32 +299,12 @@ def run_study(
         What it has already is not run again.
     processes
         Workers here. [default: cores]
-    scheduler
-        Run on the Dask cluster at this address.
-    tls_ca
-        Certificate of the cluster's authority (PEM).
-    tls_cert
-        Your certificate for the cluster (PEM).
-    tls_key
-        Its private key (PEM).
-    insecure
-        Trust whoever answers at the cluster's address.
+    cluster
+        A Dask cluster, in place of this machine.
     shard
         Run one of N parts, as I/N, into a file of its own.
-    deadline
-        Seconds for a trial.
-
-        In place of the study's own.
-    memory
-        Megabytes for a trial (on Linux).
-
-        In place of the study's own.
-    retry
-        Run failed trials again.
-    fresh
-        Run again what was made by other code than today's.
-
-        Without it such trials are kept, and counted in `progress.older`.
+    rules
+        What a trial may take, and which are run again.
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
@@ -286,16 +327,23 @@ def run_study(
     >>> len(study.table), len(study.findings) > 0
     (12, True)
     """
+    rules = rules or TrialRules()
+    cluster = cluster or Cluster()
     asked = request(
         str(name),
         size=size,
         repetitions=repetitions,
         seed=seed,
         assignments=set,
-        deadline=deadline,
-        memory=memory,
+        deadline=rules.deadline,
+        memory=rules.memory,
     )
-    executor = chosen(processes, scheduler, (tls_ca, tls_cert, tls_key), insecure=insecure)
+    executor = chosen(
+        processes,
+        cluster.scheduler,
+        (cluster.tls_ca, cluster.tls_cert, cluster.tls_key),
+        insecure=cluster.insecure,
+    )
     part = part_of(shard) if isinstance(shard, str) else shard
     with Store.open(shard_path(store, part), write=True) as opened:
         ended = run(
@@ -303,7 +351,7 @@ def run_study(
             store=opened,
             executor=executor,
             limits=asked.limits,
-            which=Which(part, retry, fresh),
+            which=Which(part, rules.retry, rules.fresh),
             stop=stop,
             on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )

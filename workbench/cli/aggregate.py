@@ -22,7 +22,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "workbench aggregate --labels folder --method majority --save answers.parquet",
     plugins=True,
     details=True,
-    of=("labelling:aggregate",),
+    of=("labelling:aggregate", "labelling:ModelOptions"),
 )
 @options.labels(required=True)
 @options.csv("--workers")
@@ -48,10 +48,12 @@ def command(labels: LabelFile, out: Path | None, as_json: bool, **arguments: Any
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.
     """
-    from workbench.api import aggregate
+    from workbench.api import ModelOptions, aggregate
+    from workbench.api.keywords import gather
 
     if out is not None and arguments["save"] is not None:
         raise InputError("--out and --save: give one of them")
+    gather(arguments, options=ModelOptions)
     with working("labelling", after=5.0) as progress:
         result = aggregate(labels, **arguments, progress=progress)
     deliver(result, as_json, out=out)

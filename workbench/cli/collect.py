@@ -36,7 +36,7 @@ CAPACITY = options.text("--capacity", "N|CSV")
     plugins=True,
     details=True,
     parts=True,
-    of=("collecting:collect", options.SIMULATE),
+    of=("collecting:collect", "collecting:KnownTasks", options.SIMULATE),
 )
 @options.retired("--simulate", is_flag=True)
 @options.labels()
@@ -78,6 +78,7 @@ def command(
     if context.invoked_subcommand is not None:
         return None
     from workbench import api
+    from workbench.api.keywords import gather
 
     if arguments["capacity"] is not None:
         arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
@@ -87,6 +88,7 @@ def command(
     recorded = None if arguments["labels"] is None else "--labels"
     crowd = options.crowd_of(arguments, recorded, ask=True)
     arguments["labels"] = crowd or arguments["labels"]
+    gather(arguments, known=api.KnownTasks)
     with working("collecting", after=5.0) as progress:
         result = api.collect(**arguments, progress=progress)
     deliver(result, as_json, out=out, plot=plot)

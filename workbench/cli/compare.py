@@ -15,7 +15,7 @@ from workbench.cli.output import tell, working, write_folder
     "workbench compare --labels labels.csv --gold gold.csv --out results",
     plugins=True,
     details=True,
-    of=("comparing:compare", "simulation:simulate"),
+    of=("comparing:compare", "comparing:Sampling", options.SIMULATE),
 )
 @options.text("--data", "NAME")
 @options.labels()
@@ -48,7 +48,9 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     if crowd is not None:
         arguments["labels"] = crowd
     from workbench import api
+    from workbench.api.keywords import gather
 
+    gather(arguments, sampling=api.Sampling)
     with working("comparing", after=5.0) as progress:
         compared = api.compare(**arguments, progress=progress)
     written = []

@@ -22,7 +22,7 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
     "    --costs prices.csv --money 1.50 --plot hiring.png",
     plugins=True,
     details=True,
-    of=("hiring:hire",),
+    of=("hiring:hire", "hiring:HiringOptions"),
 )
 @options.labels(required=True)
 @options.csv("--gold")
@@ -60,9 +60,12 @@ def command(
 
     Exit code 1 when nobody can be hired; nothing is written then.
     """
-    from workbench.api import hire
+    from workbench.api import HiringOptions, hire
+    from workbench.api.keywords import gather
 
+    arguments["as_answered"] = not everybody_answers
+    gather(arguments, options=HiringOptions)
     with working("choosing among the workers", after=5.0):
-        hires = hire(labels, gold, as_answered=not everybody_answers, **arguments)
+        hires = hire(labels, gold, **arguments)
         deliver(hires, as_json, out=out, plot=plot, there=bool(hires.chosen))
     return 0 if hires.solved else 1

@@ -15,7 +15,7 @@ from workbench.cli.output import tell, working, write_folder
     "workbench ladder --skills skills.csv --tasks 200 --capacity 50",
     plugins=True,
     details=True,
-    of=("climbing:ladder", "simulation:simulate"),
+    of=("climbing:ladder", options.SIMULATE),
 )
 @options.csv("--skills")
 @options.csv("--costs")

@@ -122,7 +122,7 @@ def command(
             settings = {"cls": DocumentedGroup, "invoke_without_command": True}
         maker: Any = click.command(name, epilog=epilog, **settings)
         result: Documented = maker(_results_apart(function))
-        result.functions = (*kind.get("of", ()), "inputs:given", "studying:run_study")
+        result.functions = (*kind.get("of", ()), "inputs:given", *STUDY)
         # What is added here comes last in the help.
         common = [details_option] if kind.get("details") else []
         common += [plugin_option] if kind.get("plugins") else []
@@ -357,6 +357,8 @@ def _load(_context: click.Context, _option: click.Parameter, files: tuple[str, .
 
 CROWDS = ("spammer-hammer", "uniform", "specialists", "beta", "even", "listed")
 SIMULATE = "simulation:simulate"
+STUDY = ("studying:run_study", "studying:Cluster", "studying:TrialRules")
+"""Of options that several commands have, as `--store`."""
 SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 """Options of a simulated crowd."""
 

@@ -19,7 +19,7 @@ from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_f
     "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv",
     plugins=True,
     details=True,
-    of=("planning:plan",),
+    of=("planning:plan", "planning:TaskLimits", "planning:PlanOptions"),
 )
 @options.csv("--skills")
 @options.labels()
@@ -64,6 +64,7 @@ def command(
     from it.
     """
     from workbench import api
+    from workbench.api.keywords import gather
     from workbench.api.planning import Plan
 
     if (arguments["epsilon"] is None) == (arguments["total"] is None):
@@ -78,6 +79,7 @@ def command(
         raise InputError(
             "--sequential: there is no --vote, --to or --plot of what is not chosen yet"
         )
+    gather(arguments, limits=api.TaskLimits, options=api.PlanOptions)
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
     if not isinstance(plan, Plan):

@@ -157,9 +157,11 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
     Ctrl-C once finishes the trials under way, twice stops at once. Exit code 1 if trials failed.
     """
     from workbench import api
+    from workbench.api.keywords import gather
     from workbench.studies.request import request
     from workbench.studies.run import interrupts
 
+    gather(arguments, cluster=api.Cluster, rules=api.TrialRules)
     study = request(name).study.name
     again = shlex.join(["workbench", *sys.argv[1:]])
     with interrupts() as stop:
