@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         Auditor as Auditor,
     )
     from workbench.api import (
-        Cluster as Cluster,
+        Collector as Collector,
     )
     from workbench.api import (
-        Collector as Collector,
+        DaskCluster as DaskCluster,
     )
     from workbench.api import (
         HiringOptions as HiringOptions,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         Replay as Replay,
     )
     from workbench.api import (
-        Sampling as Sampling,
+        SampleOptions as SampleOptions,
     )
     from workbench.api import (
         SelectionProblem as SelectionProblem,
@@ -135,8 +135,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentProblem",
     "Auditor",
-    "Cluster",
     "Collector",
+    "DaskCluster",
     "HiringOptions",
     "InputError",
     "KnownTasks",
@@ -144,7 +144,7 @@ __all__ = [
     "ModelOptions",
     "PlanOptions",
     "Replay",
-    "Sampling",
+    "SampleOptions",
     "SelectionProblem",
     "TaskLimits",
     "TrialRules",

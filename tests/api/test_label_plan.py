@@ -91,8 +91,8 @@ def test_nobody_can():
     [
         ({"sequential": "often"}, "use one of error, mean, posterior"),
         ({"epsilon": 0.5}, "below 0.5"),
-        ({"most": 3}, "most"),
-        ({"promise": "bound"}, "promise"),
+        ({"limits": wb.TaskLimits(most=3)}, "most"),
+        ({"options": wb.PlanOptions(promise="bound")}, "promise"),
     ],
 )
 def test_bad_input(changes, message):

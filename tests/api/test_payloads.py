@@ -109,7 +109,7 @@ CASES = {
         lambda: wb.compare(
             wb.simulate(tasks=6, workers=8, capacity=6),
             epsilon=0.7,
-            sampling=wb.Sampling(gold_tasks=3),
+            sampling=wb.SampleOptions(gold_tasks=3),
             trials=2,
         )
     ),

@@ -90,7 +90,7 @@ def test_what_is_for_two_classes_is_refused(tables):
 
 
 def test_at_the_front_door(tables):
-    found = wb.compare(*tables, epsilon=0.3, sampling=wb.Sampling(gold_tasks=10))
+    found = wb.compare(*tables, epsilon=0.3, sampling=wb.SampleOptions(gold_tasks=10))
     row = found.to_dict()["rows"][3]
     assert row["error_interval"][0] <= row["error_measured"] <= row["error_interval"][1]
     assert row["error_independent"] == row["error_exact"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.api.checking import check
     from workbench.api.climbing import ladder
     from workbench.api.collecting import KnownTasks, collect
-    from workbench.api.comparing import Sampling, compare
+    from workbench.api.comparing import SampleOptions, compare
     from workbench.api.converting import convert
     from workbench.api.hiring import HiringOptions, hire
     from workbench.api.labelling import ModelOptions, aggregate
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.api.session import AssignmentSession
     from workbench.api.simulation import simulate, simulate_panel
     from workbench.api.solving import doctor, export, solve
-    from workbench.api.studying import Cluster, TrialRules, judge, report, run_study
+    from workbench.api.studying import DaskCluster, TrialRules, judge, report, run_study
     from workbench.base.errors import InputError
     from workbench.collection.collector import Collector
     from workbench.learning.ls_ol import LsOl
@@ -33,8 +33,8 @@ __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
     "Auditor",
-    "Cluster",
     "Collector",
+    "DaskCluster",
     "HiringOptions",
     "InputError",
     "KnownTasks",
@@ -43,7 +43,7 @@ __all__ = [
     "ModelOptions",
     "PlanOptions",
     "Replay",
-    "Sampling",
+    "SampleOptions",
     "SelectionProblem",
     "TaskLimits",
     "TrialRules",
@@ -79,7 +79,7 @@ _PLACES = {
     "AssignmentProblem": "crowd_models",
     "AssignmentSession": "workbench.api.session",
     "Auditor": "workbench.api.auditing",
-    "Cluster": "workbench.api.studying",
+    "DaskCluster": "workbench.api.studying",
     "Collector": "workbench.collection.collector",
     "HiringOptions": "workbench.api.hiring",
     "InputError": "workbench.base.errors",
@@ -89,7 +89,7 @@ _PLACES = {
     "ModelOptions": "workbench.api.labelling",
     "PlanOptions": "workbench.api.planning",
     "Replay": "workbench.api.learning",
-    "Sampling": "workbench.api.comparing",
+    "SampleOptions": "workbench.api.comparing",
     "SelectionProblem": "crowd_models",
     "TaskLimits": "workbench.api.planning",
     "TrialRules": "workbench.api.studying",

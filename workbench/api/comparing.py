@@ -294,7 +294,7 @@ class Comparison(Result):
 
 
 @dataclass(frozen=True)
-class Sampling:
+class SampleOptions:
     """How a crowd is got to know before and while tasks are assigned.
 
     Parameters
@@ -317,7 +317,7 @@ class Sampling:
     --------
     >>> import workbench as wb
     >>> crowd = wb.simulate("uniform", tasks=20, workers=20, capacity=20, skill=0.9)
-    >>> result = wb.compare(crowd, epsilon=0.3, sampling=wb.Sampling(gold_tasks=5))
+    >>> result = wb.compare(crowd, epsilon=0.3, sampling=wb.SampleOptions(gold_tasks=5))
     >>> result.settings["gold_tasks"]
     5
     """
@@ -329,7 +329,7 @@ class Sampling:
     infeasible: OnInfeasible = "relax"
 
 
-@moved(sampling=Sampling)
+@moved(sampling=SampleOptions)
 def compare(
     labels: LabelTable | SimulatedCrowd | None = None,
     gold: Truth | None = None,
@@ -339,7 +339,7 @@ def compare(
     task_types: Tasks | None = None,
     costs: PerWorker | None = None,
     capacity: int | PerWorker | None = None,
-    sampling: Sampling | None = None,
+    sampling: SampleOptions | None = None,
     gain: str | None = None,
     duplicates: Duplicates | None = None,
     trials: int = 1,
@@ -413,7 +413,7 @@ def compare(
     >>> table.loc["offline IP", ["objective", "lower_bound"]].tolist()
     [80.0, 80.0]
     """
-    sampling = sampling or Sampling()
+    sampling = sampling or SampleOptions()
     if not checks.is_number(sampling.gamma) or not 0 < sampling.gamma <= MOST_GAMMA:
         raise InputError(
             f"gamma is {checks.show(sampling.gamma)}: give a number above 0, at most {MOST_GAMMA}"

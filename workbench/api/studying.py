@@ -195,7 +195,7 @@ class Report(Result):
 
 
 @dataclass(frozen=True)
-class Cluster:
+class DaskCluster:
     """A Dask cluster, in place of this machine.
 
     Parameters
@@ -214,7 +214,7 @@ class Cluster:
     Examples
     --------
     >>> import workbench as wb
-    >>> wb.Cluster("tls://10.0.0.1:8786", insecure=True).scheduler
+    >>> wb.DaskCluster("tls://10.0.0.1:8786", insecure=True).scheduler
     'tls://10.0.0.1:8786'
     """
 
@@ -260,7 +260,7 @@ class TrialRules:
     fresh: bool = False
 
 
-@moved(cluster=Cluster, rules=TrialRules)
+@moved(cluster=DaskCluster, rules=TrialRules)
 def run_study(
     name: str | Path,
     *,
@@ -270,7 +270,7 @@ def run_study(
     set: Mapping[str, object] | Sequence[str] = (),
     store: str | Path = STORE,
     processes: int | None = None,
-    cluster: Cluster | None = None,
+    cluster: DaskCluster | None = None,
     shard: str | tuple[int, int] | None = None,
     rules: TrialRules | None = None,
     stop: Event | None = None,
@@ -328,7 +328,7 @@ def run_study(
     (12, True)
     """
     rules = rules or TrialRules()
-    cluster = cluster or Cluster()
+    cluster = cluster or DaskCluster()
     asked = request(
         str(name),
         size=size,

@@ -15,7 +15,7 @@ from workbench.cli.output import tell, working, write_folder
     "workbench compare --labels labels.csv --gold gold.csv --out results",
     plugins=True,
     details=True,
-    of=("comparing:compare", "comparing:Sampling", options.SIMULATE),
+    of=("comparing:compare", "comparing:SampleOptions", options.SIMULATE),
 )
 @options.text("--data", "NAME")
 @options.labels()
@@ -50,7 +50,7 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     from workbench import api
     from workbench.api.keywords import gather
 
-    gather(arguments, sampling=api.Sampling)
+    gather(arguments, sampling=api.SampleOptions)
     with working("comparing", after=5.0) as progress:
         compared = api.compare(**arguments, progress=progress)
     written = []

@@ -357,7 +357,7 @@ def _load(_context: click.Context, _option: click.Parameter, files: tuple[str, .
 
 CROWDS = ("spammer-hammer", "uniform", "specialists", "beta", "even", "listed")
 SIMULATE = "simulation:simulate"
-STUDY = ("studying:run_study", "studying:Cluster", "studying:TrialRules")
+STUDY = ("studying:run_study", "studying:DaskCluster", "studying:TrialRules")
 """Of options that several commands have, as `--store`."""
 SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 """Options of a simulated crowd."""

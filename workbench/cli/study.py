@@ -161,7 +161,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
     from workbench.studies.request import request
     from workbench.studies.run import interrupts
 
-    gather(arguments, cluster=api.Cluster, rules=api.TrialRules)
+    gather(arguments, cluster=api.DaskCluster, rules=api.TrialRules)
     study = request(name).study.name
     again = shlex.join(["workbench", *sys.argv[1:]])
     with interrupts() as stop:
