@@ -78,6 +78,12 @@ AGGREGATORS: Registry[Aggregator] = Registry(
         "expectation-maximisation with a worker's ability and a task's difficulty",
         "Whitehill, Ruvolo, Wu, Bergsma, Movellan (2009)",
     ),
+    Entry(
+        "belief-propagation",
+        imported("workbench.aggregation.beliefs:belief_propagation"),
+        "two coins a worker, unequal classes, and unequal tasks where labels say so",
+        "Liu, Peng, Ihler (2012)",
+    ),
 )
 
 DEFAULT = "pooled"

@@ -50,6 +50,8 @@ SHALLOW, SPREAD = -2.0, 2.0
 """Mean and standard deviation of the prior of logit λ, a floor of .12 at the middle."""
 STEPS = 41
 """Points of each grid of temperatures."""
+MEAN_HEATS, MEAN_DEPTHS = np.linspace(0.0, 2.0, 21), np.linspace(-7.0, 2.0, 19)
+"""Logarithms of temperatures, and logits of floors, over which `mean_calibration` averages."""
 FOLDS = 5
 HELD_OUT = 0.1
 """Share of the labels that are held out."""
@@ -124,6 +126,32 @@ def calibration(
     best = minimize(loss, np.array([0.0, SHALLOW]), method="Nelder-Mead").x
     heat = float(np.exp(np.clip(best[0], -HOTTEST, HOTTEST)))
     return Calibration(heat, float(expit(best[1])))
+
+
+def mean_calibration(posterior: FloatArray, gold: IntArray) -> Calibration:
+    """Temperature, 1 or more, and floor: their means over what a few tasks leave open.
+
+    The priors are those of `calibration`. The likeliest pair is too sure where tasks are few: of
+    forty right answers it says that no floor is there.
+
+    Parameters
+    ----------
+    posterior
+        Of tasks whose class the model has not seen, shape (k, L).
+    gold
+        Their class, shape (k,).
+    """
+    score: FloatArray = np.empty((len(MEAN_HEATS), len(MEAN_DEPTHS)))
+    floors = 1.0 / (1.0 + np.exp(-MEAN_DEPTHS))
+    for at, heat in enumerate(np.exp(MEAN_HEATS)):
+        right = tempered(posterior, float(heat))[np.arange(len(gold)), gold]
+        likely = right[:, None] * (1.0 - floors) + floors / posterior.shape[1]
+        prior = -0.5 * MEAN_HEATS[at] ** 2 - 0.5 * ((MEAN_DEPTHS - SHALLOW) / SPREAD) ** 2
+        score[at] = log(likely).sum(axis=0) + prior
+    weight = np.exp(score - score.max())
+    weight /= weight.sum()
+    heat = float(np.exp(weight.sum(axis=1) @ MEAN_HEATS))
+    return Calibration(heat, float(weight.sum(axis=0) @ floors))
 
 
 def temperature(posterior: FloatArray, gold: IntArray) -> float:

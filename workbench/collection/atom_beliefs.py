@@ -16,33 +16,33 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import betaln
 
-from workbench.aggregation.calibration import Calibration, calibration
-from workbench.aggregation.posteriors import log, normalised
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.collection.atoms import (
+from workbench.aggregation.atoms import Atoms, one_coin_atoms, two_coins
+from workbench.aggregation.belief_choice import (
+    choose,
+    mean_temperature,
+    pooled_errors,
+    upright_odds,
+)
+from workbench.aggregation.belief_propagation import (
     AtomFit,
-    Atoms,
     UnitLabels,
     begin,
     fit,
     mixed_rows,
-    one_coin_atoms,
     over_easiness,
-    two_coins,
 )
+from workbench.aggregation.calibration import Calibration, mean_calibration
+from workbench.aggregation.posteriors import log, normalised
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
 
-GROWTH = 1.3
+GROWTH = 1.4
 """The fit is chosen anew when there are so many times as many labels."""
-FIRST_SHARES = (0.5, 0.85, 0.15)
-"""Of two classes: shares of the first at which fits begin."""
-DOUBT = 3.0
+DOUBT = 4.6
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
-APART = 0.2
-"""Mean difference of posteriors from which on a mirror image is another fit."""
 GAIN = 2.0
-"""Nats of evidence that a richer model, or another start, must gain."""
+"""Nats of evidence that one voter in place of several must gain."""
 SWEEPS = 8
 """Turns of a refit that goes on."""
 HOPELESS = 0.15
@@ -83,8 +83,8 @@ class AtomBeliefs:
         Who speaks for each worker, shape (m,): herself, or one of the copies that she belongs to.
     undecided
         Whether labels do not say if some workers are one voter.
-    doubtful
-        Whether right and wrong might be interchanged.
+    upright
+        Log-odds that right and wrong are not interchanged.
     calibration
         Of the posterior, where hidden tasks show how sure it may be.
     """
@@ -96,12 +96,17 @@ class AtomBeliefs:
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self.grid = self._atoms()
         self.voter: IntArray = np.arange(self.m)
-        self.doubtful, self.undecided, self.chosen_at, self.compared = False, False, 0, 0
+        self.upright, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by, self.floored_at = Calibration(1.0), 0, 0
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
         self.block: IntArray = np.arange(len(pool.tasks))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether right and wrong might be interchanged."""
+        return self.upright < DOUBT
 
     def suspects(self) -> IntArray:
         """Workers who seem so good, after so many labels, that they may copy one another."""
@@ -203,16 +208,17 @@ class AtomBeliefs:
     def refit(self) -> None:
         """Send all messages anew; now and then choose the fit anew."""
         size, compared = len(self.ledger.labels), len(self._block_answered())
-        if size > GROWTH * self.chosen_at or compared > self.compared > 0:
+        if size > GROWTH * self.chosen_at or compared > self.compared > 0 or self.doubtful:
             self.chosen_at, self.compared = size, compared
             self._choose()
         else:
             self.compared = compared
-            new = len(np.concatenate(self._new)) if self._new else 0
-            kept = self._counted()[size - new :]
-            messages = [self.fit.messages, *([np.concatenate(self._new)[kept]] if new else [])]
-            start = replace(self.fit, messages=np.concatenate(messages))
-            self.fit = fit(self._labels(), self.grid, start, sweeps=SWEEPS)
+            labels = self._labels()
+            self.fit = fit(labels, self.grid, self._warm(), sweeps=SWEEPS)
+            if self.K == 2:
+                self.upright = upright_odds(labels, self.grid, self.fit)
+                if self.upright < 0.0:
+                    self._choose()
         self._new = []
         self.weight = normalised(self.fit.worker.copy())[0]
         self._calibrate()
@@ -226,7 +232,7 @@ class AtomBeliefs:
             "voter": self.voter.tolist(),
             "compared": self.compared,
             "chosen_at": self.chosen_at,
-            "doubtful": self.doubtful,
+            "upright": self.upright if np.isfinite(self.upright) else None,
             "undecided": self.undecided,
             "calibration": [self.calibration.temperature, self.calibration.floor],
             "calibrated_by": self.calibrated_by,
@@ -238,7 +244,9 @@ class AtomBeliefs:
         self.errors = np.array(saved["errors"], dtype=np.float64)
         self.grid = self._atoms()
         self.voter = np.array(saved["voter"], dtype=np.int64)
-        self.doubtful, self.undecided = bool(saved["doubtful"]), bool(saved["undecided"])
+        upright = saved["upright"]
+        self.upright = np.inf if upright is None else float(upright)
+        self.undecided = bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
         self.calibrated_by, self.floored_at = int(saved["calibrated_by"]), int(saved["floored_at"])
@@ -296,62 +304,25 @@ class AtomBeliefs:
         return np.flatnonzero(many >= SHARED)
 
     def _choose(self) -> None:
-        """Begin at several shares, with tasks alike and not, and keep what is likeliest."""
-        pool = self.ledger.pool
-        shares = [pool.share]
-        if self.K == 2:
-            shares += [np.array([first, 1.0 - first]) for first in FIRST_SHARES]
-        self.voter = self._voters(shares[0])
-        labels = self._labels()
-        best: AtomFit | None = None
-        for share in shares:
-            candidate = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False))
-            if best is None or candidate.evidence > best.evidence + GAIN:
-                best = candidate
-        assert best is not None
-        if self.K == 2:
-            best = self._upright(labels, best)
+        """Keep the likeliest of several fits, copies being one voter where that is likelier."""
+        share = self.ledger.pool.share
+        before, self.voter = self.voter, self._voters(share)
+        warm = self._warm() if (before == self.voter).all() and self.K == 2 else None
+        chosen = choose(self._labels(), share, warm, self.errors)
+        self.fit, self.grid, self.upright = chosen.fit, chosen.atoms, chosen.upright
         if self.K > 2:
-            self._fit_errors(labels, best)
-            best = fit(labels, self.grid, begin(labels, self.grid, best.share, unequal=False))
-        unequal = fit(labels, self.grid, begin(labels, self.grid, best.share, unequal=True))
-        self.fit = unequal if unequal.evidence > best.evidence + GAIN else best
+            self.errors = pooled_errors(self._labels(), self.fit)
 
-    def _upright(self, labels: UnitLabels, original: AtomFit) -> AtomFit:
-        """A fit or its mirror image: that in which fewer workers are worse than chance.
-
-        Labels suit either alike; what tells them apart is that most workers mean well. The share of
-        those who are worse than chance has the prior Beta(1, 9).
-        """
-        start = replace(
-            original,
-            joint=original.joint[:, ::-1],
-            messages=original.messages[:, ::-1],
-            share=original.share[::-1],
-        )
-        mirrored = fit(labels, self.grid, start)
-        seen = np.bincount(labels.unit, minlength=labels.units) > 0
-        worse = [self._worse_than_chance(each)[seen].sum() for each in (original, mirrored)]
-        first, second = (betaln(1.0 + k, 9.0 + seen.sum() - k) for k in worse)
-        apart = float(np.abs(mirrored.posterior - original.posterior).mean()) > APART
-        self.doubtful = bool(apart and abs(first - second) < DOUBT)
-        return original if first >= second else mirrored
-
-    def _worse_than_chance(self, at: AtomFit) -> FloatArray:
-        """Chance that each unit is wrong more often than right, shape (units,)."""
-        below = np.einsum("gcc->g", self.grid.chance) < 1.0 - 1e-9
-        return np.asarray(normalised(at.worker.copy())[0] @ below)
-
-    def _fit_errors(self, labels: UnitLabels, by: AtomFit) -> None:
-        """Which class is named where another is true, all workers together."""
-        pooled: FloatArray = np.ones((self.K, self.K))
-        np.add.at(pooled.T, labels.label, by.posterior[labels.task])
-        pooled *= 1.0 - np.eye(self.K)
-        self.errors = pooled / pooled.sum(axis=1, keepdims=True)
-        self.grid = self._atoms()
+    def _warm(self) -> AtomFit:
+        """The last fit, with the messages of labels that came since."""
+        size = len(self.ledger.labels)
+        new = np.concatenate(self._new) if self._new else self.fit.messages[:0]
+        kept = self._counted()[size - len(new) :]
+        return replace(self.fit, messages=np.concatenate([self.fit.messages, new[kept]]))
 
     def _calibrate(self) -> None:
-        """Be as sure as hidden tasks say that one may be; never surer."""
+        """Be as sure as labels foretell each other, and as hidden tasks say that one may be."""
+        self.calibration = Calibration(mean_temperature(self._labels(), self.fit))
         hidden = self.ledger.pool.hidden
         if hidden is None:
             return
@@ -359,8 +330,7 @@ class AtomBeliefs:
         if len(at) < LEAST_HIDDEN:
             return
         self.calibrated_by = len(at)
-        fitted = calibration(over_easiness(self.fit.joint[at]), np.eye(self.K)[hidden[at]])
-        self.calibration = replace(fitted, temperature=max(fitted.temperature, 1.0))
+        self.calibration = mean_calibration(over_easiness(self.fit.joint[at]), hidden[at])
 
     def _voters(self, share: FloatArray) -> IntArray:
         """Who speaks for whom: sets that agree on the block, where one voter is likelier."""

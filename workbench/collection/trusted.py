@@ -17,13 +17,13 @@ from workbench.base.seeds import Seed, stream
 from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger, Questions
+from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.collection.sure import UntilSure
 
 BLOCK = 32
 """Tasks on which workers who seem very good are compared."""
-STRANGERS, FEW_TASKS = 30, 8
-"""Workers drawn to answer so many tasks of the block, while right and wrong may be interchanged."""
+FEW_TASKS = 8
+"""Tasks of the block that strangers answer while right and wrong may be interchanged."""
 MORE = 6
 """Workers drawn to answer the block too, while it is undecided whether some copy."""
 
@@ -58,13 +58,22 @@ class UntilTrusted(UntilSure):
                     todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
                     if len(todo):
                         return Questions(todo, np.full(len(todo), suspect))
-            # Which of two mirror images is true, strangers tell: most are better than chance.
-            for stranger in self.witnesses[: STRANGERS * self.beliefs.doubtful].tolist():
-                few = self.block[:FEW_TASKS]
+        ask = super()._best(worker, most)
+        return self._strangers(worker) if not len(ask) else ask
+
+    def _strangers(self, worker: int | None) -> Questions:
+        """A few tasks for somebody new, while right and wrong may be interchanged.
+
+        Most workers are better than chance. Asked when nothing else is left to ask: until then
+        nothing hangs on it, as who is always wrong tells as much as who is always right.
+        """
+        ledger, few = self.ledger, self.block[:FEW_TASKS]
+        if isinstance(self.beliefs, AtomBeliefs) and self.beliefs.doubtful:
+            for stranger in self.witnesses.tolist() if worker is None else [worker]:
                 todo = few[ledger.open[few, stranger]][: ledger.left[stranger]]
-                if worker in (None, stranger) and len(todo):
+                if len(todo):
                     return Questions(todo, np.full(len(todo), stranger))
-        return super()._best(worker, most)
+        return NOTHING
 
     def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
         wanted = super()._wanted(top, worker)

@@ -1,9 +1,8 @@
-"""Belief propagation over atoms: exact on trees, and right about itself on ordinary crowds."""
+"""Until trusted: a belief that is right about itself on ordinary crowds."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,81 +11,14 @@ from workbench.aggregation.calibration import Calibration
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.atom_beliefs import AtomBeliefs
-from workbench.collection.atoms import (
-    EASE_PRIOR,
-    EASINESS,
-    HYPER,
-    SHARE_PRIOR,
-    UnitLabels,
-    begin,
-    fit,
-    one_coin_atoms,
-    two_coins,
-)
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Pool, Questions
 
 NONE = np.zeros(0, dtype=np.int64)
 
 
-def labels_of(rows, tasks, units, classes):
-    task, unit, label = np.array(rows).T
-    return UnitLabels(
-        task, unit, label, NONE, NONE, NONE, tasks, units, classes, np.zeros(units, dtype=np.int64)
-    )
-
-
-def enumerated(labels, atoms, share, levels, ease, population):
-    """Posterior of classes and log-evidence, over all classes, easinesses and atoms."""
-    n, K = labels.tasks, labels.classes
-    used = [j for j in range(labels.units) if (labels.unit == j).any()]
-    total, mass = 0.0, np.zeros((n, K))
-    states = list(product(range(K), range(len(levels))))
-    for atom in product(range(len(atoms.prior)), repeat=len(used)):
-        of = dict(zip(used, atom, strict=True))
-        chance = np.prod([population[g] for g in atom])
-        by_task = np.array([[share[c] * ease[s] for c, s in states] for _ in range(n)])
-        for i, j, x in zip(labels.task, labels.unit, labels.label, strict=True):
-            rows = atoms.chance[of[j]]
-            by_task[i] *= [
-                levels[s] * rows[c, x] + (1 - levels[s]) * rows[:, x].mean() for c, s in states
-            ]
-        each = by_task.sum(axis=1)
-        total += chance * each.prod()
-        for i in range(n):
-            rest = chance * np.delete(each, i).prod()
-            for at, (c, _) in enumerate(states):
-                mass[i, c] += rest * by_task[i, at]
-    return mass / total, np.log(total)
-
-
-@pytest.mark.parametrize("unequal", [False, True])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal):
-    """No two workers share two tasks, so that nothing said comes back to who said it."""
-    atoms = two_coins() if classes == 2 else one_coin_atoms((1 - np.eye(3)) / 2)
-    some = np.arange(0, len(atoms.prior), 9 if classes == 2 else 3)
-    prior = atoms.prior[some] / atoms.prior[some].sum()
-    atoms = replace(atoms, chance=atoms.chance[some], prior=prior)
-    labels = labels_of([(0, 0, 0), (1, 0, 1), (1, 1, 1), (2, 1, 0)], 3, 3, classes)
-    start = begin(labels, atoms, np.full(classes, 1 / classes), unequal=unequal)
-    last = start
-    for _ in range(6):  # what is fitted stays as it was
-        step = fit(labels, atoms, last, sweeps=1)
-        last = replace(step, share=start.share, ease=start.ease, population=start.population)
-    exact, evidence = enumerated(
-        labels, atoms, start.share, start.levels, start.ease, start.population[0]
-    )
-    np.testing.assert_allclose(last.posterior, exact, atol=1e-9)
-    priors = SHARE_PRIOR * np.log(start.share).sum()
-    priors += (HYPER * atoms.prior * np.log(start.population)).sum()
-    if unequal:
-        priors += (np.array(EASE_PRIOR) * np.log(start.ease)).sum()
-    assert step.evidence - priors == pytest.approx(evidence, abs=1e-9)
-
-
 def drawn(skill, truth, seed):
-    """UnitLabels (n, m) of two classes; `skill` is the chance to be right, shape (m,) or (n, m)."""
+    """Labels (n, m) of two classes; `skill` is the chance to be right, shape (m,) or (n, m)."""
     rng = np.random.default_rng(seed)
     right = rng.random((len(truth), np.shape(skill)[-1])) < skill
     return np.where(right, truth[:, None], 1 - truth[:, None])
@@ -224,4 +156,45 @@ def test_easiness_is_not_taken_up_where_it_gains_nothing():
     label = drawn(rng.uniform(0.6, 0.9, 20), truth, 11)
     _, beliefs = collected(label, truth)
     assert len(beliefs.fit.levels) == 1
-    assert len(EASINESS) == len(EASE_PRIOR)
+
+
+def test_liars_who_answer_together_are_seen_through_once_strangers_have_answered():
+    """Those who are nearly always wrong came first, and labelled most tasks among themselves."""
+    rng = np.random.default_rng(12)
+    truth = rng.integers(0, 2, 200)
+    skill = np.where(np.arange(60) < 15, 0.05, rng.uniform(0.65, 0.95, 60))
+    label = drawn(skill, truth, 12)
+    beliefs = AtomBeliefs(Ledger(pool_of(200, 60)))
+
+    def ask(workers, tasks):
+        task, worker = (axis.ravel() for axis in np.meshgrid(tasks, workers))
+        questions = Questions(task, worker)
+        beliefs.ledger.ask(questions)
+        beliefs.ledger.tell(questions, label[task, worker])
+        beliefs.told(questions, label[task, worker])
+        beliefs.refit()
+
+    ask(np.arange(4), np.arange(200))
+    assert (beliefs.posterior().argmax(axis=1) != truth).mean() > 0.9
+    assert beliefs.doubtful
+    for first in range(15, 60, 15):
+        ask(np.arange(first, first + 15), np.arange(8))
+    assert (beliefs.posterior().argmax(axis=1) != truth).mean() < 0.1
+    assert not beliefs.doubtful
+
+
+def test_few_labels_are_believed_less_than_the_model_says():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 100)
+    label = drawn(np.full(20, 0.8), truth, 4)
+    heats = []
+    for workers in (2, 20):
+        beliefs = AtomBeliefs(Ledger(pool_of(100, 20)))
+        task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(100), np.arange(workers)))
+        ask = Questions(task, worker)
+        beliefs.ledger.ask(ask)
+        beliefs.ledger.tell(ask, label[task, worker])
+        beliefs.told(ask, label[task, worker])
+        beliefs.refit()
+        heats.append(beliefs.calibration.temperature)
+    assert heats[0] > heats[1] > 1.0

@@ -1,0 +1,197 @@
+"""Belief propagation over atoms: exact on trees; which fit is believed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.atoms import one_coin_atoms, two_coins
+from workbench.aggregation.belief_choice import (
+    HEATS,
+    choose,
+    mean_temperature,
+    upright_odds,
+)
+from workbench.aggregation.belief_propagation import (
+    BLOCK,
+    EASE_PRIOR,
+    HYPER,
+    SHARE_PRIOR,
+    UnitLabels,
+    begin,
+    fit,
+)
+from workbench.aggregation.beliefs import unit_labels
+from workbench.aggregation.posteriors import Earlier
+from workbench.base.errors import InputError
+from workbench.crowd.votes import Votes
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def labels_of(rows, tasks, units, classes):
+    task, unit, label = np.array(rows).T
+    return UnitLabels(
+        task, unit, label, NONE, NONE, NONE, tasks, units, classes, np.zeros(units, dtype=np.int64)
+    )
+
+
+def enumerated(labels, atoms, share, levels, ease, population):
+    """Posterior of classes and log-evidence, over all classes, easinesses and atoms."""
+    n, K = labels.tasks, labels.classes
+    used = [j for j in range(labels.units) if (labels.unit == j).any()]
+    total, mass = 0.0, np.zeros((n, K))
+    states = list(product(range(K), range(len(levels))))
+    for atom in product(range(len(atoms.prior)), repeat=len(used)):
+        of = dict(zip(used, atom, strict=True))
+        chance = np.prod([population[g] for g in atom])
+        by_task = np.array([[share[c] * ease[s] for c, s in states] for _ in range(n)])
+        for i, j, x in zip(labels.task, labels.unit, labels.label, strict=True):
+            rows = atoms.chance[of[j]]
+            by_task[i] *= [
+                levels[s] * rows[c, x] + (1 - levels[s]) * rows[:, x].mean() for c, s in states
+            ]
+        each = by_task.sum(axis=1)
+        total += chance * each.prod()
+        for i in range(n):
+            rest = chance * np.delete(each, i).prod()
+            for at, (c, _) in enumerate(states):
+                mass[i, c] += rest * by_task[i, at]
+    return mass / total, np.log(total)
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal):
+    """No two workers share two tasks, so that nothing said comes back to who said it."""
+    atoms = two_coins() if classes == 2 else one_coin_atoms((1 - np.eye(3)) / 2)
+    some = np.arange(0, len(atoms.prior), 9 if classes == 2 else 3)
+    prior = atoms.prior[some] / atoms.prior[some].sum()
+    atoms = replace(atoms, chance=atoms.chance[some], prior=prior)
+    labels = labels_of([(0, 0, 0), (1, 0, 1), (1, 1, 1), (2, 1, 0)], 3, 3, classes)
+    start = begin(labels, atoms, np.full(classes, 1 / classes), unequal=unequal)
+    last = start
+    for _ in range(6):  # what is fitted stays as it was
+        step = fit(labels, atoms, last, sweeps=1)
+        last = replace(step, share=start.share, ease=start.ease, population=start.population)
+    exact, evidence = enumerated(
+        labels, atoms, start.share, start.levels, start.ease, start.population[0]
+    )
+    np.testing.assert_allclose(last.posterior, exact, atol=1e-9)
+    priors = SHARE_PRIOR * np.log(start.share).sum()
+    priors += (HYPER * atoms.prior * np.log(start.population)).sum()
+    if unequal:
+        priors += (np.array(EASE_PRIOR) * np.log(start.ease)).sum()
+    assert step.evidence - priors == pytest.approx(evidence, abs=1e-9)
+
+
+def crowd(n, m, skill, seed, share=0.5, asked=1.0):
+    """Labels of two classes, and the truth; each pair is asked with a chance."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) >= share).astype(np.int64)
+    right = rng.random((n, m)) < skill
+    task, worker = np.nonzero(rng.random((n, m)) < asked)
+    label = np.where(right, truth[:, None], 1 - truth[:, None])[task, worker]
+    names = [np.array([f"{what}{at}" for at in range(size)]) for what, size in (("t", n), ("w", m))]
+    return Votes(task, worker, label, *names, np.array(["a", "b"])), truth
+
+
+def test_products_of_many_chances_are_sums_of_their_logarithms():
+    """A worker with more labels than are multiplied at once, and one with fewer."""
+    atoms = two_coins()
+    rows = [(task, 0, task % 2) for task in range(3 * BLOCK + 5)] + [(0, 1, 1), (2, 1, 0)]
+    labels = labels_of(rows, 3 * BLOCK + 5, 2, 2)
+    start = begin(labels, atoms, np.full(2, 0.5), unequal=False)
+    step = fit(labels, atoms, start, sweeps=1)
+    expected = np.log(start.population[labels.kinds])
+    for (task, unit, label), message in zip(rows, start.messages, strict=True):
+        cavity = np.exp(start.joint[task] - message)[:, 0]
+        expected[unit] += np.log(atoms.chance[:, :, label] @ (cavity / cavity.sum()))
+    np.testing.assert_allclose(step.worker, expected, rtol=1e-12)
+
+
+def test_the_order_of_labels_does_not_matter():
+    votes, _ = crowd(30, 8, np.linspace(0.55, 0.95, 8), 1)
+    labels = unit_labels(votes, np.full(30, -1))
+    rows = np.random.default_rng(2).permutation(len(labels.task))
+    other = replace(
+        labels, task=labels.task[rows], unit=labels.unit[rows], label=labels.label[rows]
+    )
+    atoms, half = two_coins(), np.full(2, 0.5)
+    one, two = (
+        fit(each, atoms, begin(each, atoms, half, unequal=True), sweeps=5)
+        for each in (labels, other)
+    )
+    np.testing.assert_allclose(one.posterior, two.posterior, atol=1e-9)
+    np.testing.assert_allclose(one.messages[rows], two.messages, atol=1e-9)
+
+
+def test_mirror_images_have_opposite_odds():
+    """The odds of a fit whose classes are interchanged are those against it, atoms allowing."""
+    votes, _ = crowd(60, 12, np.linspace(0.6, 0.95, 12), 3)
+    labels, atoms = unit_labels(votes, np.full(60, -1)), two_coins()
+    now = fit(labels, atoms, begin(labels, atoms, np.full(2, 0.5), unequal=False))
+    assert upright_odds(labels, atoms, now) > 3.0
+    few = replace(labels, task=labels.task[:12], unit=labels.unit[:12], label=labels.label[:12])
+    now = fit(few, atoms, begin(few, atoms, np.full(2, 0.5), unequal=False))
+    assert abs(upright_odds(few, atoms, now)) < 1.0  # one label a worker tells next to nothing
+
+
+def test_a_label_that_is_foretold_too_surely_heats():
+    """Tasks seem sure after four labels; those that come then contradict, or agree."""
+    atoms, heats = two_coins(), []
+    for later in (0, 1):
+        rows = [(task, unit, 0) for task in range(40) for unit in range(4)]
+        rows += [(task, 4 + task % 2, later) for task in range(40)]
+        labels = labels_of(rows, 40, 6, 2)
+        now = begin(labels, atoms, np.full(2, 0.5), unequal=False)
+        heats.append(mean_temperature(labels, now))
+    assert HEATS[0] < heats[0] < heats[1] < HEATS[-1]
+
+
+def test_without_labels_there_is_an_even_belief():
+    labels = replace(labels_of([(0, 0, 0)], 3, 2, 2), task=NONE, unit=NONE, label=NONE)
+    chosen = choose(labels, np.full(2, 0.5))
+    np.testing.assert_allclose(chosen.fit.posterior, 0.5)
+    assert mean_temperature(labels, chosen.fit) > 1.0
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_as_an_aggregator_it_beats_the_majority(share):
+    skill = np.where(np.arange(30) % 3 == 0, 0.93, 0.55)
+    votes, truth = crowd(200, 30, skill, 5, share, asked=0.25)
+    own, plain = (
+        AGGREGATORS[name].call(votes, seed=0) for name in ("belief-propagation", "majority")
+    )
+    assert (own.label != truth).mean() < (plain.label != truth).mean() - 0.02
+    assert abs(own.info["class_prior"][0] - share) < 0.1
+    good, bad = own.info["skill"][skill > 0.9], own.info["skill"][skill < 0.6]
+    assert good.min() > bad.max()
+    wrong = (own.label != truth).mean()
+    assert wrong <= 1.3 * (1.0 - own.info["confidence"].mean()) + 0.03
+
+
+def test_known_classes_judge_workers_and_stay():
+    """Nine in ten are liars: a few known classes turn the others round."""
+    votes, truth = crowd(120, 10, np.where(np.arange(10) < 1, 0.8, 0.1), 6)
+    known = np.where(np.arange(120) < 20, truth, -1)
+    blind = AGGREGATORS["belief-propagation"].call(votes, seed=0)
+    told = AGGREGATORS["belief-propagation"].call(votes, earlier=Earlier(known), seed=0)
+    assert (blind.label != truth).mean() > 0.9
+    assert (told.label != truth).mean() < 0.1
+    assert (told.label[:20] == truth[:20]).all()
+    again = AGGREGATORS["belief-propagation"].call(
+        votes, earlier=Earlier(known, told.info["fit"]), seed=0
+    )
+    np.testing.assert_array_equal(again.label, told.label)
+
+
+def test_a_fit_of_another_model_is_refused():
+    votes, _ = crowd(10, 4, 0.8, 7)
+    other = AGGREGATORS["bwa"].call(votes, seed=0).info["fit"]
+    with pytest.raises(InputError, match="fit of BWA"):
+        AGGREGATORS["belief-propagation"].call(votes, earlier=Earlier(fit=other), seed=0)

@@ -1,0 +1,104 @@
+"""What a worker may be like: pairs of coins, or of more classes one coin and pooled errors.
+
+Two classes: atoms are pairs of coins, sensitivity and specificity, the less likely beforehand the
+more the two differ, worse than chance rarely. More classes: one coin and pooled errors, of which
+none is more than nine tenths as likely as the right answer; and workers who always name one class.
+
+Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
+(1979).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.base.arrays import FloatArray
+
+COINS = (0.03, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.88, 0.94, 0.98)
+"""Chances to name the true class, of either coin."""
+APART = 0.15
+"""How far two coins of a worker differ, beforehand: their prior falls as exp(−|a − b|/APART)."""
+WORSE = 0.05
+"""Weight of a pair of coins worse than chance beside its mirror image."""
+RARE = 1e-4
+"""Pairs of coins less likely beforehand are left out."""
+GUESSES = 0.25
+"""Prior share of workers whose coins are both ½."""
+ABILITIES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.75, 0.83, 0.9, 0.95, 0.98)
+"""Of more classes: how far a worker is on the way from guessing to always right."""
+CONSTANT = 0.02
+"""Of more classes: prior share of workers who always name one class, all classes together."""
+LEAST = 0.005
+"""Chance of any answer, at least."""
+MOST_WRONG = 0.9
+"""Chance of a wrong answer beside that of the right one, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """What a worker may be like.
+
+    Attributes
+    ----------
+    chance
+        A, shape (G, K true, K named), by falling gain.
+    prior
+        Beforehand, shape (G,).
+    gain
+        Information of a label in nats: mean over pairs of classes of the divergence between their
+        answers; shape (G,).
+    unlike
+        Divergence of a guess from it, shape (G,): how fast one who guesses is told apart.
+    """
+
+    chance: FloatArray
+    prior: FloatArray
+    gain: FloatArray
+    unlike: FloatArray
+
+    @classmethod
+    def of(cls, chance: FloatArray, prior: FloatArray) -> Atoms:
+        """Order atoms by what a label tells."""
+        K = chance.shape[1]
+        logs = np.log(chance)
+        total = np.einsum("gcx,gcx->g", chance, logs) * K - np.einsum("gcx,gdx->g", chance, logs)
+        gain = total / (K * (K - 1))
+        unlike = (np.log(1.0 / K) - logs).mean(axis=(1, 2))
+        order = np.argsort(-gain, kind="stable")
+        return cls(chance[order], prior[order] / prior.sum(), gain[order], unlike[order])
+
+
+def two_coins() -> Atoms:
+    """Pairs of coins: chance to name the first class where it is true, and the second."""
+    first, second = (axis.ravel() for axis in np.meshgrid(COINS, COINS))
+    prior = np.exp(-np.abs(first - second) / APART)
+    below = first + second < 1.0 - 1e-9
+    prior[below] *= WORSE
+    prior /= prior.sum()
+    coin = (first == 0.5) & (second == 0.5)
+    prior = np.where(coin, GUESSES, (1.0 - GUESSES) * prior)
+    rows = np.stack([np.stack([first, 1 - first], 1), np.stack([1 - second, second], 1)], axis=1)
+    kept = prior > RARE
+    return Atoms.of(rows[kept], prior[kept])
+
+
+def one_coin_atoms(errors: FloatArray) -> Atoms:
+    """One coin and pooled errors, and constant answers.
+
+    Parameters
+    ----------
+    errors
+        Which class is named where another is true, rows of sum 1 with 0 in the diagonal, (K, K).
+    """
+    K = len(errors)
+    right = 1.0 / K + (1.0 - 1.0 / K) * np.array(ABILITIES)
+    wrong = (1.0 - right)[:, None, None] * errors
+    wrong = np.minimum(wrong, MOST_WRONG * right[:, None, None])
+    able = wrong + right[:, None, None] * np.eye(K)
+    constant = np.tile(np.eye(K)[:, None, :], (1, K, 1))
+    chance = np.maximum(np.concatenate([able, np.full((1, K, K), 1 / K), constant]), LEAST)
+    prior = np.full(len(right), (1.0 - GUESSES - CONSTANT) / len(right))
+    prior = np.concatenate([prior, [GUESSES], np.full(K, CONSTANT / K)])
+    return Atoms.of(chance / chance.sum(axis=2, keepdims=True), prior)

@@ -1,0 +1,224 @@
+"""Which fit of belief propagation is believed: starts, right and wrong, and unequal tasks.
+
+Belief propagation ends where it began to go. So it begins at several shares of the classes, and
+goes on from the fit of most evidence; of two classes it asks whether right and wrong are to be
+interchanged, which suits the labels alike; and tasks are taken to be of unequal easiness where the
+evidence does not speak against it. Then belief is averaged over a temperature: labels fitted to one
+another look surer than what they foretell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.aggregation.atoms import Atoms, one_coin_atoms, two_coins
+from workbench.aggregation.belief_propagation import (
+    AtomFit,
+    UnitLabels,
+    begin,
+    fit,
+    over_easiness,
+    spoken,
+)
+from workbench.aggregation.posteriors import log
+from workbench.base.arrays import FloatArray
+
+FIRST_SHARES = (0.5, 0.85, 0.15)
+"""Of two classes: shares of the first at which fits begin."""
+STAGE = 8
+"""Turns of each start, before the likeliest goes on."""
+CROWDED = 15
+"""Labels of a task from which on a start may rest on it and its like alone."""
+GAIN = 2.0
+"""Nats of evidence that another start must gain."""
+EASE_GAIN = -3.0
+"""Nats by which unequal easiness must be likelier. Where tasks are alike it is less likely by 4.6,
+within some tenths of a nat: so much its prior costs."""
+MOST_WRONG = 0.35
+"""Largest share of workers worse than chance that is thought of."""
+HEATS = np.exp(np.linspace(0.0, 1.5, 31))
+"""Temperatures that are thought of."""
+HEAT = 0.8
+"""Standard deviation of the logarithm of a temperature beforehand; only its upper half counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The fit that is believed.
+
+    Attributes
+    ----------
+    atoms, fit
+        What workers may be like, and what was fitted.
+    upright
+        Log-odds that right and wrong are not interchanged; infinite where that is no question.
+    """
+
+    atoms: Atoms
+    fit: AtomFit
+    upright: float
+
+
+def choose(
+    labels: UnitLabels,
+    share: FloatArray,
+    warm: AtomFit | None = None,
+    errors: FloatArray | None = None,
+) -> Chosen:
+    """Fit from several starts, and keep what is likeliest.
+
+    Parameters
+    ----------
+    labels
+        What was said.
+    share
+        Shares of the classes beforehand, shape (K,).
+    warm
+        An earlier fit with messages of these labels, to start from as well.
+    errors
+        Of more than two classes: which is named where another is true, as `one_coin_atoms` has it.
+    """
+    K = labels.classes
+    even = (1.0 - np.eye(K)) / max(K - 1, 1)
+    atoms = two_coins() if K == 2 else one_coin_atoms(even if errors is None else errors)
+    shares = [share]
+    if K == 2:
+        shares += [np.array([first, 1.0 - first]) for first in FIRST_SHARES if first != share[0]]
+    starts = [begin(labels, atoms, each, unequal=False) for each in shares]
+    starts += _crowded(labels, atoms, share)
+    if warm is not None and len(warm.levels) == 1:
+        starts = [warm, *starts]
+    plain, upright = _likeliest(labels, atoms, starts), np.inf
+    if K == 2:
+        plain, upright = _upright(labels, atoms, plain)
+    else:
+        atoms = one_coin_atoms(pooled_errors(labels, plain))
+        plain = fit(labels, atoms, begin(labels, atoms, plain.share, unequal=False))
+    starts = [begin(labels, atoms, plain.share, unequal=True)]
+    if warm is not None and len(warm.levels) > 1:
+        starts = [warm, *starts]
+    unequal = _likeliest(labels, atoms, starts)
+    better = unequal.evidence > plain.evidence + EASE_GAIN
+    return Chosen(atoms, unequal if better else plain, upright)
+
+
+def _likeliest(labels: UnitLabels, atoms: Atoms, starts: list[AtomFit]) -> AtomFit:
+    """Go on from the start that after some turns is likeliest."""
+    if len(starts) == 1:
+        return fit(labels, atoms, starts[0])
+    best: AtomFit | None = None
+    for start in starts:
+        each = fit(labels, atoms, start, sweeps=STAGE)
+        if best is None or each.evidence > best.evidence + GAIN:
+            best = each
+    assert best is not None
+    return fit(labels, atoms, best)
+
+
+def _crowded(labels: UnitLabels, atoms: Atoms, share: FloatArray) -> list[AtomFit]:
+    """A start from the tasks that most workers answered: there a majority is worth most.
+
+    Workers who answer the same tasks may be wrong together on nearly all of them; where strangers
+    have answered a few of these tasks, their word on the others is judged by that.
+    """
+    many = np.bincount(labels.task, minlength=labels.tasks)
+    crowd = (many >= CROWDED)[labels.task]
+    if not crowd.any() or crowd.all():
+        return []
+    some = replace(
+        labels, task=labels.task[crowd], unit=labels.unit[crowd], label=labels.label[crowd]
+    )
+    there = fit(some, atoms, begin(some, atoms, share, unequal=False), sweeps=STAGE)
+    return [spoken(labels, atoms, there)]
+
+
+def pooled_errors(labels: UnitLabels, by: AtomFit) -> FloatArray:
+    """Which class is named where another is true, all workers together; shape (K, K)."""
+    K = labels.classes
+    pooled: FloatArray = np.ones((K, K))
+    np.add.at(pooled.T, labels.label, by.posterior[labels.task])
+    pooled *= 1.0 - np.eye(K)
+    return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
+
+
+def _upright(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> tuple[AtomFit, float]:
+    """A fit or its mirror image, and the log-odds that this is the right one of them.
+
+    Where gold tasks were answered, they decide: the evidence counts them.
+    """
+    judged = len(labels.gold_class) > 0
+    upright = upright_odds(labels, atoms, now)
+    if upright >= 0.0 and not judged:
+        return now, upright
+    mirrored = replace(
+        now,
+        joint=now.joint[:, ::-1],
+        messages=now.messages[:, ::-1],
+        share=now.share[::-1],
+        population=begin(labels, atoms, now.share, unequal=False).population,
+    )
+    other = fit(labels, atoms, mirrored)
+    if judged:
+        return (other if other.evidence > now.evidence + GAIN else now), np.inf
+    upright = upright_odds(labels, atoms, other)
+    return (other, upright) if upright >= 0.0 else (now, 0.0)
+
+
+def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
+    """Log-odds of a fit of two classes against its mirror image, right and wrong interchanged.
+
+    Labels suit either alike; what tells them apart is that most workers mean well: at most the
+    share `MOST_WRONG` of them is worse than chance. Each counts by how likely her labels are if she
+    is better than chance, and if she is worse; by ln(.65/.35) at most, so that no few decide.
+    Infinite where gold tasks were answered.
+    """
+    if len(labels.gold_class):
+        return np.inf
+    seen = np.bincount(labels.unit, minlength=labels.units) > 0
+    likely = (now.worker - log(now.population)[labels.kinds])[seen]
+    chance = np.exp(likely - likely.max(axis=1, keepdims=True, initial=-np.inf)) * atoms.prior
+    right = np.einsum("gcc->g", atoms.chance)
+    better, worse = right > 1.0 + 1e-9, right < 1.0 - 1e-9
+    good, bad = (chance[:, of].sum(axis=1) / atoms.prior[of].sum() for of in (better, worse))
+    guess = chance[:, ~better & ~worse].sum(axis=1)
+    able = atoms.prior[better | worse].sum()
+
+    def evidence(one: FloatArray, other: FloatArray) -> float:
+        meant = able * ((1.0 - MOST_WRONG) * one + MOST_WRONG * other)
+        return float(log(meant + guess).sum())
+
+    return evidence(good, bad) - evidence(bad, good)
+
+
+def mean_temperature(labels: UnitLabels, at: AtomFit) -> float:
+    """Temperature at which the posterior foretells labels, averaged over what they leave open.
+
+    Each label of a task that had one is foretold from those that came before it, by the posterior
+    at a temperature of 1 or more: ln T is half-normal beforehand.
+
+    Parameters
+    ----------
+    labels
+        In the order in which they came.
+    at
+        Their fit.
+    """
+    order = np.argsort(labels.task, kind="stable")
+    task, messages = labels.task[order], at.messages[order]
+    starts = np.flatnonzero(np.diff(task, prepend=-1))
+    first = np.repeat(starts, np.diff(starts, append=len(task)))
+    total = np.cumsum(messages, axis=0) - messages
+    later = first != np.arange(len(task))
+    before = (total - total[first])[later] + (log(at.share)[:, None] + log(at.ease))
+    ease = np.exp(before - before.max(axis=2, keepdims=True))
+    said = (ease * np.exp(messages[later])).sum(axis=2) / ease.sum(axis=2)
+    logs = log(over_easiness(before))
+    scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
+    for at_heat, heat in enumerate(HEATS):
+        chance = np.exp((logs - logs.max(axis=1, keepdims=True, initial=-np.inf)) / heat)
+        foretold = (chance * said).sum(axis=1) / chance.sum(axis=1)
+        scores[at_heat] += log(foretold).sum()
+    weight = np.exp(scores - scores.max())
+    return float(weight @ HEATS / weight.sum())

@@ -1,0 +1,324 @@
+"""What labels say of tasks and of workers: classes of unequal share, two coins, unequal tasks.
+
+Each task has a class c, drawn with shares π that are fitted, and an easiness s; each worker (at
+each task type) is one of some atoms g, chances A_g[c, x] to answer x where c is true, drawn with
+shares ρ that are fitted. A label is
+
+    P(x | c, s, g) = s A_g[c, x] + (1 − s) mean over c' of A_g[c', x]:
+
+on a task of easiness 0 nobody tells one class from another. Belief propagation sends two messages
+for each label by turns, and neither contains what the other one said: to the worker, by what the
+*others* say of the task; to the task, by what the worker says of *other* tasks. π, ρ and the shares
+of easiness are fitted between them, and Bethe's free energy, which is the log-evidence where the
+graph has no short cycles, chooses among several starts of π and decides whether tasks are taken to
+differ in easiness: where the evidence does not gain, they are taken to be alike.
+
+Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
+(1979); Whitehill and others (2009) for easiness; Yedidia, Freeman, Weiss (2005) for the free
+energy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.aggregation.atoms import Atoms
+from workbench.aggregation.posteriors import log, normalised
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+
+EASINESS = (1.0, 0.6, 0.3, 0.0)
+EASE_PRIOR = (12.0, 0.4, 0.3, 0.3)
+"""Dirichlet weights of easiness, as many tasks."""
+SHARE_PRIOR = 10.0
+"""Dirichlet weight of each class's share, as many tasks."""
+HYPER = 4.0
+"""Weight of the prior of atoms, in workers."""
+BLOCK = 64
+"""Chances that are multiplied before a logarithm is taken: none is below `atoms.LEAST`."""
+SWEEPS, SETTLED = 30, 1e-3
+"""Turns at most, and the change of posteriors below which they end."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnitLabels:
+    """Labels as the model takes them, k of them, and of gold tasks l.
+
+    Attributes
+    ----------
+    task, unit, label
+        Task, unit (worker at a task type) and class named, shapes (k,).
+    gold_class, gold_unit, gold_label
+        The same of gold tasks, their class in place of the task, shapes (l,).
+    tasks, units, classes
+        How many.
+    kinds
+        Type of each unit, shape (units,).
+    """
+
+    task: IntArray
+    unit: IntArray
+    label: IntArray
+    gold_class: IntArray
+    gold_unit: IntArray
+    gold_label: IntArray
+    tasks: int
+    units: int
+    classes: int
+    kinds: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class AtomFit:
+    """What was fitted.
+
+    Attributes
+    ----------
+    joint
+        Log-chance of class and easiness of each task, unnormalised, shape (n, K, S).
+    worker
+        Log-chance of the atoms of each unit, unnormalised, shape (units, G).
+    share, ease
+        π, shape (K,), and shares of easiness, shape (S,).
+    levels
+        Easiness, shape (S,): 1 alone, or `EASINESS`.
+    population
+        ρ by type, shape (T, G).
+    messages
+        To the task of each label, shape (k, K, S).
+    evidence
+        Bethe's log-evidence, with the priors of what is fitted.
+    """
+
+    joint: FloatArray
+    worker: FloatArray
+    share: FloatArray
+    ease: FloatArray
+    levels: FloatArray
+    population: FloatArray
+    messages: FloatArray
+    evidence: float
+
+    @property
+    def posterior(self) -> FloatArray:
+        """Of classes, shape (n, K)."""
+        return over_easiness(self.joint)
+
+
+def over_easiness(joint: FloatArray) -> FloatArray:
+    """Posterior of classes, shape (n, K), from logs by class and easiness, shape (n, K, S)."""
+    chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=2)
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+
+def begin(labels: UnitLabels, atoms: Atoms, share: FloatArray, *, unequal: bool) -> AtomFit:
+    """Where a fit starts: workers as answers to gold tasks have them, shares of the classes given.
+
+    Without such answers every worker is as likely to be of each kind as beforehand.
+    """
+    levels = np.array(EASINESS if unequal else (1.0,))
+    ease = np.array(EASE_PRIOR if unequal else (1.0,))
+    ease /= ease.sum()
+    population = np.tile(atoms.prior, (int(labels.kinds.max(initial=0)) + 1, 1))
+    nothing = np.zeros((0, labels.classes, len(levels)))
+    start = AtomFit(
+        np.zeros((labels.tasks, labels.classes, len(levels))),
+        log(population)[labels.kinds],
+        share,
+        ease,
+        levels,
+        population,
+        nothing,
+        -np.inf,
+    )
+    return spoken(
+        labels, atoms, replace(start, worker=start.worker + _gold_evidence(labels, atoms, start))
+    )
+
+
+def spoken(labels: UnitLabels, atoms: Atoms, by: AtomFit) -> AtomFit:
+    """Where a fit starts: every worker as a fit to some of the labels has her."""
+    atom = normalised(by.worker.copy())[0]
+    rows = (atom @ atoms.chance.reshape(len(atoms.prior), -1)).reshape(
+        -1, labels.classes, labels.classes
+    )[labels.unit, :, labels.label]
+    messages = log(mixed_rows(rows, by.levels))
+    joint = _summed(labels.task, labels.tasks, messages) + _prior(by.share, by.ease)
+    return replace(by, joint=joint, messages=messages, evidence=-np.inf)
+
+
+def mixed_rows(rows: FloatArray, levels: FloatArray) -> FloatArray:
+    """P(x | c, s), shape (k, K, S), from the chances of the answers by true class, shape (k, K)."""
+    even = rows.mean(axis=1)[:, None, None]
+    return np.asarray(levels * rows[:, :, None] + (1.0 - levels) * even)
+
+
+def fit(labels: UnitLabels, atoms: Atoms, start: AtomFit, *, sweeps: int = SWEEPS) -> AtomFit:
+    """Send messages, and fit what is shared, until posteriors settle.
+
+    Parameters
+    ----------
+    start
+        From `begin`, or an earlier fit, its messages those of the same labels.
+    sweeps
+        Turns at most.
+    """
+    order = np.argsort(labels.unit, kind="stable")
+    graph = _Graph.of(labels, atoms, order, _gold_evidence(labels, atoms, start))
+    now, before = replace(start, messages=start.messages[order]), start.posterior
+    for _ in range(max(sweeps, 1)):
+        sent, atom, pairs = _swept(graph, labels, now)
+        now = _shared(sent, graph, labels, atoms, atom)
+        after = now.posterior
+        moved, before = float(np.abs(after - before).max(initial=0.0)), after
+        if moved < SETTLED:
+            break
+    messages = np.empty_like(now.messages)
+    messages[order] = now.messages
+    return replace(now, messages=messages, evidence=_evidence(sent, atoms, pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Graph:
+    """Labels by unit, those of each next to each other.
+
+    Attributes
+    ----------
+    task, unit, label
+        Shape (k,).
+    starts, blocks
+        Where the labels of a unit begin, and where parts of them of at most `BLOCK`.
+    seen
+        Units with a label, or one of a gold task; shape (units,).
+    labelled
+        Tasks with a label, shape (n,).
+    cells
+        Columns of `chances` by true class, of the answer of each label; shape (k, K).
+    chances
+        A_g[c, x] by answer and true class, x K + c, and atom; shape (K K, G).
+    gold
+        Log-chance of answers to gold tasks, shape (units, G).
+    """
+
+    task: IntArray
+    unit: IntArray
+    label: IntArray
+    starts: IntArray
+    blocks: IntArray
+    seen: BoolArray
+    labelled: BoolArray
+    cells: IntArray
+    chances: FloatArray
+    gold: FloatArray
+
+    @classmethod
+    def of(cls, labels: UnitLabels, atoms: Atoms, order: IntArray, gold: FloatArray) -> _Graph:
+        task, unit, label = labels.task[order], labels.unit[order], labels.label[order]
+        K = labels.classes
+        seen = np.bincount(unit, minlength=labels.units) > 0
+        seen |= np.bincount(labels.gold_unit, minlength=labels.units) > 0
+        starts = np.flatnonzero(np.diff(unit, prepend=-1))
+        size = np.diff(starts, append=len(unit))
+        return cls(
+            task,
+            unit,
+            label,
+            starts,
+            np.flatnonzero((np.arange(len(unit)) - np.repeat(starts, size)) % BLOCK == 0),
+            seen,
+            np.bincount(task, minlength=labels.tasks) > 0,
+            label[:, None] * K + np.arange(K),
+            np.ascontiguousarray(atoms.chance.transpose(2, 1, 0).reshape(K * K, -1)),
+            gold,
+        )
+
+
+def _swept(graph: _Graph, labels: UnitLabels, now: AtomFit) -> tuple[AtomFit, FloatArray, float]:
+    """Send each message once.
+
+    Returns
+    -------
+    Tasks, units and messages after it; atoms of each unit, shape (units, G); and the log-chances of
+    all labels, task and worker without them.
+    """
+    row = np.arange(len(graph.task))[:, None]
+    cavity = now.joint[graph.task] - now.messages
+    cavity = np.exp(cavity - cavity.max(axis=(1, 2), keepdims=True))
+    cavity /= cavity.sum(axis=(1, 2), keepdims=True)
+    easy = (cavity * now.levels).sum(axis=2)
+    easy += (cavity * (1.0 - now.levels)).sum(axis=(1, 2))[:, None] / labels.classes
+    weight: FloatArray = np.zeros((len(row), len(graph.chances)))
+    weight[row, graph.cells] = easy
+    answered = weight @ graph.chances  # chance of each label by atom, shape (k, G)
+    worker = log(now.population)[labels.kinds] + graph.gold
+    if len(graph.starts):
+        blocks = log(np.multiply.reduceat(answered, graph.blocks, axis=0))
+        firsts = np.searchsorted(graph.blocks, graph.starts)
+        worker[graph.unit[graph.starts]] += np.add.reduceat(blocks, firsts, axis=0)
+    atom = normalised(worker.copy())[0]
+    # The worker without the label: her posterior over what the label was likely to be.
+    without = np.divide(atom[graph.unit], answered, out=answered)
+    rows = (without @ graph.chances.T)[row, graph.cells]
+    rows /= without.sum(axis=1, keepdims=True)
+    chance = mixed_rows(rows, now.levels)
+    messages = log(chance)
+    joint = _summed(graph.task, labels.tasks, messages) + _prior(now.share, now.ease)
+    pairs = float(log((cavity * chance).sum(axis=(1, 2))).sum())
+    return replace(now, joint=joint, worker=worker, messages=messages), atom, pairs
+
+
+def _gold_evidence(labels: UnitLabels, atoms: Atoms, at: AtomFit) -> FloatArray:
+    """Log-chance of each unit's answers to gold tasks, of the mean easiness, by atom."""
+    total: FloatArray = np.zeros((labels.units, len(atoms.prior)))
+    if len(labels.gold_class):
+        s = float(at.ease @ at.levels)
+        chance = atoms.chance[:, labels.gold_class, labels.gold_label].T
+        even = atoms.chance.mean(axis=1)[:, labels.gold_label].T
+        np.add.at(total, labels.gold_unit, log(s * chance + (1.0 - s) * even))
+    return total
+
+
+def _summed(task: IntArray, tasks: int, messages: FloatArray) -> FloatArray:
+    """Messages summed by task, shape (n, K, S)."""
+    flat = messages.reshape(len(messages), messages.shape[1] * messages.shape[2])
+    columns = [np.bincount(task, column, minlength=tasks) for column in flat.T]
+    total: FloatArray = np.stack(columns, axis=1).astype(np.float64)
+    return total.reshape(tasks, *messages.shape[1:])
+
+
+def _prior(share: FloatArray, ease: FloatArray) -> FloatArray:
+    return log(share)[:, None] + log(ease)[None, :]
+
+
+def _shared(
+    now: AtomFit, graph: _Graph, labels: UnitLabels, atoms: Atoms, atom: FloatArray
+) -> AtomFit:
+    """Fit π, the shares of easiness and ρ to the posteriors of tasks and units (units, G)."""
+    chance = np.exp(now.joint - now.joint.max(axis=(1, 2), keepdims=True))
+    chance /= chance.sum(axis=(1, 2), keepdims=True)
+    mass = chance[graph.labelled].sum(axis=0)
+    share = mass.sum(axis=1) + SHARE_PRIOR
+    ease = now.ease
+    if len(ease) > 1:
+        ease = mass.sum(axis=0) + np.array(EASE_PRIOR)
+        ease = ease / ease.sum()
+    population = np.empty_like(now.population)
+    for kind in range(len(population)):
+        here = graph.seen & (labels.kinds == kind)
+        total = HYPER * atoms.prior + atom[here].sum(axis=0)
+        population[kind] = total / total.sum()
+    return replace(now, share=share / share.sum(), ease=ease, population=population)
+
+
+def _evidence(now: AtomFit, atoms: Atoms, pairs: float) -> float:
+    """Bethe's log-evidence, and the log-density of what is fitted."""
+    peak = now.joint.max(axis=(1, 2))
+    tasks = peak + np.log(np.exp(now.joint - peak[:, None, None]).sum(axis=(1, 2)))
+    top = now.worker.max(axis=1)
+    workers = top + np.log(np.exp(now.worker - top[:, None]).sum(axis=1))
+    priors = SHARE_PRIOR * float(log(now.share).sum())
+    priors += float((HYPER * atoms.prior * log(now.population)).sum())
+    if len(now.ease) > 1:
+        priors += float((np.array(EASE_PRIOR) * log(now.ease)).sum())
+    return float(tasks.sum() + workers.sum()) - pairs + priors
