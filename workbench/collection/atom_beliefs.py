@@ -39,7 +39,7 @@ from workbench.collection.pool import Ledger, Questions
 
 GROWTH = 1.4
 """The fit is chosen anew when there are so many times as many labels."""
-DOUBT = 4.6
+DOUBT = 4.0
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 GAIN = 2.0
 """Nats of evidence that one voter in place of several must gain."""

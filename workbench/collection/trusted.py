@@ -45,6 +45,28 @@ class UntilTrusted(UntilSure):
         plain = pool.group is None and pool.confusion is None and not forget
         return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
 
+    def is_due(self) -> bool:
+        """As until sure; and before the collection ends, the fit is chosen anew."""
+        return super().is_due() or self._may_end()
+
+    def refit(self) -> None:
+        """Fit the beliefs to all labels, from several starts where the collection may end."""
+        if isinstance(self.beliefs, AtomBeliefs) and self._may_end():
+            self.beliefs.chosen_at = 0
+        super().refit()
+
+    def _may_end(self) -> bool:
+        """Whether no task is wanted by a fit that was not chosen by all labels.
+
+        While right and wrong may be interchanged every fit is chosen, and strangers are asked.
+        """
+        beliefs = self.beliefs
+        if not isinstance(beliefs, AtomBeliefs) or beliefs.doubtful:
+            return False
+        if beliefs.chosen_at == len(self.ledger.labels):
+            return False
+        return not self._wanted(beliefs.confidence(), None).any()
+
     def _best(self, worker: int | None, most: int | None) -> Questions:
         """The block to a worker who seems very good, else as until sure."""
         if isinstance(self.beliefs, AtomBeliefs):
