@@ -5,6 +5,7 @@ import pytest
 from workbench.aggregation.calibration import (
     Calibration,
     calibration,
+    mean_calibration,
     reliability,
     temperature_by_gold,
     temperature_by_labels,
@@ -151,3 +152,28 @@ def test_gold_takes_back_what_copies_make_a_model_believe():
         gaps.append(confidence[100:].mean() - right)
     assert np.mean(raw) > 0.15
     assert abs(np.mean(gaps)) < 0.04
+
+
+def test_a_mean_calibration_is_less_sure_than_the_likeliest_and_learns():
+    """All answers right: with few of them a floor stays possible, with many it goes."""
+    floors = []
+    for n in (10, 40, 400):
+        posterior = np.tile([0.98, 0.02], (n, 1))
+        both, least = mean_calibration(posterior, np.zeros(n, dtype=np.int64))
+        floors.append(both.floor)
+        assert least < both.floor
+        assert both.temperature >= 1.0
+    assert floors[0] > floors[1] > floors[2]
+    assert floors[2] < 0.01
+
+
+def test_a_mean_calibration_foretells_the_errors_that_it_was_fitted_to():
+    rng = np.random.default_rng(3)
+    top = rng.uniform(0.6, 0.999, 2000)
+    posterior = np.column_stack([top, 1.0 - top])
+    floor = 0.2
+    wrong = rng.random(2000) > (1.0 - floor) * top + floor / 2
+    both, least = mean_calibration(posterior, wrong.astype(np.int64))
+    assert 0.0 < least < both.floor < floor
+    stated = 1.0 - both.apply(posterior).max(axis=1)
+    assert stated.mean() == pytest.approx(wrong.mean(), abs=0.02)

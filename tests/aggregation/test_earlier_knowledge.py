@@ -11,7 +11,15 @@ from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes
 
-MODELS = ["dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "bwa", "glad"]
+MODELS = [
+    "dawid-skene",
+    "dawid-skene-smoothed",
+    "one-coin",
+    "ebcc",
+    "bwa",
+    "glad",
+    "belief-propagation",
+]
 
 
 def copycats(seed=0, n=200):
@@ -64,7 +72,7 @@ def growing(seed=4):
     return Votes.of(early.iloc[order], classes=all_votes.classes), all_votes, truth
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MODELS[:-1])  # belief propagation begins at several starts anew
 def test_a_fit_goes_on_where_an_earlier_one_ended(name):
     before, after, truth = growing()
     fit = AGGREGATORS[name].call

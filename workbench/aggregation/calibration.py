@@ -128,7 +128,7 @@ def calibration(
     return Calibration(heat, float(expit(best[1])))
 
 
-def mean_calibration(posterior: FloatArray, gold: IntArray) -> Calibration:
+def mean_calibration(posterior: FloatArray, gold: IntArray) -> tuple[Calibration, float]:
     """Temperature, 1 or more, and floor: their means over what a few tasks leave open.
 
     The priors are those of `calibration`. The likeliest pair is too sure where tasks are few: of
@@ -140,6 +140,10 @@ def mean_calibration(posterior: FloatArray, gold: IntArray) -> Calibration:
         Of tasks whose class the model has not seen, shape (k, L).
     gold
         Their class, shape (k,).
+
+    Returns
+    -------
+    The means, and the floor that is exceeded with a chance of nine in ten.
     """
     score: FloatArray = np.empty((len(MEAN_HEATS), len(MEAN_DEPTHS)))
     floors = 1.0 / (1.0 + np.exp(-MEAN_DEPTHS))
@@ -151,7 +155,9 @@ def mean_calibration(posterior: FloatArray, gold: IntArray) -> Calibration:
     weight = np.exp(score - score.max())
     weight /= weight.sum()
     heat = float(np.exp(weight.sum(axis=1) @ MEAN_HEATS))
-    return Calibration(heat, float(weight.sum(axis=0) @ floors))
+    by_floor = weight.sum(axis=0)
+    least = floors[int(np.searchsorted(np.cumsum(by_floor), 0.1))]
+    return Calibration(heat, float(by_floor @ floors)), float(least)
 
 
 def temperature(posterior: FloatArray, gold: IntArray) -> float:

@@ -279,7 +279,7 @@ def collect(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Collection:
-    """Collect labels until every task is sure, or the money is spent: a rehearsal.
+    """Collect labels until the error asked for is reached, or the money is spent: a rehearsal.
 
     Workers answer as they did on record, or as simulated. `Collector` does the same with workers
     who are there.
@@ -559,8 +559,8 @@ def _from_record(
     pool, answers = _recorded(back, true, control, seed)
     if len(pool.classes) < 2:
         raise InputError(
-            f"labels: all are of one class, {checks.show(pool.classes[0])}, and so are sure "
-            "from the start; give labels or gold that name another"
+            f"labels: all are of one class, {checks.show(pool.classes[0])}, and there is "
+            "nothing to ask; give labels or gold that name another"
         )
     if hidden and hidden_tasks:
         raise InputError("`hidden` and `hidden_tasks`: give one of them")

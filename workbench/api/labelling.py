@@ -417,8 +417,8 @@ def aggregate(
 
         Votes: "majority", "weighted-linear" or "weighted-log-odds". Models: "pooled", the mean of
         two (why: docs/findings/aggregation.md), "dawid-skene-smoothed", "dawid-skene", "one-coin",
-        "ebcc", "bwa" or "glad". Gold chooses among six and "pooled" taught by it
-        (`aggregation.choice`), the error measured by choosing anew without each part of it. With
+        "ebcc", "bwa", "glad" or "belief-propagation". Gold chooses among six and "pooled" taught by
+        it (`aggregation.choice`), the error measured by choosing anew without each part of it. With
         `save` the default is "dawid-skene-smoothed".
     gold
         Control tasks: columns task, gold. Without a method they choose it; with one: skills for the

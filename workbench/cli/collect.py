@@ -69,7 +69,7 @@ def command(
     as_json: bool,
     **arguments: Any,
 ) -> int | None:
-    """Ask until every task is sure, or the money is spent.
+    """Ask until the error asked for is reached, or the money is spent.
 
     As a rehearsal, on a simulated crowd or on labels on record; or live: `start` a collection in a
     file, ask it for the `next` labels, and `tell` it those that came; several people may do so at

@@ -34,6 +34,7 @@ from workbench.aggregation.belief_propagation import (
 from workbench.aggregation.calibration import Calibration, mean_calibration
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.collection.belief_warnings import changed, contradicted
 from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
 
@@ -98,6 +99,7 @@ class AtomBeliefs:
         self.voter: IntArray = np.arange(self.m)
         self.upright, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by, self.floored_at = Calibration(1.0), 0, 0
+        self.least_floor = 0.0
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
@@ -144,8 +146,8 @@ class AtomBeliefs:
 
     @property
     def floor(self) -> float:
-        """Error that more labels do not cure, as hidden tasks show it."""
-        return self.calibration.floor * (1.0 - 1.0 / self.K)
+        """Error that more labels do not cure, at least, as hidden tasks show it."""
+        return self.least_floor * (1.0 - 1.0 / self.K)
 
     def incurable(self, epsilon: float) -> bool:
         """Whether so large an error stayed while the labels doubled: no task will be closed."""
@@ -172,10 +174,26 @@ class AtomBeliefs:
             )
         if self.floor > 0.01:
             lines.append(
-                f"hidden tasks show that {self.floor:.1%} of the answers stay wrong however many "
-                "labels are bought"
+                f"hidden tasks show that at least {self.floor:.1%} of the answers stay wrong "
+                "however many labels are bought"
             )
-        return lines
+        return lines + [line for line in (self._contradicted(), self._changed()) if line]
+
+    def _contradicted(self) -> str:
+        hidden = self.ledger.pool.hidden
+        if hidden is None:
+            return ""
+        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
+        return contradicted(over_easiness(self.fit.joint[at]), hidden[at])
+
+    def _changed(self) -> str:
+        """Whether workers change: what their labels say of tasks, beside what was expected."""
+        task, worker, label = self.ledger.labels.T
+        unit = self.ledger.pool.kind[task] * self.m + self.voter[worker]
+        plain = over_easiness(self.fit.joint)[task]
+        mean = np.einsum("ug,gcx->ucx", self.weight, self.grid.chance)[unit]
+        expected = np.einsum("kc,kcx,kx->k", plain, mean, plain)
+        return changed(worker, plain[np.arange(len(label)), label], expected)
 
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the tasks and workers of labels that have just come."""
@@ -235,6 +253,7 @@ class AtomBeliefs:
             "upright": self.upright if np.isfinite(self.upright) else None,
             "undecided": self.undecided,
             "calibration": [self.calibration.temperature, self.calibration.floor],
+            "least_floor": self.least_floor,
             "calibrated_by": self.calibrated_by,
             "floored_at": self.floored_at,
         }
@@ -249,6 +268,7 @@ class AtomBeliefs:
         self.undecided = bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
+        self.least_floor = float(saved["least_floor"])
         self.calibrated_by, self.floored_at = int(saved["calibrated_by"]), int(saved["floored_at"])
         levels = len(saved["levels"])
         shapes = {"joint": (-1, self.K, levels), "messages": (-1, self.K, levels)}
@@ -330,7 +350,9 @@ class AtomBeliefs:
         if len(at) < LEAST_HIDDEN:
             return
         self.calibrated_by = len(at)
-        self.calibration = mean_calibration(over_easiness(self.fit.joint[at]), hidden[at])
+        self.calibration, self.least_floor = mean_calibration(
+            over_easiness(self.fit.joint[at]), hidden[at]
+        )
 
     def _voters(self, share: FloatArray) -> IntArray:
         """Who speaks for whom: sets that agree on the block, where one voter is likelier."""
