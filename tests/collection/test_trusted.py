@@ -150,6 +150,26 @@ def test_what_is_saved_goes_on_the_same():
     np.testing.assert_array_equal(again.weight, beliefs.weight)
 
 
+@pytest.mark.parametrize("doubtful", [False, True])
+def test_a_state_that_1_1_saved_is_taken_up(doubtful):
+    rng = np.random.default_rng(10)
+    label = drawn(rng.uniform(0.6, 0.95, 10), rng.integers(0, 2, 30), 10)
+    beliefs = AtomBeliefs(Ledger(pool_of(30, 10)))
+    task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(30), np.arange(10)))
+    ask = Questions(task, worker)
+    beliefs.ledger.ask(ask)
+    beliefs.ledger.tell(ask, label[task, worker])
+    beliefs.told(ask, label[task, worker])
+    beliefs.refit()
+    saved = beliefs.state()
+    del saved["upright"], saved["least_floor"]
+    saved["doubtful"] = doubtful
+    again = AtomBeliefs(beliefs.ledger)
+    again.resume(saved)
+    assert again.doubtful == doubtful
+    np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
+
+
 def test_easiness_is_not_taken_up_where_it_gains_nothing():
     rng = np.random.default_rng(11)
     truth = rng.integers(0, 2, 200)

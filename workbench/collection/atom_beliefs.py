@@ -263,12 +263,13 @@ class AtomBeliefs:
         self.errors = np.array(saved["errors"], dtype=np.float64)
         self.grid = self._atoms()
         self.voter = np.array(saved["voter"], dtype=np.int64)
-        upright = saved["upright"]
+        # 1.1 said only whether right and wrong might be interchanged.
+        upright = saved.get("upright", 0.0 if saved.get("doubtful") else None)
         self.upright = np.inf if upright is None else float(upright)
         self.undecided = bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
-        self.least_floor = float(saved["least_floor"])
+        self.least_floor = float(saved.get("least_floor", 0.0))
         self.calibrated_by, self.floored_at = int(saved["calibrated_by"]), int(saved["floored_at"])
         levels = len(saved["levels"])
         shapes = {"joint": (-1, self.K, levels), "messages": (-1, self.K, levels)}

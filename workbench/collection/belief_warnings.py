@@ -6,6 +6,7 @@ Source: beyond the papers.
 from __future__ import annotations
 
 import numpy as np
+
 from workbench.base.arrays import FloatArray, IntArray
 
 UNLIKELY = 0.01
