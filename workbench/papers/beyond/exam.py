@@ -182,6 +182,8 @@ def _paid(row: dict[Any, Any]) -> str:
     return f"{each:.2f} ± {spread:.2f} labels a task, {row['error']:.3f} wrong"
 
 
+SMALL = {"tasks": [100], "workers": [400]}
+
 STUDY = Study(
     name="exam",
     title="When an exam pays",
@@ -212,13 +214,14 @@ STUDY = Study(
         ),
         "small": Size(
             (
-                {
+                SMALL
+                | {
                     "capacity": [10, 50],
                     "share": [0.5, 0.2],
-                    "exam": [0, 3, 5, 10, 20],
+                    "exam": [0, 3, 5, 10],
                     "epsilon": [0.05, 0.02],
                 },
-                {"capacity": [10, 50], "policy": list(OTHERS)},
+                SMALL | {"capacity": [10, 50], "policy": list(OTHERS)},
             ),
             6,
         ),
