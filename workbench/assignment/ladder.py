@@ -51,8 +51,9 @@ EXACT, POSTERIOR, ERROR = "exact error", "sequential, posterior", "sequential, e
 LIMIT = "information limit"
 RUNGS = (*PLANNED, EXACT, POSTERIOR, ERROR, LIMIT)
 """From the dearest down."""
-CHANCE = 2.0
-"""Standard errors that a simulated policy is allowed, before it is said to miss its promise."""
+CHANCE = 4.0
+"""Standard errors that a simulated policy is allowed, before it is said to miss its promise: one
+that errs ε of the time exactly is then dropped once in some three hundred of ten trials, twice."""
 UNKNOWN = "skills unknown"
 """Above the information limit, where there is a prior."""
 
