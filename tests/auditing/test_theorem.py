@@ -58,12 +58,16 @@ def walk(audit, errors, chance=1.0):
 
 
 def mean_evidence(audit, errors):
-    """Mean of K at the true T after each number of draws."""
+    """Mean of K at the true T after each number of draws, up to where the claim has come true."""
     total = sum(errors)
     means = dict.fromkeys(range(audit.tasks + 1), 0.0)
     for chance, reached in walk(audit, errors):
-        log = bets.log_evidence(*reached._counted(), total)
-        means[reached.counted] += chance * math.exp(float(log))
+        finds = np.cumsum([0, *map(bool, reached.heard)])
+        false = int((total - finds[:-1] > reached.most).sum())
+        log = float(bets.log_evidence(*reached._counted(false), total))
+        means[reached.counted] += chance * math.exp(log)
+        if total - finds[-1] > reached.most:
+            assert reached.evidence <= log + 1e-12
     return means
 
 
@@ -158,14 +162,15 @@ def test_the_theorem_in_fractions(seed):
     q = [w / sum(weight) for w in weight]
     r = [Fraction(int(x), 100) for x in rng.integers(1, 100, n)]
     found = int(rng.integers(0, 5))
-    largest = 1 / (sum(r) + max((1 - r[j]) / q[j] for j in range(n)))
+    known = int(rng.integers(0, n))
+    largest = 1 / max(sum(r) + max((1 - r[j]) / q[j] for j in range(n)) - known, Fraction(1, 100))
     for errors in itertools.product((0, 1), repeat=n):
         total = found + sum(errors)
         estimate = [found + sum(r) + (errors[j] - r[j]) / q[j] for j in range(n)]
         for fraction in (Fraction(98, 100), Fraction(1, 3)):
             factor = [1 + fraction * largest * (total - a) for a in estimate]
             assert sum(x * y for x, y in zip(q, factor, strict=True)) == 1
-            assert min(factor) > 0
+            assert min(factor) > 0 or sum(errors) < known
 
 
 def random_bins(rng):
@@ -185,17 +190,17 @@ def test_chances_sum_to_one_and_every_factor_is_positive_and_grows(seed):
     assert (left * q).sum() == pytest.approx(1.0, abs=1e-13)
     assert (q[(left > 0) & ~sure] > 0).all()
     assert (q[sure] == 0).all()
-    bet = bets.largest_bet(rate, q, left, sure)
+    known = int(rng.integers(0, (left * sure).sum() + left[~sure].sum() + 1))
+    bet = bets.largest_bet(rate, q, left, sure, known)
     base = bets.expected(rate, left, sure)
     for wrong in (0, 1):
         drawn = (left > 0) & ~sure
         estimate = base + (wrong - rate[drawn]) / q[drawn]
-        least = 1 + bets.FRACTIONS[:, None] * bet * (0.0 - estimate)
-        assert (least > 0.019).all()  # at T = S, the least there can be
+        least = 1 + bets.FRACTIONS[:, None] * bet * (known - estimate)
+        assert (least > 0.019).all()  # at T = S + known, the least there can be
     estimate = base + (1 - rate[left > 0][:1]) / q[left > 0][:1] if not sure[0] else np.zeros(1)
-    values = [
-        float(bets.log_evidence(estimate, np.array([bet]), np.array([0.7]), T)) for T in range(20)
-    ]
+    series = estimate, np.array([bet]), np.array([0.7])
+    values = [float(bets.log_evidence(*series, T)) for T in range(known, known + 20)]
     assert values == sorted(values)
 
 
@@ -211,7 +216,7 @@ def test_the_bet_of_a_draw_grows_fastest(seed):
     rate, left, _ = random_bins(rng)
     sure = np.zeros(len(left), dtype=bool)
     q = bets.chances(rate, left, sure)
-    bet = bets.largest_bet(rate, q, left, sure)
+    bet = bets.largest_bet(rate, q, left, sure, 0.0)
     spare = np.asarray(rng.uniform(-1, 2) * (left * rate).sum())
     low, high = bets.OWN_RANGE
 
@@ -228,17 +233,17 @@ def test_the_bet_of_a_draw_grows_fastest(seed):
 @pytest.mark.parametrize("seed", range(60))
 def test_the_least_number_refuted(seed):
     rng = np.random.default_rng(seed)
-    t, found, left = int(rng.integers(0, 40)), int(rng.integers(0, 9)), int(rng.integers(0, 60))
+    t, least, more = int(rng.integers(0, 40)), int(rng.integers(1, 9)), int(rng.integers(-2, 60))
     estimate, bet = rng.normal(8, 6, t), rng.random(t) * 0.02
     own = rng.random(t)
     need, near = float(rng.random() * 3), int(rng.integers(0, 90))
     refuted = [
         T
-        for T in range(found + 1, found + left + 1)
+        for T in range(least, least + more)
         if bets.log_evidence(estimate, bet, own, T) >= need
     ]
-    expected = min(refuted, default=found + left + 1)
-    assert bets.refuted_from((estimate, bet, own), found, left, need, near) == expected
+    expected = min(refuted, default=least + more)
+    assert bets.refuted_from((estimate, bet, own), least, least + more - 1, need, near) == expected
 
 
 def test_how_many_may_be_wrong_is_read_as_a_decimal():

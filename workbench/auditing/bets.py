@@ -6,16 +6,20 @@ past; e_J = 1 where its answer is wrong, S errors were found before it, and r_j 
     A = S + Σ_j r_j + (e_J − r_J)/q_J                       (the sum over the tasks left)
 
 has mean T, whatever q, r and the errors: Σ_j q_j (e_j − r_j)/q_j = (T − S) − Σ_j r_j. So for every
-λ ≥ 0 that is a function of the past, the factor 1 + λ (T − A) has mean 1. It is positive for every
-T ≥ S where λ < 1/(Σ_j r_j + max_j (1 − r_j)/q_j), and it grows with T. The product of factors,
+λ ≥ 0 that is a function of the past, the factor 1 + λ (T − A) has mean 1, and it grows with T. The
+claim is that at most k errors are left, and while it is false T − S > k. So λ need only be below
+1/(Σ_j r_j + max_j (1 − r_j)/q_j − (k + 1)): the factor is positive for every T > S + k then. The
+product of factors,
 
     K(T) = weighted mean over thirteen bets of Π_t [1 + f_t λ_t (T − A_t)],
 
-is a martingale that starts at 1, under the true T: twelve bets have a fraction f of their own for
-all draws, and the thirteenth, with most of the weight, that of the draw which grows fastest if the
-forecasts are right; by Ville's inequality it ever reaches 1/α with
-chance α at most. It grows with T: where K(T) ≥ 1/α, T and all larger numbers are refuted. No factor
-is clipped. A task that is drawn for certain says A = T (a factor of 1) and is only corrected.
+is a martingale that starts at 1, under the true T, until the claim is true: twelve bets have a
+fraction f of their own for all draws, and the thirteenth, with most of the weight, that of the draw
+which grows fastest if the forecasts are right. The claim is certified once K(S + k + 1) ≥ 1/α. While
+it is false the true T is S + k + 1 or more, at this draw and at all before it: every factor grows
+with T, so K(S + k + 1) ≤ K(T), which by Ville's inequality ever reaches 1/α with chance α at most.
+In the same way every T from S + k + 1 on is refuted where K(T) ≥ 1/α. No factor is clipped. A task
+that is drawn for certain says A = T (a factor of 1) and is only corrected.
 
 All arrays have bins last; q and r are of one task of the bin.
 """
@@ -37,6 +41,8 @@ OWN_STEPS = 6
 _NEAR: FloatArray = np.exp(-0.5 * (np.log(FRACTIONS / 0.45) / 0.6) ** 2)
 WEIGHTS: FloatArray = np.append((1.0 - OWN) * _NEAR / _NEAR.sum(), OWN)
 """Weights of the bets; of the twelve the largest is about f = .45."""
+LEAST_REACH = 0.01
+"""Of what a check can say beyond the errors that are left at least."""
 EVEN = 0.03
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 
@@ -68,11 +74,20 @@ def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
     return total
 
 
-def largest_bet(rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
-    """Give the λ that no bet reaches: 1/(Σ r + max (1 − r)/q)."""
+def largest_bet(
+    rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray, least: ArrayLike
+) -> FloatArray:
+    """Give the λ that no bet reaches: 1/(Σ r + max (1 − r)/q − m).
+
+    Parameters
+    ----------
+    least
+        m, errors that are left at least if the claim is false, shape (…).
+    """
     drawn = (left > 0) & ~sure
     farthest = np.where(drawn, (1.0 - rate) / np.where(drawn, q, 1.0), 0.0).max(axis=-1)
-    return np.asarray(1.0 / (expected(rate, left, sure) + farthest))
+    reach = expected(rate, left, sure) + farthest - np.asarray(least)
+    return np.asarray(1.0 / np.maximum(reach, LEAST_REACH))
 
 
 def own_fraction(
@@ -137,25 +152,27 @@ def mixed(products: FloatArray) -> FloatArray:
 
 def refuted_from(
     series: tuple[FloatArray, FloatArray, FloatArray],
-    finds: int,
-    left: int,
+    least: int,
+    most: int,
     evidence: float,
     near: int = 0,
 ) -> int:
-    """Give the least T above S that is refuted; S + left + 1, more than can be, where none is.
+    """Give the least T from `least` to `most` that is refuted; `most` + 1 where none is.
 
     Parameters
     ----------
     series
         A, λ and own fraction, as of `log_evidence`, each of shape (checks,).
-    finds, left
-        S now, and the tasks left.
+    least, most
+        The least T of which the checks say something, and the errors that there can be.
     evidence
         What log K(T) is to reach.
     near
         Where to look first.
     """
-    low, high = finds, finds + left + 1
+    if least > most:
+        return most + 1
+    low, high = least - 1, most + 1
     middle, step = min(max(near, low + 1), high - 1), 1
     while high - low > 1:
         if log_evidence(*series, middle) >= evidence:

@@ -48,7 +48,7 @@ FRACTIONS = [0.98 * 0.85**i for i in range(12)]
 NEAR = [math.exp(-0.5 * (math.log(f / 0.45) / 0.6) ** 2) for f in FRACTIONS]
 OWN, OWN_RANGE, OWN_STEPS = 0.6, (0.05, 0.98), 6
 WEIGHTS = [*((1.0 - OWN) * w / sum(NEAR) for w in NEAR), OWN]
-EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.03, 0.02, 40.0, 8.0
+LEAST_REACH, EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.03, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 3.0
 FIRST, NEAREST, REACH = 0.3, 0.4, 100.0
@@ -236,10 +236,10 @@ def share_of(rate: float, price: float, worth: float) -> tuple[float, bool, floa
 
 def planned(
     left: list[float], rates: list[float], spare: float, evidence: float
-) -> tuple[list[bool], float]:
-    """Bins to correct whole, and their share of the checks, in the limit of many tasks."""
+) -> tuple[list[bool], float, float]:
+    """Bins to correct whole, their share of the checks, and errors that all checks will find."""
     if sum(left) <= spare:
-        return [False] * len(left), 0.0
+        return [False] * len(left), 0.0, 0.0
 
     def at(price: float) -> tuple[float, list[tuple[float, bool, float]]]:
         low, high = map(math.log, WORTH)
@@ -266,7 +266,8 @@ def planned(
     _, shares = at(math.exp(high))
     checks = sum(n * a for n, (a, _, _) in zip(left, shares, strict=True))
     corrected = sum(n for n, (_, all_, _) in zip(left, shares, strict=True) if all_)
-    return [all_ for _, all_, _ in shares], min(corrected / max(checks, 1e-12), 1.0)
+    finds = sum(n * a * r for n, r, (a, _, _) in zip(left, rates, shares, strict=True))
+    return [all_ for _, all_, _ in shares], min(corrected / max(checks, 1e-12), 1.0), finds
 
 
 # ---- the bet of a draw ----
@@ -320,7 +321,7 @@ class Audit:
         self.draws: list[dict[str, Any]] = []
         self.heard: list[bool | None] = []
         self.refused: set[int] = set()
-        self.advantage, self.last, self.plan = 0.0, -1, (0.0, 1.0, [False] * bins, 0.0)
+        self.advantage, self.last, self.plan = 0.0, -1, (0.0, 1.0, [False] * bins, 0.0, 0.0)
         self.counted = self.finds = self.corrected = 0
         self.series: list[tuple[float, float, float]] = []
         self.products = [0.0] * len(WEIGHTS)
@@ -350,15 +351,15 @@ class Audit:
         anew = self.last < 0 or checks >= GROWTH * self.last + EVERY
         if anew:
             self.last = checks
-            self.plan = (*line(self.odds, checked, wrong), [], 0.0)
-        level, slope, whole_, correction = self.plan
+            self.plan = (*line(self.odds, checked, wrong), [], 0.0, 0.0)
+        level, slope, whole_, correction, finds = self.plan
         forecast = [
             within((w + BIN_CHECKS * logistic(level + slope * x)) / (n + BIN_CHECKS))
             for x, n, w in zip(self.odds, checked, wrong, strict=True)
         ]
         if anew:
-            whole_, correction = self.corrections(left, forecast)
-            self.plan = (level, slope, whole_, correction)
+            whole_, correction, finds = self.corrections(left, forecast)
+            self.plan = (level, slope, whole_, correction, finds)
         flat = within((4.0 * self.error + sum(wrong)) / (FLAT_CHECKS + sum(checked)))
         weight = logistic(TRUST + self.advantage)
         rate = [weight * r + (1.0 - weight) * flat for r in forecast]
@@ -380,8 +381,10 @@ class Audit:
                 if not sure:
                     chance[b] = (1.0 - EVEN) * spread[b] / all_spread + EVEN / sum(open_)
             far = max((1.0 - rate[b]) / chance[b] for b, n in enumerate(open_) if n)
-            bet = 1.0 / (expected + far)
-            spare_then = max(self.most + 1.0 - len(self.refused), 0.0) - expected
+            least = self.most + 1.0 - len(self.refused)
+            known = max(least - (len(self.draws) - checks), 0.0)
+            bet = 1.0 / max(expected + far - known, LEAST_REACH)
+            spare_then = max(least, 0.0) + max(finds - sum(self.wrong), 0.0) - expected
             fraction = own_fraction(rate, chance, left, bet, spare_then)
         return {
             "left": left,
@@ -397,13 +400,14 @@ class Audit:
             "fraction": fraction,
         }
 
-    def corrections(self, left: list[float], rates: list[float]) -> tuple[list[bool], float]:
-        """Bins to correct whole, and their share of the checks."""
+    def corrections(self, left: list[float], rates: list[float]) -> tuple[list[bool], float, float]:
+        """Bins to correct whole, their share of the checks, errors found in the end."""
         rates = [0.98 if sure else r for sure, r in zip(self.sure, rates, strict=True)]
         spare = float(max(self.most - len(self.refused), 0))
         need = self.need - max(self.evidence(self.products), 0.0) + MIXTURE
-        whole_, correction = planned(left, rates, spare, max(need, LEAST_EVIDENCE))
-        return [all_ or sure for all_, sure in zip(whole_, self.sure, strict=True)], correction
+        whole_, correction, finds = planned(left, rates, spare, max(need, LEAST_EVIDENCE))
+        whole_ = [all_ or sure for all_, sure in zip(whole_, self.sure, strict=True)]
+        return whole_, correction, sum(self.wrong) + finds
 
     def draw(self, event: dict[str, Any], seed: bytes | None) -> None:
         """Take a draw: as it must have been, and by the seed where that is shown."""
@@ -528,6 +532,8 @@ class Audit:
             return True
         if self.shown and wrong >= self.most:
             return True
+        if wrong + 1 + self.corrected < self.tested():
+            return False
         return self.evidence(self.product(wrong + 1 + self.corrected)) >= self.need
 
     def certified_share(self) -> tuple[int, int]:
@@ -563,9 +569,9 @@ class Parts(Audit):
         self.parts = 0
         self.advance()
 
-    def corrections(self, left: list[float], _: list[float]) -> tuple[list[bool], float]:
+    def corrections(self, left: list[float], _: list[float]) -> tuple[list[bool], float, float]:
         """None: a part is of answers as they were."""
-        return [False] * len(left), 0.0
+        return [False] * len(left), 0.0, 0.0
 
     def aims(self, left: list[float], total: list[float]) -> tuple[int, int]:
         """The first part to look at, and the farthest."""
@@ -611,8 +617,10 @@ class Parts(Audit):
             bet, fraction = 0.0, 0.5
             if open_ and all(chance[b] for b in open_):
                 far = max((1.0 - rate[b]) * mass / chance[b] for b in open_)
-                bet = 1.0 / (expected[d] + far)
-                spare = max(self.allowed[d] + 1.0 - heard[d], 0.0) - expected[d]
+                least = max(self.allowed[d] + 1.0 - heard[d], 0.0)
+                known = max(least - (len(self.draws) - sum(self.checked)), 0.0)
+                bet = 1.0 / max(expected[d] - known + far, LEAST_REACH)
+                spare = least - expected[d]
                 own = ([x[b] for b in open_] for x in (rate, chance, left))
                 rates, chances, counts = own
                 inner = [q / mass for q in chances]

@@ -39,11 +39,14 @@ class Outlook:
         Bins that are to be corrected whole, shape (…, bins).
     correction
         Share of the checks that these take, shape (…).
+    finds
+        Errors that will have been found at the end, shape (…).
     """
 
     line: LogitLine
     whole: BoolArray
     correction: FloatArray
+    finds: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +112,13 @@ def outlook(
     evidence
         What is still needed, shape (…).
     """
+    finds = wrong.sum(axis=-1)
     checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
     line = fit_line(log_odds, checked, wrong)
     rate = np.where(sure, 0.98, recalibrated(line, log_odds, checked, wrong))
     need = np.maximum(np.asarray(evidence) + MIXTURE, LEAST_EVIDENCE)
     plan = fluid_plan(left, rate, spare, need)
-    return Outlook(line, plan.whole | sure, plan.correction)
+    return Outlook(line, plan.whole | sure, plan.correction, finds + plan.finds)
 
 
 def look(
@@ -126,7 +130,8 @@ def look(
     wrong: FloatArray,
     *,
     error: float,
-    spare: ArrayLike,
+    least: ArrayLike,
+    known: ArrayLike,
     advantage: ArrayLike,
 ) -> Look:
     """Say how the next task is drawn.
@@ -135,12 +140,16 @@ def look(
     ----------
     error
         ε.
-    spare
-        T − S: errors left in the world to refute, shape (…).
+    least
+        Errors that are left if the claim is false, shape (…).
+    known
+        Those of them that are certain to be left if it is, whatever is heard of draws that wait,
+        shape (…).
     advantage
         Log-likelihood of the checks by the recalibrated forecasts less that by the flat ones,
         shape (…).
     """
+    to_find = np.maximum(planned.finds - wrong.sum(axis=-1), 0.0)
     checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
     forecast = recalibrated(planned.line, log_odds, checked, wrong)
     level = flat(error, checked.sum(axis=-1), wrong.sum(axis=-1))
@@ -153,9 +162,9 @@ def look(
     # Where only tasks without an answer are left there is nothing to test; their bins are planned.
     correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
     q = bets.chances(rate, left, sure)
-    bet = bets.largest_bet(rate, q, left, sure)
+    bet = bets.largest_bet(rate, q, left, sure, known)
     foreseen = bets.expected(rate, left, sure)
-    fraction = bets.own_fraction(rate, q, left, bet, np.asarray(spare) - foreseen)
+    fraction = bets.own_fraction(rate, q, left, bet, np.asarray(least) + to_find - foreseen)
     return Look(forecast, level, rate, q, foreseen, bet, fraction, correct, target)
 
 

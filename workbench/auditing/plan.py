@@ -48,12 +48,15 @@ class FluidPlan:
         Σ n_b a_b, shape (…).
     correction
         Share of the checks that are of bins corrected whole, shape (…).
+    finds
+        Σ n_b a_b r_b, errors that the checks find, shape (…).
     """
 
     share: FloatArray
     whole: BoolArray
     checks: FloatArray
     correction: FloatArray
+    finds: FloatArray
 
 
 def fluid_plan(
@@ -93,7 +96,8 @@ def fluid_plan(
     checks = (left * share).sum(axis=-1)
     corrected = (left * whole).sum(axis=-1)
     correction = np.where(nothing, 0.0, corrected / np.maximum(checks, 1e-12))
-    return FluidPlan(share, whole & ~nothing[..., None], checks, np.minimum(correction, 1.0))
+    finds = (left * share * rate).sum(axis=-1)
+    return FluidPlan(share, whole & ~nothing[..., None], checks, np.minimum(correction, 1.0), finds)
 
 
 def _at(

@@ -9,7 +9,8 @@ testing (Angelopoulos et al. 2021, Learn then Test), at any time, for each test 
 
 A draw counts for the parts that its task is in, by its chance q/M_D among their tasks, M_D = Σ q
 over those left: A_D = S_D + Σ_D r + (e − r) M_D/q has mean T_D given that the task is in D, so that
-1 + f λ_D (T_D − A_D) is a factor as of `bets`. Where q is 0 for a task left in D, λ_D is 0.
+1 + f λ_D (T_D − A_D) is a factor as of `bets`, positive at T_D = k_D + 1 where
+λ_D < 1/(Σ_D r + max_D (1 − r) M_D/q − (k_D + 1 − S_D)). Where q is 0 for a task left in D, λ_D is 0.
 
 Some of the draws look at the first part that is not shown, the others at the largest that could be
 shown by about as many checks as have been made, if the forecasts are right.
@@ -112,7 +113,8 @@ class SelectiveState(AuditState):
         if self._planned is None or due(self.checks, self._last):
             self._last = self.checks
             line = fit_line(strata.log_odds, checked, wrong)
-            self._planned = Outlook(line, np.zeros(len(left), dtype=bool), np.zeros(()))
+            nothing = np.zeros(())
+            self._planned = Outlook(line, np.zeros(len(left), dtype=bool), nothing, nothing)
         now = look(
             self._planned,
             strata.log_odds,
@@ -121,7 +123,8 @@ class SelectiveState(AuditState):
             checked,
             wrong,
             error=self.error,
-            spare=0.0,
+            least=0.0,
+            known=0.0,
             advantage=self._advantage,
         )
         heard = self._inside @ self._wrong
@@ -164,8 +167,10 @@ class SelectiveState(AuditState):
         testable = (within > 0) & ~self.strata.sure
         seen = ~(testable & (q == 0)).any(axis=1) & (mass > 0)
         chance = np.where(testable & seen[:, None], q / np.where(seen, mass, 1.0)[:, None], 0.0)
-        bet = np.where(seen, _largest_bet(expected, rate, chance), 0.0)
-        spare = np.maximum(self._most + 1 - heard, 0.0) - expected
+        least = np.maximum(self._most + 1 - heard, 0.0)
+        known = np.maximum(least - (len(self.draws) - self.checks), 0.0)
+        bet = np.where(seen, _largest_bet(expected - known, rate, chance), 0.0)
+        spare = least - expected
         return _Terms(expected, mass, bet, bets.own_fraction(rate, chance, within, bet, spare))
 
     def draw(self, point: DrawPoint) -> TaskDraw:
@@ -228,7 +233,7 @@ class SelectiveState(AuditState):
 def _largest_bet(expected: FloatArray, rate: FloatArray, chance: FloatArray) -> FloatArray:
     """Give the λ that no bet of a part reaches; chances are 0 where there is nothing to draw."""
     reach = np.where(chance > 0, (1.0 - rate) / np.where(chance > 0, chance, 1.0), 0.0)
-    return np.asarray(1.0 / np.maximum(expected + reach.max(axis=1), 1e-300))
+    return np.asarray(1.0 / np.maximum(expected + reach.max(axis=1), bets.LEAST_REACH))
 
 
 def _divergence(p: FloatArray, q: FloatArray) -> FloatArray:

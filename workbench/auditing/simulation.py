@@ -77,6 +77,7 @@ class _Runs:
                 LogitLine(line.level[rows], line.slope[rows]),
                 self.planned.whole[rows],
                 self.planned.correction[rows],
+                self.planned.finds[rows],
             )
 
     @property
@@ -165,7 +166,8 @@ def _step(
         state.checked,
         state.wrong,
         error=error,
-        spare=most + 1.0,
+        least=most + 1.0,
+        known=most + 1.0,
         advantage=state.advantage,
     )
     rows = np.arange(len(state.row))

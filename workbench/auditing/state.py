@@ -160,13 +160,16 @@ class AuditState:
                 spare=float(max(self.most - len(self.refused), 0)),
                 evidence=self.need - max(self.evidence, 0.0),
             )
+        least = self.most + 1 - len(self.refused)
+        waiting = len(self.draws) - self.checks
         return look(
             self._planned,
             strata.log_odds,
             strata.sure,
             *seen,
             error=self.error,
-            spare=float(max(self.most + 1 - len(self.refused), 0)),
+            least=float(max(least, 0)),
+            known=float(max(least - waiting, 0)),
             advantage=self._advantage,
         )
 
@@ -253,10 +256,13 @@ class AuditState:
         return estimate, bet, fraction
 
     def bound(self) -> int:
-        """Give how many answers may be wrong still: more are refuted."""
+        """Give how many answers may be wrong still: more are refuted.
+
+        No less than k before no task is left: the bets are such that nothing is said of fewer.
+        """
         left = self.tasks - self.counted
         series, need = self._counted(), self.need + ROUNDING
-        above = bets.refuted_from(series, self.finds, left, need, self._near)
+        above = bets.refuted_from(series, self.tested, self.finds + left, need, self._near)
         self._near = above
         wrong = above - 1 - self.corrected
         return min(wrong, self.most) if self.certified else wrong
@@ -270,6 +276,9 @@ class AuditState:
         rows = []
         for t in np.unique(np.linspace(0, self.counted, points).astype(int)).tolist():
             count = int(finds[t])
-            above = bets.refuted_from(self._counted(t), count, self.tasks - t, self.need + ROUNDING)
-            rows.append((t, above - 1 - count + int(refusals[t])))
+            corrected = count - int(refusals[t])
+            least = max(self.most + 1 + corrected, count)
+            need, all_left = self.need + ROUNDING, count + self.tasks - t
+            above = bets.refuted_from(self._counted(t), least, all_left, need)
+            rows.append((t, above - 1 - corrected))
         return rows
