@@ -238,9 +238,7 @@ def test_the_least_number_refuted(seed):
     own = rng.random(t)
     need, near = float(rng.random() * 3), int(rng.integers(0, 90))
     refuted = [
-        T
-        for T in range(least, least + more)
-        if bets.log_evidence(estimate, bet, own, T) >= need
+        T for T in range(least, least + more) if bets.log_evidence(estimate, bet, own, T) >= need
     ]
     expected = min(refuted, default=least + more)
     assert bets.refuted_from((estimate, bet, own), least, least + more - 1, need, near) == expected

@@ -12,6 +12,7 @@ import pandas as pd
 from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import error_interval, majority_error
 from workbench.api import inputs
+from workbench.api.audited import Audited, AuditedRehearsal
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
 from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
@@ -25,7 +26,7 @@ from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, Collected, rehearse
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Belief, Goal, Policy, answer_table, notes_of
-from workbench.collection.pool import Ledger, Pool, Questions
+from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
 from workbench.collection.setup import check_goal
 from workbench.crowd import align, tables
@@ -90,6 +91,9 @@ class Collection(Result):
         labels drawn evenly over the tasks; None without a task of known class.
     error_closed, believed_closed
         The error made and believed on the tasks that are closed; None without any.
+    audited
+        What an expert's checks prove, where the rehearsal had one. `answers` are then as she
+        corrected them, with columns `checked` and `corrected`; the errors above are the crowd's.
     """
 
     title: str
@@ -112,6 +116,7 @@ class Collection(Result):
     error_majority: float | None = None
     error_closed: float | None = None
     believed_closed: float | None = None
+    audited: Audited | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
@@ -127,6 +132,8 @@ class Collection(Result):
             f"{labels} labels bought{cost}{gold} ({self.labels / self.tasks:.3g} a task); "
             f"{self.closed} of {self.tasks} tasks are closed{self._left_open()}."
         ]
+        if self.audited is not None:
+            sentences.append(self.audited.sentence(self.cost))
         if self.error is None or self.error_interval is None:
             sentences.append(
                 f"Believed, if workers err independently: {percent(self.believed_error)} of the "
@@ -134,8 +141,9 @@ class Collection(Result):
             )
         else:
             low, high = self.error_interval
+            before = "" if self.audited is None else "Before the checks "
             sentences.append(
-                f"{percent(self.error)} of the answers are wrong, measured (90 % interval "
+                f"{before}{percent(self.error)} of the answers are wrong, measured (90 % interval "
                 f"{percent(low)} to {percent(high)}); a majority of evenly drawn labels for the "
                 f"same money: {percent(self.error_majority)}."
             )
@@ -220,6 +228,7 @@ class Collection(Result):
             "answers": self.answers.to_dict("records"),
             "curve": self.curve.to_dict("records"),
             "error_measured": self.error,
+            "audited": None if self.audited is None else self.audited.to_dict(),
         }
 
 
@@ -276,6 +285,8 @@ def collect(
     have: inputs.LabelTable | None = None,
     least: int = 0,
     most: int | None = None,
+    audit: float | None = None,
+    risk: float = 0.05,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Collection:
@@ -320,8 +331,15 @@ def collect(
         Labels of a task before it is closed.
     most
         Labels of a task after which it is left as it is.
+    audit
+        Price of an expert's check. Once no more is asked the answers are fixed, and she checks
+        tasks that are drawn, until at most ε of all answers are wrong, whatever the crowd. Where
+        more labels seem cheaper than the checks to come, they are bought first, and another audit
+        draws anew. Here gold, or the simulated truth, is the expert: of tasks that have it.
+    risk
+        α, the chance at most that what the audits certify is false.
     seed
-        Of the policy, the order and the choice of control tasks.
+        Of the policy, the order, the choice of control tasks, and the audits' draws.
     progress
         Is told how far it is.
 
@@ -362,24 +380,38 @@ def collect(
         source = _from_record(labels, gold, known.control, known.hidden, known.hidden_tasks, seed)
     terms = _terms(source.pool, source.kinds, source.back.workers, capacity, costs, groups)
     source = source._replace(pool=replace(source.pool, **terms))
+    if audit is not None:
+        audit, risk = checks.number("audit", audit, 0, HIGHEST_PRICE), checks.inside("risk", risk)
+        if epsilon is None:
+            raise InputError("`audit`: give `epsilon`, the share of the answers that may be wrong")
     workers = len(source.pool.workers)
     watch = _Watch(source.answers.truth, len(source.pool.tasks), progress)
     checks.count("least", least)
     if most is not None:
         checks.count("most", most, max(least, 1))
-    collected = rehearse(
-        deciding,
-        source.pool,
-        source.answers,
-        Goal(epsilon, mean),
-        total=total,
-        arrivals=stream(seed, "arrivals").permutation(workers) if arrivals else None,
-        seed=seed,
-        watch=watch,
-        least=least,
-        most=most,
-        have=_had(have, source.pool),
-    )
+    order = stream(seed, "arrivals").permutation(workers) if arrivals else None
+    on_record = _had(have, source.pool)
+
+    def collect_on(before: Collected | None, halvings: int) -> Collected | None:
+        if before is not None and (arrivals or not deciding.begins_again or epsilon is None):
+            return None  # nobody comes back, or the policy has planned ahead
+        many = 0 if before is None else len(before.ledger.labels)
+        collected = rehearse(
+            deciding,
+            source.pool,
+            source.answers,
+            Goal(None if epsilon is None else epsilon / 2.0**halvings, mean),
+            total=total,
+            arrivals=order,
+            seed=seed,
+            watch=watch,
+            least=least,
+            most=most,
+            have=on_record,
+            ledger=None if before is None else before.ledger,
+        )
+        return None if before is not None and len(collected.ledger.labels) == many else collected
+
     settings = {
         "epsilon": epsilon,
         "total": total,
@@ -391,10 +423,20 @@ def collect(
         "arrivals": arrivals,
         "least": least,
         "most": most,
+        "audit": audit,
+        "risk": risk,
         "seed": seed,
     }
     crowd = labels if isinstance(labels, SimulatedCrowd) else None
-    return _collection(source, collected, watch, policy, settings, crowd)
+    if audit is None or epsilon is None:
+        collected = collect_on(None, 0)
+        assert collected is not None
+        return _collection(source, collected, watch, policy, settings, crowd)
+    rehearsal = AuditedRehearsal(collect_on, source.pool, source.answers, seed)
+    audited, run = rehearsal.run(epsilon, risk, audit)
+    assert rehearsal.collected is not None
+    collection = _collection(source, rehearsal.collected, watch, policy, settings, crowd)
+    return replace(collection, audited=audited, answers=rehearsal.mark(collection.answers, run))
 
 
 def _collection(

@@ -15,11 +15,11 @@ product of factors,
 
 is a martingale that starts at 1, under the true T, until the claim is true: twelve bets have a
 fraction f of their own for all draws, and the thirteenth, with most of the weight, that of the draw
-which grows fastest if the forecasts are right. The claim is certified once K(S + k + 1) ≥ 1/α. While
-it is false the true T is S + k + 1 or more, at this draw and at all before it: every factor grows
-with T, so K(S + k + 1) ≤ K(T), which by Ville's inequality ever reaches 1/α with chance α at most.
-In the same way every T from S + k + 1 on is refuted where K(T) ≥ 1/α. No factor is clipped. A task
-that is drawn for certain says A = T (a factor of 1) and is only corrected.
+which grows fastest if the forecasts are right. The claim is certified once K(S + k + 1) ≥ 1/α.
+While it is false the true T is S + k + 1 or more, at this draw and at all before it: every factor
+grows with T, so K(S + k + 1) ≤ K(T), which by Ville's inequality ever reaches 1/α with chance α at
+most. In the same way every T from S + k + 1 on is refuted where K(T) ≥ 1/α. No factor is clipped. A
+task that is drawn for certain says A = T (a factor of 1) and is only corrected.
 
 All arrays have bins last; q and r are of one task of the bin.
 """

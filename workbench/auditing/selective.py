@@ -10,7 +10,8 @@ testing (Angelopoulos et al. 2021, Learn then Test), at any time, for each test 
 A draw counts for the parts that its task is in, by its chance q/M_D among their tasks, M_D = Σ q
 over those left: A_D = S_D + Σ_D r + (e − r) M_D/q has mean T_D given that the task is in D, so that
 1 + f λ_D (T_D − A_D) is a factor as of `bets`, positive at T_D = k_D + 1 where
-λ_D < 1/(Σ_D r + max_D (1 − r) M_D/q − (k_D + 1 − S_D)). Where q is 0 for a task left in D, λ_D is 0.
+λ_D < 1/(Σ_D r + max_D (1 − r) M_D/q − (k_D + 1 − S_D)). Where q is 0 for a task left in D,
+λ_D is 0.
 
 Some of the draws look at the first part that is not shown, the others at the largest that could be
 shown by about as many checks as have been made, if the forecasts are right.

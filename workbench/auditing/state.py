@@ -133,6 +133,10 @@ class AuditState:
         """Which answers are certified, shape (tasks,)."""
         return np.full(self.tasks, self.certified)
 
+    def by_bin(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give tasks left, checks, and errors they found, by bin; shape (bins,) each."""
+        return self._urns.left.copy(), self._checked.copy(), self._wrong.copy()
+
     @property
     def checks(self) -> int:
         """Draws whose word was heard."""

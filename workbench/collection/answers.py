@@ -66,6 +66,7 @@ def rehearse(
     least: int = 0,
     most: int | None = None,
     have: Sequence[tuple[Questions, IntArray]] = (),
+    ledger: Ledger | None = None,
 ) -> Collected:
     """Let a policy collect until it asks no more.
 
@@ -88,13 +89,17 @@ def rehearse(
         Labels that each task gets.
     have
         Labels that are there from the start: they count, and cost nothing.
+    ledger
+        Of an earlier rehearsal of this crowd, to go on with, its terms included.
     """
-    ledger = Ledger(pool, total, least, most, repeats=getattr(policy, "repeats", False))
-    for questions, label in have:
-        ledger.record(questions, label)
+    if ledger is None:
+        ledger = Ledger(pool, total, least, most, repeats=getattr(policy, "repeats", False))
+        for questions, label in have:
+            ledger.record(questions, label)
     deciding = policy(ledger, goal, seed)
-    for questions, label in have:
-        deciding.told(questions, label)
+    for gold, rows in ((True, ledger.gold_labels), (False, ledger.labels)):
+        if len(rows):
+            deciding.told(Questions(rows[:, 0], rows[:, 1], gold), rows[:, 2])
     for worker in [None] if arrivals is None else arrivals.tolist():
         while len(ask := deciding.next(worker)):
             ledger.ask(ask)
