@@ -33,7 +33,7 @@ from workbench.base.arrays import BoolArray, FloatArray
 
 FRACTIONS: FloatArray = 0.98 * 0.85 ** np.arange(12.0)
 """f of the twelve bets that keep theirs."""
-OWN = 0.6
+OWN = 0.9
 """Weight of the bet whose fraction is that of the draw."""
 OWN_RANGE = (0.05, 0.98)
 OWN_STEPS = 6
@@ -43,7 +43,7 @@ WEIGHTS: FloatArray = np.append((1.0 - OWN) * _NEAR / _NEAR.sum(), OWN)
 """Weights of the bets; of the twelve the largest is about f = .45."""
 LEAST_REACH = 0.01
 """Of what a check can say beyond the errors that are left at least."""
-EVEN = 0.03
+EVEN = 0.3
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 
 

@@ -46,11 +46,11 @@ WORDS = {"of", "word"}
 # The scheme: what follows is its definition, once more.
 FRACTIONS = [0.98 * 0.85**i for i in range(12)]
 NEAR = [math.exp(-0.5 * (math.log(f / 0.45) / 0.6) ** 2) for f in FRACTIONS]
-OWN, OWN_RANGE, OWN_STEPS = 0.6, (0.05, 0.98), 6
+OWN, OWN_RANGE, OWN_STEPS = 0.9, (0.05, 0.98), 6
 WEIGHTS = [*((1.0 - OWN) * w / sum(NEAR) for w in NEAR), OWN]
-LEAST_REACH, EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.03, 0.02, 40.0, 8.0
+LEAST_REACH, EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.3, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
-MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 3.0
+MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 2.0
 FIRST, NEAREST, REACH = 0.3, 0.4, 100.0
 HALVINGS, NEWTON_WORLD, PRICE, WORTH = 10, 4, (1e-6, 30.0), (1e-8, 30.0)
 

@@ -23,7 +23,7 @@ MIXTURE = 0.5
 """Evidence that a plan allows for twelve bets in place of the best."""
 LEAST_EVIDENCE = 0.5
 """That a plan asks for, however much there is."""
-TRUST = 3.0
+TRUST = 2.0
 """Log-odds, before the first check, that the recalibrated forecast is better than the flat one."""
 
 

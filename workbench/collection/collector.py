@@ -51,6 +51,8 @@ from workbench.collection.events import (
     JOURNAL,
     Arrived,
     Asked,
+    Audited,
+    AuditPlanned,
     Changed,
     Forgotten,
     GivenUp,
@@ -1001,6 +1003,43 @@ class Collector(Saveable[CollectorState]):
         """Whether, and how, nothing new is asked."""
         return self._now.halted
 
+    def asks_more(self) -> bool:
+        """Say whether anybody would be asked something now; open questions count, unless halted."""
+        with self._log.view() as view:
+            running = replayed(view)
+        if running.halted:
+            return False
+        if running.waiting:
+            return True
+        asked = running.ask(None, None, None)
+        return asked is not None and bool(asked.asks)
+
+    def note_audit(self, *events: AuditPlanned | Audited) -> None:
+        """Keep what is planned of audits of the answers, and where each stands.
+
+        What another program kept before stays: a plan, an audit's end, and an audit's later checks.
+        """
+        with self._turn() as turn:
+            for event in events:
+                if isinstance(event, AuditPlanned):
+                    if turn.running.plan is None:
+                        turn.apply(event)
+                    continue
+                before = turn.running.audits.get(event.number)
+                ended = before is not None and before.stage != "under way"
+                if event != before and not ended and (not before or event.checks >= before.checks):
+                    turn.apply(event)
+
+    @property
+    def audit_plan(self) -> AuditPlanned | None:
+        """What is promised of the answers; None where nothing is."""
+        return self._now.plan
+
+    @property
+    def audits(self) -> list[Audited]:
+        """Where each audit of the answers stands, in their order."""
+        return list(self._now.audits.values())
+
     @property
     def keys(self) -> dict[str, Id]:
         """Name, or pseudonym, of each worker by the key that stands for her in the journal."""
@@ -1084,7 +1123,7 @@ class Collector(Saveable[CollectorState]):
         """
         many = checks.count("events", events, 1)
         with self._turn() as turn:
-            numbers, last = list[int](), 0
+            numbers, audits, last = list[int](), set[int](), 0
             for entry in turn.log.since(None):
                 if isinstance(entry.event, Undone):
                     first = entry.event.first
@@ -1093,9 +1132,15 @@ class Collector(Saveable[CollectorState]):
                     last = entry.position.number
                     if not isinstance(entry.event, RefitBegun | RefitTaken):
                         numbers.append(last)
+                    if isinstance(entry.event, AuditPlanned | Audited):
+                        audits.add(last)
             check(
                 many <= len(numbers),
                 f"undo {many}: only {len(numbers)} events can be taken back",
+            )
+            check(
+                audits.isdisjoint(numbers[-many:]),
+                f"undo {many}: an audit was among them, and its share of the risk is spent",
             )
             first = numbers[-many]
             turn.append_unapplied(Undone(first, last))
@@ -1158,7 +1203,10 @@ class Collector(Saveable[CollectorState]):
         """Say how far it is: labels, their cost, believed error, closed tasks, open questions.
 
         Labels on record at the start, `on_record`, are among the labels, and not in the cost.
-        `notes` warn of workers who may be worse than chance, or copy others.
+        `notes` warn of workers who may be worse than chance, or copy others. `audited` is what an
+        expert's checks have come to, None where there are none: `error`, `risk` and `price` as
+        planned, `number` and `stage` of the last audit, `file` that keeps it, `checks` and `errors`
+        of all audits, and `bound`, the share of the answers that may be wrong still.
         """
         running = self._now
         belief, ledger = running.policy.belief(), running.ledger
@@ -1173,7 +1221,25 @@ class Collector(Saveable[CollectorState]):
             "waiting": sum(map(len, running.waiting.values())),
             "policy": running.setup.policy,
             "halted": running.halted,
+            "audited": self._audited(running),
             "notes": notes_of(running.policy),
+        }
+
+    def _audited(self, running: Running) -> dict[str, Any] | None:
+        plan, audits = running.plan, list(running.audits.values())
+        if plan is None or not audits:
+            return None
+        last = audits[-1]
+        return {
+            "error": plan.error,
+            "risk": plan.risk,
+            "price": plan.price,
+            "number": last.number + 1,
+            "stage": last.stage,
+            "file": last.file,
+            "checks": sum(audit.checks for audit in audits),
+            "errors": sum(audit.errors for audit in audits),
+            "bound": last.bound / len(self.tasks),
         }
 
     # ---- one file, as before 2.0 ----

@@ -17,6 +17,56 @@ Pairs: TypeAlias = tuple[tuple[Count, Count], ...]
 Halt: TypeAlias = Literal["", "paused", "closed"]
 """Whether, and how, a collection asks nothing new."""
 
+Stage: TypeAlias = Literal["under way", "given up", "certified"]
+
+
+class AuditPlanned(Event, frozen=True):
+    """Answers are to be audited: what is promised of them, and at which price of a check.
+
+    At most `error` of the answers are wrong, with risk `risk`, of which each audit has the share
+    that stands here.
+    """
+
+    kind = "audit planned"
+
+    error: float
+    risk: float
+    price: float
+    shares: tuple[float, ...]
+
+
+class Audited(Event, frozen=True):
+    """Where an audit of the answers stands.
+
+    Attributes
+    ----------
+    number
+        Of the audit, 0 the first.
+    file
+        Its own journal, beside that of the collection; empty where it is in memory.
+    commitment
+        Digest of its beginning.
+    tasks
+        Answers that it is about: all but those that an expert has labelled in audits before.
+    checks, errors
+        Tasks that were checked, and wrong answers among them.
+    bound
+        How many answers may be wrong still.
+    stage
+        Where it ends it has certified what was planned, or was given up for more labels.
+    """
+
+    kind = "audited"
+
+    number: Count
+    file: str
+    commitment: str
+    tasks: Count
+    checks: Count
+    errors: Count
+    bound: Count
+    stage: Stage
+
 
 class Past(Event, frozen=True):
     """What a collection had come to before this log of it begins.
@@ -24,7 +74,8 @@ class Past(Event, frozen=True):
     Rows are whole numbers of 64 bits, little end first: labels as (task, worker, class) in order of
     arrival, `record` of them (labels, and gold labels) at no cost; pairs as (gold, task, worker).
     `away` are workers who left, and the labels they could still give; `policy` is the policy's own
-    state, as JSON; `forgotten` are workers whose names are no more.
+    state, as JSON; `forgotten` are workers whose names are no more; `plan` and `audits` are of the
+    audits of its answers, the last event of each.
     """
 
     kind = "past"
@@ -40,6 +91,8 @@ class Past(Event, frozen=True):
     policy: str
     halted: Halt = ""
     forgotten: tuple[Count, ...] = ()
+    plan: AuditPlanned | None = None
+    audits: tuple[Audited, ...] = ()
 
 
 class Opened(Event, frozen=True):
@@ -223,6 +276,8 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         Reworded,
         RefitBegun,
         RefitTaken,
+        AuditPlanned,
+        Audited,
         Undone,
     ),
 )

@@ -11,6 +11,8 @@ from workbench.base.state import Id, Label
 from workbench.collection.events import (
     Arrived,
     Asked,
+    Audited,
+    AuditPlanned,
     Changed,
     Forgotten,
     GivenUp,
@@ -96,6 +98,8 @@ def in_words(event: Event, names: Names) -> str:
             words = f"{names.worker(event.worker)}: {pairs}"
         case Reworded():
             words = ", ".join(names.task(gold, at) for gold, at in event.tasks)
+        case AuditPlanned() | Audited():
+            words = _of_audit(event)
         case Halted():
             words = event.state or "asking again"
         case Joined() | Left() | Forgotten():
@@ -112,3 +116,13 @@ def in_words(event: Event, names: Names) -> str:
         case Undone():
             words = f"events {event.first} to {event.last}"
     return words
+
+
+def _of_audit(event: AuditPlanned | Audited) -> str:
+    """What is promised, or where an audit stands."""
+    if isinstance(event, AuditPlanned):
+        return f"at most {event.error:g} wrong, risk {event.risk:g}, {event.price:g} a check"
+    return (
+        f"audit {event.number + 1} {event.stage}: {event.checks} checks, {event.errors} wrong "
+        f"answers, {event.bound} more at most"
+    )

@@ -22,6 +22,8 @@ from workbench.collection import POLICIES
 from workbench.collection.events import (
     Arrived,
     Asked,
+    Audited,
+    AuditPlanned,
     Changed,
     Forgotten,
     GivenUp,
@@ -67,6 +69,8 @@ class Running:
         Workers whose names are no more.
     refit
         A fit of what the policy believes that was begun, and is not taken yet.
+    plan, audits
+        What is promised of the answers, None so far; and where each audit of them stands.
 
     Raises
     ------
@@ -82,6 +86,8 @@ class Running:
         self.halted: Halt = ""
         self.forgotten: set[int] = set()
         self.refit: Refit | None = None
+        self.plan: AuditPlanned | None = None
+        self.audits: dict[int, Audited] = {}
         self._asked_in_vain: set[Asked] = set()
         past = opened.past
         if past is None:
@@ -97,6 +103,7 @@ class Running:
         self.missed = {(gold, task, worker) for gold, task, worker in _rows(past.missed).tolist()}
         self.away = dict(past.away)
         self.halted, self.forgotten = past.halted, set(past.forgotten)
+        self.plan, self.audits = past.plan, {audit.number: audit for audit in past.audits}
         self._lay_out(record, labels, past.spent, past.gold_spent, past.policy)
 
     def opened(self) -> Opened:
@@ -119,6 +126,8 @@ class Running:
             policy=json.dumps(self.policy.state()),
             halted=self.halted,
             forgotten=tuple(sorted(self.forgotten)),
+            plan=self.plan,
+            audits=tuple(self.audits.values()),
         )
         return Opened(self.setup, tuple(self.names), (), (), past)
 
@@ -279,7 +288,9 @@ class Running:
                 self._taken_back(event)
             case Changed():
                 self._changed(event)
-            case Halted() | Forgotten() | Reworded() | RefitBegun() | RefitTaken():
+            case Halted() | Forgotten() | Reworded():
+                self._noted(event)
+            case RefitBegun() | RefitTaken() | AuditPlanned() | Audited():
                 self._noted(event)
             case _:
                 raise InputError(f"{type(event).__name__} is nothing that happens in a collection")
@@ -288,7 +299,7 @@ class Running:
             self.ledger.left[place] = 0
         return None
 
-    def _noted(self, event: Halted | Forgotten | Reworded | RefitBegun | RefitTaken) -> None:
+    def _noted(self, event: Event) -> None:
         """Take what changes no label."""
         if isinstance(event, Halted):
             self.halted = event.state
@@ -299,6 +310,10 @@ class Running:
         elif isinstance(event, RefitTaken) and self.refit is not None:
             refit, self.refit = self.refit, None
             self.policy.adopt(refit.fitted())
+        elif isinstance(event, AuditPlanned):
+            self.plan = event
+        elif isinstance(event, Audited):
+            self.audits[event.number] = event
 
     def _told(self, event: Told) -> None:
         worker, waiting = event.worker, self.waiting.get(event.worker, {})
