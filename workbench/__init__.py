@@ -75,6 +75,9 @@ if TYPE_CHECKING:
         audit as audit,
     )
     from workbench.api import (
+        audit_collection as audit_collection,
+    )
+    from workbench.api import (
         check as check,
     )
     from workbench.api import (
@@ -151,6 +154,7 @@ __all__ = [
     "TypedProblem",
     "aggregate",
     "audit",
+    "audit_collection",
     "check",
     "collect",
     "compare",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.api.checking import check
     from workbench.api.climbing import ladder
     from workbench.api.collecting import KnownTasks, collect
+    from workbench.api.collection_audit import audit_collection
     from workbench.api.comparing import SampleOptions, compare
     from workbench.api.converting import convert
     from workbench.api.hiring import HiringOptions, hire
@@ -50,6 +51,7 @@ __all__ = [
     "TypedProblem",
     "aggregate",
     "audit",
+    "audit_collection",
     "check",
     "collect",
     "compare",
@@ -96,6 +98,7 @@ _PLACES = {
     "TypedProblem": "crowd_models",
     "aggregate": "workbench.api.labelling",
     "audit": "workbench.api.auditing",
+    "audit_collection": "workbench.api.collection_audit",
     "check": "workbench.api.checking",
     "collect": "workbench.api.collecting",
     "compare": "workbench.api.comparing",

@@ -21,6 +21,7 @@ from workbench.crowd.reading import as_text, is_missing, open_table
 from workbench.crowd.tables import column, read_gold
 
 if TYPE_CHECKING:
+    from workbench.auditing.loop import Coin, Spending
     from workbench.auditing.record import AuditRecord
     from workbench.auditing.strata import Strata
 
@@ -168,6 +169,12 @@ class Auditor:
                 )
             words[as_text(task)] = word
         self._record.hear(words)
+
+    def next_coin(self, number: int, risk: float, spending: Spending) -> Coin:
+        """Say whether a check or labels are cheaper now; see `workbench.auditing.loop`."""
+        from workbench.auditing.loop import next_coin
+
+        return next_coin(self._record.state, number, risk, spending)
 
     def bound(self) -> float:
         """Largest share of the answers that may still be wrong, at confidence 1 − α."""

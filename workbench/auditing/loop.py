@@ -51,6 +51,8 @@ def risk_of(number: int, risk: float) -> float:
 
 def error_of_rest(error: float, tasks: int, rest: int) -> float:
     """Give ε′ at which as many of the rest may be wrong as of all: ⌊ε′ rest⌋ = ⌊ε tasks⌋."""
+    if rest == tasks:
+        return error
     return min((most_wrong(error, tasks) + 0.5) / rest, 1.0 - 1e-9)
 
 

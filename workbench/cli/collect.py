@@ -56,6 +56,8 @@ CAPACITY = options.text("--capacity", "N|CSV")
 @POLICY
 @COSTS
 @GROUPS
+@options.number("--audit")
+@options.number("--risk", default=0.05)
 @options.flag("--arrivals")
 @options.path("--out", "One row a task: task, label, confidence, closed; a .csv.", ".csv")
 @options.path("--plot", "Picture of cost and error, a .png.", ".png")
@@ -287,6 +289,49 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
         show(table.to_csv(index=False).rstrip("\n"))
     else:
         show(f"written: {out}")
+    return 0
+
+
+@options.command(
+    "workbench collect audit labels.sqlite --price 10",
+    "workbench collect audit labels.sqlite --out answers.csv",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+    of=("collection_audit:audit_collection",),
+)
+@STORE
+@options.number("--price")
+@options.number("--error")
+@options.number("--risk")
+@options.flag("--now", "Begin the audit though workers would be asked more.")
+@options.path("--out", "The answers, as the expert corrected them, a .csv.", ".csv")
+def audit(
+    store: Path,
+    price: float | None,
+    error: float | None,
+    risk: float | None,
+    now: bool,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Prove by an expert's checks how many answers are wrong, and say where the next coin goes.
+
+    Once workers are asked no more the answers are fixed, and an audit of them begins in a file
+    beside STORE: use it with `workbench audit`. Where more labels seem cheaper than the checks to
+    come, workers are asked again, and another audit follows. Run it again after labels, or checks.
+    """
+    from workbench.api import audit_collection
+
+    loop = audit_collection(_open(store), price, error, risk, origin="command")
+    step = loop.go_on(now)
+    files = {} if out is None else {out: as_csv(loop.answers(), out)}
+    write_files(files)
+    if as_json:
+        emit({**loop.to_dict(), "next": step})
+        return 0
+    lines = [loop.summary(), loop.next_step(step)]
+    show("\n".join([*lines, *(f"written: {path}" for path in files)]))
     return 0
 
 

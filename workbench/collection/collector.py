@@ -1004,12 +1004,16 @@ class Collector(Saveable[CollectorState]):
         return self._now.halted
 
     def asks_more(self) -> bool:
-        """Say whether anybody would be asked something now; open questions count, unless halted."""
+        """Say whether anybody would be asked something now, unless the collection is halted.
+
+        Open questions count, and so do newcomers who may still come while tasks are open.
+        """
         with self._log.view() as view:
             running = replayed(view)
         if running.halted:
             return False
-        if running.waiting:
+        places = len(running.setup.hands) - len(running.names)
+        if running.waiting or (places and not running.policy.belief().closed.all()):
             return True
         asked = running.ask(None, None, None)
         return asked is not None and bool(asked.asks)
@@ -1029,6 +1033,16 @@ class Collector(Saveable[CollectorState]):
                 ended = before is not None and before.stage != "under way"
                 if event != before and not ended and (not before or event.checks >= before.checks):
                     turn.apply(event)
+
+    @property
+    def path(self) -> Path | None:
+        """The journal that keeps it; None in memory."""
+        return None if self._log.path is None else Path(self._log.path)
+
+    @property
+    def goal(self) -> float | None:
+        """ε, the error that each task may have, as it is asked now."""
+        return self._now.setup.epsilon
 
     @property
     def audit_plan(self) -> AuditPlanned | None:

@@ -98,8 +98,6 @@ def in_words(event: Event, names: Names) -> str:
             words = f"{names.worker(event.worker)}: {pairs}"
         case Reworded():
             words = ", ".join(names.task(gold, at) for gold, at in event.tasks)
-        case AuditPlanned() | Audited():
-            words = _of_audit(event)
         case Halted():
             words = event.state or "asking again"
         case Joined() | Left() | Forgotten():
@@ -113,15 +111,19 @@ def in_words(event: Event, names: Names) -> str:
             words = ", ".join(f"{term} {getattr(event, term)}" for term in terms)
         case RefitBegun() | RefitTaken():
             words = f"by {event.labels} labels"
-        case Undone():
-            words = f"events {event.first} to {event.last}"
+        case _:
+            words = _of_history(event)
     return words
 
 
-def _of_audit(event: AuditPlanned | Audited) -> str:
-    """What is promised, or where an audit stands."""
+def _of_history(event: Event) -> str:
+    """What is said of other events: undone, audited."""
+    if isinstance(event, Undone):
+        return f"events {event.first} to {event.last}"
     if isinstance(event, AuditPlanned):
         return f"at most {event.error:g} wrong, risk {event.risk:g}, {event.price:g} a check"
+    if not isinstance(event, Audited):
+        return ""
     return (
         f"audit {event.number + 1} {event.stage}: {event.checks} checks, {event.errors} wrong "
         f"answers, {event.bound} more at most"

@@ -288,9 +288,15 @@ class Running:
                 self._taken_back(event)
             case Changed():
                 self._changed(event)
-            case Halted() | Forgotten() | Reworded():
-                self._noted(event)
-            case RefitBegun() | RefitTaken() | AuditPlanned() | Audited():
+            case (
+                Halted()
+                | Forgotten()
+                | Reworded()
+                | RefitBegun()
+                | RefitTaken()
+                | AuditPlanned()
+                | Audited()
+            ):
                 self._noted(event)
             case _:
                 raise InputError(f"{type(event).__name__} is nothing that happens in a collection")
