@@ -100,7 +100,7 @@ class AuditedRehearsal:
             raise InputError("`audit`: in a rehearsal gold is the expert: give gold for some tasks")
 
     def _batch(self, halvings: int) -> Batch | None:
-        from workbench.auditing.loop import Batch
+        from workbench.auditing.loop import batch_of
 
         collected = self._collect(self.collected, halvings)
         if collected is None:
@@ -109,11 +109,9 @@ class AuditedRehearsal:
         classes = list(range(len(self._pool.classes)))
         tasks, counts = list(range(len(self._pool.tasks))), collected.ledger.counts
         table = answer_table(collected.belief, counts, tasks, classes, self._seed)
-        label, truth = table["label"].to_numpy()[self.known], self._answers.truth[self.known]
-        unanswered = table["label"].isna().to_numpy()[self.known]
-        confidence = table["confidence"].to_numpy()[self.known]
-        believed = np.where(unanswered, 1.0 - 1.0 / len(classes), 1.0 - confidence)
-        return Batch(label != truth, believed, unanswered, float(collected.ledger.spent))
+        table = table.iloc[self.known]
+        truth, spent = self._answers.truth[self.known], float(collected.ledger.spent)
+        return batch_of(table["label"], table["confidence"], truth, len(classes), spent)
 
     def run(self, error: float, risk: float, price: float) -> tuple[Audited, LoopRun]:
         """Collect and audit until an audit certifies."""

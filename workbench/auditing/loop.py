@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.auditing.design import LEAST_EVIDENCE, MIXTURE, due
 from workbench.auditing.draws import new_seed, point
@@ -34,9 +35,9 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 SHARES = (0.7, 0.2, 0.1)
 """Of α, for each of the audits that there are at most."""
-HALVINGS = (1, 2, 3)
+HALVINGS = (1, 2, 3, 4, 5, 6)
 """Times that labels may halve the error before the next audit."""
-MOST_HALVINGS = 8
+MOST_HALVINGS = 10
 """Of the error believed, in all."""
 GAIN = 0.8
 """Share of the cost of going on with an audit below which giving it up pays."""
@@ -154,6 +155,16 @@ class Batch(NamedTuple):
     believed: FloatArray
     unanswered: BoolArray
     spent: float
+
+
+def batch_of(
+    label: ArrayLike, confidence: ArrayLike, truth: ArrayLike, classes: int, spent: float
+) -> Batch:
+    """Make a batch of answers, None or a class, and what is believed of them."""
+    label = np.asarray(label, dtype=object)
+    unanswered = np.array([answer is None for answer in label.tolist()], dtype=bool)
+    believed = np.where(unanswered, 1.0 - 1.0 / classes, 1.0 - np.asarray(confidence))
+    return Batch(label != np.asarray(truth), believed, unanswered, spent)
 
 
 @dataclass(frozen=True)

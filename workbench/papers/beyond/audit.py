@@ -14,6 +14,13 @@ A run ends where the promise has become true by correction: nothing can be false
 an expert. Beside it tasks drawn evenly: the prior–posterior ratio and ALPHA, looked at after every
 check; `fixed`, the least number of draws, chosen with the truth in hand, that suffices with 80 %
 power; and the fluid limit, with the rates of all bins known.
+
+`share`: how much of these answers is certified after so many checks, those believed right first,
+and how much by fixed-sequence tests of that many even draws, looked at once; both begin with the
+part that has three tenths of the tasks.
+
+`loop`: labels and checks of a simulated crowd (`collect-simulated`), until what is certified holds
+or does not: until-trusted collects, and the next coin goes where it seems to certify sooner.
 """
 
 from __future__ import annotations
@@ -27,16 +34,26 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from workbench.aggregation.ebcc import ebcc
+from workbench.auditing.draws import new_seed, point
+from workbench.auditing.loop import Batch, batch_of, rehearse_loop
 from workbench.auditing.plan import fluid_plan
+from workbench.auditing.selective import FIRST, SelectiveState
 from workbench.auditing.simulation import rehearse
 from workbench.auditing.state import most_wrong
-from workbench.auditing.strata import stratify
+from workbench.auditing.strata import Strata, stratify
 from workbench.auditing.uniform import SCHEMES, uniform_checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
+from workbench.collection import POLICIES
+from workbench.collection.answers import Collected
+from workbench.collection.answers import rehearse as collect
+from workbench.collection.policy import Goal, answer_table
 from workbench.crowd.datasets import load
 from workbench.crowd.votes import Votes
+from workbench.papers.beyond.collect_simulated import CROWDS as SIMULATED
+from workbench.papers.beyond.collect_simulated import crowd_of
+from workbench.papers.beyond.ordinary_crowds import ORDINARY
 from workbench.studies.analysis import ended, ended_well
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
@@ -56,18 +73,18 @@ CROWDS = (
     "web",
     "zencrowd_us",
 )
+QUESTIONS = ("promise", "cost", "share", "loop")
 TUNED = ("rte", "sentence_polarity", "sp_amt")
 """Crowds on which the settings were chosen."""
 POWER = 0.8
-FEW = 50
-"""Checks of the best even scheme below which a row is told apart."""
+LOOKS = (100, 200, 400)
+"""Checks after which shares are compared."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run the audits of one setting."""
-    if params["question"] == "promise":
-        return _promise(params, streams)
-    return _cost(params, streams)
+    questions = {"promise": _promise, "cost": _cost, "share": _share, "loop": _loop}
+    return questions[str(params["question"])](params, streams)
 
 
 def _promise(params: Params, streams: Streams) -> Record:
@@ -174,6 +191,117 @@ def _cost(params: Params, streams: Streams) -> Record:
     }
 
 
+def _share(params: Params, streams: Streams) -> Record:
+    error, risk, runs = (float(params["error"]), float(params["risk"]), int(params["runs"]))
+    belief, wrong = answered(str(params["data"]), params["labels"], 1)
+    strata = stratify(belief, np.zeros(len(wrong), dtype=bool))
+    rng = stream(streams.method(), "even draws")
+    ours = np.array([_shares_after(strata, wrong, error, risk, seed) for seed in range(runs)])
+    record: dict[str, float] = {"tasks": len(wrong), "wrong": int(wrong.sum()), "audits": runs}
+    for place, most in enumerate(LOOKS):
+        even = [fixed_sequence(strata, wrong, most, error, risk, rng) for _ in range(runs)]
+        record |= {
+            f"share_{most}": float(ours[:, place].mean()),
+            f"se_{most}": float(ours[:, place].std(ddof=1) / math.sqrt(runs)),
+            f"even_{most}": float(np.mean(even)),
+        }
+    return {**record, "false": int(ours[:, -1].sum())}
+
+
+def _shares_after(
+    strata: Strata, wrong: BoolArray, error: float, risk: float, seed: int
+) -> list[float]:
+    """Share certified after each number of checks, and whether any was certified falsely."""
+    state, secret = SelectiveState(strata, error, risk, 1.0), new_seed(seed)
+    shares, false = [], False
+    for most in LOOKS:
+        while not state.ended and len(state.draws) < most:
+            drawn = state.draw(point(secret, len(state.draws)))
+            state.hear(len(state.draws) - 1, bool(wrong[drawn.task]))
+            inside = state.in_share()
+            false |= bool(wrong[inside].sum() > most_wrong(error, int(inside.sum())))
+        shares.append(state.certified_tasks / state.tasks)
+    return [*shares, float(false)]
+
+
+def fixed_sequence(
+    strata: Strata,
+    wrong: BoolArray,
+    most: int,
+    error: float,
+    risk: float,
+    rng: np.random.Generator,
+) -> float:
+    """Give the share that tests part by part certify of so many even draws.
+
+    Each is exact: at most risk are so few errors if one more is wrong than may be.
+    """
+    tasks, size = len(wrong), np.cumsum(strata.size)
+    drawn = rng.permutation(tasks)[:most]
+    bins = len(size)
+    heard = np.cumsum(np.bincount(strata.bin[drawn], minlength=bins))
+    finds = np.cumsum(np.bincount(strata.bin[drawn], wrong[drawn], bins))
+    allowed = np.array([most_wrong(error, int(tasks_in)) for tasks_in in size])
+    few = hypergeom.cdf(finds, size, np.minimum(allowed + 1, size), heard) <= risk
+    shown = (finds <= allowed) & (few | (finds + size - heard <= allowed))
+    share = 0.0
+    for part in np.flatnonzero(size >= FIRST * tasks).tolist():
+        if not shown[part]:
+            break
+        share = float(size[part] / tasks)
+    return share
+
+
+def _loop(params: Params, streams: Streams) -> Record:
+    rows = []
+    for number in range(int(params["runs"])):
+        crowd, policy = streams.instance.spawn(number + 1)[number], streams.method(f"set {number}")
+        rows.append(_audited_set(params, crowd, int(policy.generate_state(1)[0])))
+    misses = sum(row.pop("misses") for row in rows)
+    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    return {"sets": len(rows), "misses": int(misses), **means}
+
+
+def _audited_set(params: Params, crowd: np.random.SeedSequence, seed: int) -> dict[str, float]:
+    """Collect and audit one set of answers."""
+    error, price = float(params["error"]), float(params["price"])
+    terms = {"capacity": 200, "gold": 0, **params}
+    _, pool, answers = crowd_of(terms, np.random.default_rng(crowd))
+    policy, classes = POLICIES["until-trusted"].call, len(pool.classes)
+    collected: list[Collected] = []
+
+    def buy(halvings: int) -> Batch | None:
+        ledger = collected[-1].ledger if collected else None
+        many = len(ledger.labels) if ledger is not None else 0
+        goal = Goal(error / 2.0**halvings)
+        end = collect(policy, pool, answers, goal, seed=seed, ledger=ledger)
+        collected.append(end)
+        if len(end.ledger.labels) == many:
+            return None
+        places = list(range(len(answers.truth)))
+        table = answer_table(end.belief, end.ledger.counts, places, list(range(classes)), seed)
+        spent = float(end.ledger.spent)
+        return batch_of(table["label"], table["confidence"], answers.truth, classes, spent)
+
+    guess = 1.0 - 1.0 / classes
+    run = rehearse_loop(
+        buy, error=error, risk=float(params["risk"]), check=price, guess=guess, seed=seed
+    )
+    before = run.batch.wrong
+    return {
+        "misses": float(not run.holds),
+        "allowed": float(run.most),
+        "left": float(run.wrong),
+        "wrong_before": float(before.mean()),
+        "believed": float(run.batch.believed.mean()),
+        "bought": run.batch.spent,
+        "checks": float(run.checks),
+        "corrected": float((before & run.checked).sum()),
+        "given_up": float(len(run.audits) - 1),
+        "cost": run.batch.spent + price * run.checks,
+    }
+
+
 def fixed_sample(tasks: int, wrong: int, most: int, risk: float) -> int:
     """Give the least number of even draws that certifies with 80 % power, the truth known."""
 
@@ -206,6 +334,15 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         table = costs(cost)
         tables["Checks until the certificate"] = table
         findings += _cost_findings(table)
+    shares = trials[trials["question"] == "share"]
+    if len(shares):
+        table = certified_shares(shares)
+        tables["Share certified after so many checks"] = table
+        findings.append(_share_finding(table))
+    loops = trials[trials["question"] == "loop"]
+    if len(loops):
+        tables["Labels and checks until certified"] = loops_by_crowd(loops)
+        findings.append(_loop_finding(loops))
     return Analysis(tuple(findings), tables)
 
 
@@ -258,13 +395,48 @@ def _cost_findings(table: pd.DataFrame) -> list[str]:
     return lines
 
 
+def certified_shares(trials: pd.DataFrame) -> pd.DataFrame:
+    """One row a crowd: shares after each number of checks, ours and by even draws."""
+    names = [f"{kind}_{most}" for most in LOOKS for kind in ("share", "se", "even")]
+    return trials[["data", "labels", "error", "tasks", "wrong", "audits", "false", *names]]
+
+
+def _share_finding(table: pd.DataFrame) -> str:
+    below = {
+        most: int((table[f"share_{most}"] + 2 * table[f"se_{most}"] < table[f"even_{most}"]).sum())
+        for most in LOOKS
+    }
+    said = ", ".join(f"{crowds} after {most}" for most, crowds in below.items())
+    return (
+        f"Shares of {len(table)} crowds: {table['false'].sum()} of {table['audits'].sum()} audits "
+        f"certified one falsely. Below even draws by two standard errors: {said} checks."
+    )
+
+
+def loops_by_crowd(trials: pd.DataFrame) -> pd.DataFrame:
+    """One row a crowd and a price: sets, those that miss their promise, and means over sets."""
+    means = ["wrong_before", "believed", "left", "bought", "checks", "corrected", "given_up"]
+    return trials[["crowd", "price", "error", "sets", "misses", *means, "cost"]]
+
+
+def _loop_finding(trials: pd.DataFrame) -> str:
+    sets, misses, risk = trials["sets"].sum(), trials["misses"].sum(), trials["risk"].iloc[0]
+    return (
+        f"In the loop {misses} of {sets} certified sets miss their promise (α = {risk:g}), with "
+        f"{trials['wrong_before'].mean():.3f} wrong before the checks where "
+        f"{trials['believed'].mean():.3f} was believed."
+    )
+
+
 ERRORS = [0.02, 0.05, 0.1]
+KINDS = ["half .8", "half .7", "spammers", "uniform", "drift", *ORDINARY]
+"""Crowds of the loop."""
 STUDY = Study(
     name="audit",
     title="The audit: false certificates, and checks",
     source="beyond the papers: Stark (2023), Waudby-Smith and Ramdas (2020), Shekhar et al. (2023)",
     parameters={
-        "question": Parameter(str, "promise", "what is asked", choices=("promise", "cost")),
+        "question": Parameter(str, "promise", "what is asked", choices=QUESTIONS),
         "tasks": Parameter(int, 200, "n, promise", least=10, most=10**6),
         "error": Parameter(float, 0.1, "ε", least=1e-6, most=0.9),
         "risk": Parameter(float, 0.05, "α", least=1e-9, most=0.5),
@@ -273,6 +445,9 @@ STUDY = Study(
         "data": Parameter(str, None, "crowd, cost", choices=CROWDS, optional=True),
         "labels": Parameter(int, None, "labels of each task; all", least=1, optional=True),
         "runs": Parameter(int, 3000, "audits of a trial", least=2),
+        "crowd": Parameter(str, None, "crowd, loop", choices=SIMULATED, optional=True),
+        "workers": Parameter(int, None, "workers, loop", least=2, optional=True),
+        "price": Parameter(float, None, "of a check, in labels, loop", least=0.0, optional=True),
     },
     sizes={
         "smoke": Size(
@@ -282,6 +457,15 @@ STUDY = Study(
                     "excess": ["one", "quarter"],
                     "belief": ["flat", "adversarial"],
                     "runs": [50],
+                },
+                {
+                    "question": ["loop"],
+                    "crowd": ["one is copied"],
+                    "tasks": [30],
+                    "workers": [12],
+                    "price": [3.0],
+                    "error": [0.1],
+                    "runs": [2],
                 },
             ),
             1,
@@ -309,11 +493,28 @@ STUDY = Study(
                     "error": [0.05, 0.1, 0.15, 0.2],
                     "runs": [200],
                 },
+                {
+                    "question": ["share"],
+                    "data": list(CROWDS),
+                    "labels": [3],
+                    "error": [0.1],
+                    "runs": [200],
+                },
+                {
+                    "question": ["loop"],
+                    "crowd": KINDS,
+                    "tasks": [100],
+                    "workers": [40],
+                    "price": [5.0],
+                    "error": [0.05],
+                    "runs": [40],
+                },
             ),
             1,
         ),
     },
     trial=trial,
     analyse=analyse,
+    version=2,
     deadline=None,
 )
