@@ -50,19 +50,21 @@ def walk(audit, errors, chance=1.0):
             yield from walk(follower, errors, chance * float(now.q[bin_]))
 
 
-@pytest.mark.parametrize(("sizes", "sure"), [((1, 1, 1), 0), ((2, 1), 0), ((1, 1, 1), 1)])
-def test_no_part_is_shown_falsely_beyond_the_risk(sizes, sure, monkeypatch):
+@pytest.mark.parametrize(
+    ("sizes", "sure", "first"),
+    [((1, 1, 1), 0, 0.1), ((2, 1), 0, 0.1), ((1, 1, 1), 1, 0.1), ((1, 1, 1), 0, 0.6)],
+)
+def test_no_part_is_shown_falsely_beyond_the_risk(sizes, sure, first, monkeypatch):
     """And the evidence against each part has mean 1 where as many are wrong as is tested."""
-    monkeypatch.setattr(selective, "FIRST", 0.1)
+    monkeypatch.setattr(selective, "FIRST", first)
+    monkeypatch.setattr(selective, "OWN_RISK", (0.5, 0.5))
     audit = made_state(sizes, sure, error=0.34, risk=0.4)
     for errors in error_sets(audit):
         wrong = np.array([sum(errors[: int(size)]) for size in audit._size])
         false, total, mean = 0.0, 0.0, np.zeros(len(wrong))
         for chance, end in walk(audit, errors):
             total += chance
-            inside = end.in_share()
-            size = int(inside.sum())
-            false += chance * (sum(np.array(errors)[inside]) > most_wrong(0.34, size))
+            false += chance * bool((end._refuted & (wrong > end._most)).any())
             mean += chance * np.exp(bets.mixed(end._part_products))
         assert total == pytest.approx(1.0, abs=1e-12)
         assert false <= 0.4
@@ -93,6 +95,26 @@ def test_false_certificates_are_few(belief):
         inside = audit.in_share()
         false += wrong[inside].sum() > most_wrong(error, int(inside.sum()))
     assert false / runs <= risk + 2 * math.sqrt(risk * (1 - risk) / runs)
+
+
+def test_parts_hand_their_share_of_the_risk_on():
+    audit = made_state((20, 30, 30, 20), error=0.3, risk=0.05)
+    own, sizes = selective.OWN_RISK, audit._size.tolist()
+    assert sizes == [20, 50, 80, 100]
+    assert audit._starts == (0, 1)
+
+    def risks(*shown):
+        audit._refuted[:] = np.isin(np.arange(4), shown)
+        return np.exp(math.log(1 / 0.05) - audit._needs()).tolist()
+
+    assert risks() == pytest.approx([own[0], own[1], 0, 0])
+    assert risks(0) == pytest.approx([own[0], 1, 0, 0])
+    assert risks(1) == pytest.approx([own[0], own[1], own[1], 0])
+    assert risks(0, 1, 2) == pytest.approx([own[0], 1, 1, 1])
+    # Of parts that are not shown, each has its own: together no more than the whole.
+    for shown in ((), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1)):
+        rest = [risk for part, risk in enumerate(risks(*shown)) if part not in shown]
+        assert sum(rest) <= 1 + 1e-12
 
 
 def test_what_is_certified_holds_and_the_rest_is_the_rest():

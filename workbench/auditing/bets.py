@@ -47,7 +47,7 @@ EVEN = 0.3
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 
 
-def chances(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
+def chances(rate: FloatArray, left: FloatArray, sure: BoolArray, even: float = EVEN) -> FloatArray:
     """Give q: mostly by the standard deviation of what a check says; 0 where the error is sure.
 
     Parameters
@@ -58,14 +58,16 @@ def chances(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
         Tasks of the bin that are left, shape (…, bins).
     sure
         Bins whose tasks are wrong for certain (no answer), shape (bins,).
+    even
+        Share of the draws that is even over the tasks left.
     """
     testable = np.where(sure, 0.0, left)
     spread = np.sqrt(rate * (1.0 - rate))
     spreads = (testable * spread).sum(axis=-1, keepdims=True)
     tasks = testable.sum(axis=-1, keepdims=True)
     none = tasks == 0
-    most = (1.0 - EVEN) * spread / np.where(none, 1.0, spreads)
-    return np.where(sure | none, 0.0, most + EVEN / np.where(none, 1.0, tasks))
+    most = (1.0 - even) * spread / np.where(none, 1.0, spreads)
+    return np.where(sure | none, 0.0, most + even / np.where(none, 1.0, tasks))
 
 
 def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:

@@ -51,7 +51,8 @@ WEIGHTS = [*((1.0 - OWN) * w / sum(NEAR) for w in NEAR), OWN]
 LEAST_REACH, EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.3, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 2.0
-FIRST, NEAREST, REACH = 0.3, 0.4, 100.0
+SMALL, FIRST, OWN_RISK = 0.1, 0.3, (0.1, 0.9)
+NEAREST, PART_EVEN, REACH = 0.3, 0.8, 100.0
 HALVINGS, NEWTON_WORLD, PRICE, WORTH = 10, 4, (1e-6, 30.0), (1e-8, 30.0)
 
 
@@ -555,7 +556,7 @@ class Parts(Audit):
         self.share = start["share"]
         sizes = [float(len(urn)) for urn in self.urns]
         whole_ = [sum(sizes[: b + 1]) for b in range(len(sizes))]
-        least = min(FIRST, self.share) * self.tasks
+        least = min(SMALL, self.share) * self.tasks
         self.ends = [b for b, size in enumerate(whole_) if size >= least]
         self.size = [whole_[b] for b in self.ends]
         self.allowed = [
@@ -565,6 +566,8 @@ class Parts(Audit):
         self.finds_in, self.drawn_in = [0.0] * len(self.ends), [0.0] * len(self.ends)
         self.corrected_in = [0.0] * len(self.ends)
         self.refuted = [n <= k for n, k in zip(self.size, self.allowed, strict=True)]
+        least = min(FIRST, self.share) * self.tasks
+        self.main = next(d for d, size in enumerate(self.size) if size >= least)
         self.looks: list[dict[str, Any]] = []
         self.parts = 0
         self.advance()
@@ -573,22 +576,38 @@ class Parts(Audit):
         """None: a part is of answers as they were."""
         return [False] * len(left), 0.0, 0.0
 
+    def nexts(self) -> list[int]:
+        """Parts that could be shown next."""
+        return sorted({self.parts, max(self.parts, self.main)})
+
+    def needs(self, d: int) -> float:
+        """What the evidence of a part is to reach, by its share of the risk."""
+        own = OWN_RISK[0] * (d == 0) + OWN_RISK[1] * (d == self.main)
+        while d and self.refuted[d - 1]:
+            d -= 1
+            own += OWN_RISK[0] * (d == 0) + OWN_RISK[1] * (d == self.main)
+        return self.need - math.log(min(own, 1.0)) if own else math.inf
+
     def aims(self, left: list[float], total: list[float]) -> tuple[int, int]:
-        """The first part to look at, and the farthest."""
-        first = farthest = -1
+        """The part to show next, and the farthest to look at."""
+        farthest, open_in, near = -1, [], []
         for d, end in enumerate(self.ends):
-            open_ = any(n and not s for n, s in zip(left[: end + 1], self.sure, strict=False))
-            if first < 0 and d >= self.parts and open_:
-                first = d
+            open_in.append(
+                any(n and not s for n, s in zip(left[: end + 1], self.sure, strict=False))
+            )
             rate = max(total[d] / self.size[d], 1e-9)
             asked = min((self.allowed[d] + 1) / self.size[d], 1 - 1e-9)
             gap = 0.0
             if rate < asked:
                 gap = rate * math.log(rate / asked)
                 gap += (1.0 - rate) * math.log((1.0 - rate) / (1.0 - asked))
-            if self.need <= gap * (REACH + sum(self.checked)):
-                farthest = d
-        require(first >= 0, "a draw when nothing was left to test")
+            near.append(self.need <= gap * (REACH + sum(self.checked)))
+            farthest = d if near[d] else farthest
+        nexts = [d for d in self.nexts() if open_in[d] and self.finds_in[d] <= self.allowed[d]]
+        hopeful = [d for d in nexts if near[d]]
+        some = [d for d in range(self.parts, len(self.ends)) if open_in[d]]
+        require(some, "a draw when nothing was left to test")
+        first = hopeful[-1] if hopeful else nexts[0] if nexts else some[0]
         return first, max(first, farthest)
 
     def look(self) -> dict[str, Any]:
@@ -609,7 +628,7 @@ class Parts(Audit):
             spreads = sum(left[b] * spread[b] for b in open_)
             tasks = sum(left[b] for b in open_)
             for b in open_:
-                chance[b] += weight * ((1.0 - EVEN) * spread[b] / spreads + EVEN / tasks)
+                chance[b] += weight * ((1.0 - PART_EVEN) * spread[b] / spreads + PART_EVEN / tasks)
         terms = []
         for d, end in enumerate(self.ends):
             open_ = [b for b in bins[: end + 1] if left[b] and not self.sure[b]]
@@ -667,10 +686,12 @@ class Parts(Audit):
         for d in range(len(self.ends)):
             if self.finds_in[d] <= self.allowed[d]:
                 few = self.finds_in[d] + self.size[d] - self.drawn_in[d] <= self.allowed[d]
-                enough = self.evidence(self.part_products[d]) >= self.need
-                self.refuted[d] = self.refuted[d] or few or enough
-        while self.parts < len(self.ends) and self.refuted[self.parts]:
-            self.parts += 1
+                self.refuted[d] = self.refuted[d] or few
+        for d in range(len(self.ends)):  # in their order: one that is shown hands its risk on
+            if self.finds_in[d] <= self.allowed[d] and not self.refuted[d]:
+                self.refuted[d] = self.evidence(self.part_products[d]) >= self.needs(d)
+            if self.refuted[d]:
+                self.parts = max(self.parts, d + 1)
         self.shown = self.certified_share()[0] >= self.share * self.tasks
         self.products = self.part_products[min(self.parts, len(self.ends) - 1)]
 

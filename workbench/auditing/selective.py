@@ -2,10 +2,14 @@
 
 Parts D_1 ⊂ D_2 ⊂ … are the bins in order of belief, fixed before the first draw. Of each the claim
 is "at most k_D = ⌊ε |D|⌋ of its answers are wrong", T_D ≤ k_D, of answers as they were: what is
-corrected later has no bearing on which claims are true. They are tested in their order, each at the
-whole α, and a part is certified once it and all before it are shown. A false certificate needs the
-first part whose claim is false to be shown, which happens with chance α at most: fixed-sequence
-testing (Angelopoulos et al. 2021, Learn then Test), at any time, for each test is a martingale.
+corrected later has no bearing on which claims are true. Two parts have a share of α of their own:
+the first with a tenth of the tasks has .1, the first with three tenths .9. A part is tested at its
+own share and that of the part before it, once that one is shown; each that is shown is certified.
+So a part is tested at the shares since the last that is not shown. As long as nothing false is
+shown, those of two parts whose claims are false are apart, for the first of the two is not shown:
+the chance that any of them is ever shown is the sum of their shares at most, and so α (the fallback
+procedure of Wiens and Dmitrienko 2005; with one share, the fixed sequence of Angelopoulos et al.
+2021, Learn then Test), at any time, for each test is a martingale.
 
 A draw counts for the parts that its task is in, by its chance q/M_D among their tasks, M_D = Σ q
 over those left: A_D = S_D + Σ_D r + (e − r) M_D/q has mean T_D given that the task is in D, so that
@@ -13,7 +17,7 @@ over those left: A_D = S_D + Σ_D r + (e − r) M_D/q has mean T_D given that th
 λ_D < 1/(Σ_D r + max_D (1 − r) M_D/q − (k_D + 1 − S_D)). Where q is 0 for a task left in D,
 λ_D is 0.
 
-Some of the draws look at the first part that is not shown, the others at the largest that could be
+Some of the draws look at the part that could be shown next, the others at the largest that could be
 shown by about as many checks as have been made, if the forecasts are right.
 """
 
@@ -31,10 +35,14 @@ from workbench.auditing.state import ROUNDING, AuditState, TaskDraw, most_wrong
 from workbench.auditing.strata import Strata
 from workbench.base.arrays import BoolArray, FloatArray
 
-FIRST = 0.3
-"""Share of the answers that the first part has at least."""
-NEAREST = 0.4
-"""Share of the draws that looks at the first part that is not shown."""
+SMALL, FIRST = 0.1, 0.3
+"""Shares of the answers that the two parts have at least which are tested without another."""
+OWN_RISK = (0.1, 0.9)
+"""Their shares of α."""
+NEAREST = 0.3
+"""Share of the draws that looks at the part that could be shown next."""
+EVEN = 0.8
+"""Share of the draws that is even, in the part that they look at."""
 REACH = 100.0
 """Checks that a part may take beyond those made so far, to be looked at."""
 
@@ -62,21 +70,25 @@ class SelectiveState(AuditState):
     Attributes
     ----------
     shown
-        How many parts are certified.
+        Number of the largest part that is certified, 0 where none is.
     """
 
     def __init__(self, strata: Strata, error: float, risk: float, share: float) -> None:
         super().__init__(strata, error, risk)
         self.share = share
         whole = np.cumsum(strata.size)
-        self._last_bin = np.flatnonzero(whole >= min(FIRST, share) * self.tasks)
+        self._last_bin = np.flatnonzero(whole >= min(SMALL, share) * self.tasks)
         self._size = whole[self._last_bin]
         self._most = np.array([most_wrong(error, int(size)) for size in self._size], dtype=float)
         self._inside: BoolArray = np.arange(len(whole)) <= self._last_bin[:, None]
         self._part_products = np.zeros((len(bets.WEIGHTS), len(self._size)))
         self._finds_in, self._drawn_in = np.zeros((2, len(self._size)))
         self._corrected_in = np.zeros(len(self._size))
-        self._refuted = self._size <= self._most
+        self._refuted: BoolArray = np.array(self._size <= self._most, dtype=np.bool_)
+        main = int(np.flatnonzero(self._size >= min(FIRST, share) * self.tasks)[0])
+        self._starts = (0, main)
+        self._own_risk = np.zeros(len(self._size))
+        np.add.at(self._own_risk, list(self._starts), OWN_RISK)
         self._terms: list[_Terms] = []
         self._now: _Terms | None = None
         self._history = [self.tasks]
@@ -98,8 +110,22 @@ class SelectiveState(AuditState):
         """Whether no draw is to come."""
         if self.certified or self.shown == len(self._size):
             return True
-        lost = self._finds_in[self.shown] > self._most[self.shown]
-        return bool(lost) or not (self._urns.left[~self.strata.sure] > 0).any()
+        lost = all(self._finds_in[part] > self._most[part] for part in self._nexts())
+        return lost or not (self._urns.left[~self.strata.sure] > 0).any()
+
+    def _nexts(self) -> list[int]:
+        """Parts that could be shown next: the one after the last, and one that needs no other."""
+        return sorted({self.shown, max(self.shown, self._starts[1])})
+
+    def _needs(self) -> FloatArray:
+        """Give what log K of each part is to reach, shape (parts,); infinite where it is no use."""
+        risk = np.zeros(len(self._size))
+        for part, own in enumerate(self._own_risk.tolist()):
+            risk[part] = own
+            if part and self._refuted[part - 1]:
+                risk[part] += risk[part - 1]
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.need - np.log(np.minimum(risk, 1.0)))
 
     @property
     def evidence(self) -> float:
@@ -132,9 +158,10 @@ class SelectiveState(AuditState):
         within = np.where(self._inside, left, 0.0)
         expected = bets.expected(now.rate, within, sure)
         first, farthest = self._aims(within, heard + expected)
-        q = NEAREST * self._inside[first] * bets.chances(now.rate, within[first], sure) + (
-            1.0 - NEAREST
-        ) * self._inside[farthest] * bets.chances(now.rate, within[farthest], sure)
+        q = np.zeros(len(left))
+        for part, weight in ((first, NEAREST), (farthest, 1.0 - NEAREST)):
+            chances = bets.chances(now.rate, within[part], sure, EVEN)
+            q = q + weight * self._inside[part] * chances
         self._now = terms = self._terms_of(now.rate, q, within, expected, heard)
         part = min(self.shown, len(self._size) - 1)
         return replace(
@@ -147,13 +174,17 @@ class SelectiveState(AuditState):
         )
 
     def _aims(self, within: FloatArray, total: FloatArray) -> tuple[int, int]:
-        """The first part that is not shown and has a task to test, and the one to aim at."""
+        """The part that is to be shown next and has a task to test, and the one to aim at."""
         testable = (within[:, ~self.strata.sure] > 0).any(axis=1)
-        first = int(np.flatnonzero(testable & (np.arange(len(total)) >= self.shown))[0])
         rate, asked = total / self._size, np.minimum((self._most + 1) / self._size, 1 - 1e-9)
         rate = np.maximum(rate, 1e-9)
         gap = np.where(rate < asked, _divergence(np.minimum(rate, asked), asked), 0.0)
         near = self.need <= gap * (REACH + self.checks)
+        alive = testable & (self._finds_in <= self._most)
+        nexts = [part for part in self._nexts() if alive[part]]
+        hopeful = [part for part in nexts if near[part]]
+        some = np.flatnonzero(testable & (np.arange(len(total)) >= self.shown))
+        first = hopeful[-1] if hopeful else nexts[0] if nexts else int(some[0])
         return first, max(first, int(np.flatnonzero(near)[-1]) if near.any() else 0)
 
     def _terms_of(
@@ -204,10 +235,14 @@ class SelectiveState(AuditState):
         """See which parts are shown by now."""
         alive = self._finds_in <= self._most
         exhausted = self._finds_in + self._size - self._drawn_in <= self._most
-        enough = bets.mixed(self._part_products) >= self.need + ROUNDING
-        self._refuted |= alive & (exhausted | enough)
-        while self.shown < len(self._size) and self._refuted[self.shown]:
-            self.shown += 1
+        evidence = bets.mixed(self._part_products)
+        self._refuted |= alive & exhausted
+        for _ in range(len(self._size)):  # one that is shown hands its risk on
+            fresh = alive & (evidence >= self._needs() + ROUNDING) & ~self._refuted
+            if not fresh.any():
+                break
+            self._refuted |= fresh
+        self.shown = int(np.flatnonzero(self._refuted)[-1]) + 1 if self._refuted.any() else 0
         self.certified = self.certified_tasks >= self.share * self.tasks
 
     def most_in_share(self) -> int:
