@@ -333,11 +333,11 @@ def collect(
         Labels of a task after which it is left as it is.
     audit
         Price of an expert's check. Once no more is asked the answers are fixed, and she checks
-        tasks that are drawn, until at most ε of all answers are wrong, whatever the crowd. Where
-        more labels seem cheaper than the checks to come, they are bought first, and another audit
-        draws anew. Here gold, or the simulated truth, is the expert: of tasks that have it.
+        tasks that are drawn, until at most epsilon of all answers are wrong, whatever the crowd.
+        Where more labels seem cheaper than the checks to come, they are bought first, and another
+        audit draws anew. Here gold, or the simulated truth, is the expert.
     risk
-        α, the chance at most that what the audits certify is false.
+        Chance at most that what the audits certify is false.
     seed
         Of the policy, the order, the choice of control tasks, and the audits' draws.
     progress

@@ -302,11 +302,12 @@ def audit_collection(
     collector
         A collection, with the goal `epsilon`.
     price
-        Of a check, in the money of labels.
-    error, risk
-        ε, the share of all answers that may be wrong in the end (the collection's own), and α
-        (.05), the chance at most that what is certified is false. What was said the first time
-        stays, and need not be said again.
+        Price of an expert's check, in the money of labels; the first time.
+    error
+        Share of all answers that may be wrong in the end, as was said the first time. [default:
+        the collection's epsilon]
+    risk
+        Chance at most that what is certified is false, as was said the first time. [default: 0.05]
     seed
         Of the audits' draws, for studies; from the operating system without.
     origin
