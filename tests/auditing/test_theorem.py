@@ -110,7 +110,7 @@ BROKEN = {
     "chances not of all that are left": ("chances", lambda *a, good: good(*a) * 0.97),
     "bets that know nothing of the past": (
         "chances",
-        lambda r, n, s, good: good(1 - r, n, s) * 1.02,
+        lambda r, n, s, e, good: good(1 - r, n, s, e) * 1.02,
     ),
 }
 
@@ -186,7 +186,7 @@ def random_bins(rng):
 def test_chances_sum_to_one_and_every_factor_is_positive_and_grows(seed):
     rng = np.random.default_rng(seed)
     rate, left, sure = random_bins(rng)
-    q = bets.chances(rate, left, sure)
+    q = bets.chances(rate, left, sure, bets.EVEN)
     assert (left * q).sum() == pytest.approx(1.0, abs=1e-13)
     assert (q[(left > 0) & ~sure] > 0).all()
     assert (q[sure] == 0).all()
@@ -215,7 +215,7 @@ def test_the_bet_of_a_draw_grows_fastest(seed):
     rng = np.random.default_rng(seed)
     rate, left, _ = random_bins(rng)
     sure = np.zeros(len(left), dtype=bool)
-    q = bets.chances(rate, left, sure)
+    q = bets.chances(rate, left, sure, bets.EVEN)
     bet = bets.largest_bet(rate, q, left, sure, 0.0)
     spare = np.asarray(rng.uniform(-1, 2) * (left * rate).sum())
     low, high = bets.OWN_RANGE

@@ -47,7 +47,7 @@ EVEN = 0.3
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 
 
-def chances(rate: FloatArray, left: FloatArray, sure: BoolArray, even: float = EVEN) -> FloatArray:
+def chances(rate: FloatArray, left: FloatArray, sure: BoolArray, even: float) -> FloatArray:
     """Give q: mostly by the standard deviation of what a check says; 0 where the error is sure.
 
     Parameters

@@ -161,7 +161,7 @@ def look(
     correct = np.where((planned.whole & (left > 0)).any(axis=-1), correct, 0.0)
     # Where only tasks without an answer are left there is nothing to test; their bins are planned.
     correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
-    q = bets.chances(rate, left, sure)
+    q = bets.chances(rate, left, sure, bets.EVEN)
     bet = bets.largest_bet(rate, q, left, sure, known)
     foreseen = bets.expected(rate, left, sure)
     fraction = bets.own_fraction(rate, q, left, bet, np.asarray(least) + to_find - foreseen)

@@ -124,13 +124,12 @@ def next_coin(state: AuditState, number: int, risk: float, spending: Spending) -
     if number + 1 == len(SHARES) and not fresh:
         return Coin("check", checks, cost, 0, math.inf)
     anew = math.log(1.0 / risk_of(number + (not fresh), risk)) + MIXTURE
-    costs = []
-    for times in HALVINGS:
-        plan = fluid_plan(left, _halved(rate, slope, times), spare, anew)
-        costs.append(times * spending.halving + spending.check * float(plan.checks))
+    times = np.array(HALVINGS)
+    plan = fluid_plan(left, _halved(rate, slope, times), spare, anew)
+    costs = times * spending.halving + spending.check * plan.checks
     best = int(np.argmin(costs))
     to: Literal["check", "label"] = "label" if costs[best] < GAIN * cost else "check"
-    return Coin(to, checks, cost, HALVINGS[best], costs[best])
+    return Coin(to, checks, cost, HALVINGS[best], float(costs[best]))
 
 
 def _forecast(state: AuditState) -> tuple[FloatArray, float, FloatArray]:
@@ -143,8 +142,9 @@ def _forecast(state: AuditState) -> tuple[FloatArray, float, FloatArray]:
     return rate, float(np.clip(line.slope, 0.0, 1.0)), left
 
 
-def _halved(rate: FloatArray, slope: float, times: int) -> FloatArray:
-    odds = np.log(rate / (1.0 - rate)) - slope * times * math.log(2.0)
+def _halved(rate: FloatArray, slope: float, times: IntArray) -> FloatArray:
+    """Rate of each bin once the error believed is halved so many times, shape (times, bins)."""
+    odds = np.log(rate / (1.0 - rate)) - slope * times[:, None] * math.log(2.0)
     return np.asarray(np.maximum(1.0 / (1.0 + np.exp(-odds)), np.minimum(rate, FLOOR)))
 
 
