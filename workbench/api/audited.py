@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditedAnswers:
     """What an expert's checks prove of the answers, whatever the crowd.
 
     Attributes
@@ -113,7 +113,7 @@ class AuditedRehearsal:
         truth, spent = self._answers.truth[self.known], float(collected.ledger.spent)
         return batch_of(table["label"], table["confidence"], truth, len(classes), spent)
 
-    def run(self, error: float, risk: float, price: float) -> tuple[Audited, LoopRun]:
+    def run(self, error: float, risk: float, price: float) -> tuple[AuditedAnswers, LoopRun]:
         """Collect and audit until an audit certifies."""
         from workbench.auditing.loop import rehearse_loop
 
@@ -125,7 +125,9 @@ class AuditedRehearsal:
         rows = tuple(asdict(audit) for audit in run.audits)
         tasks = len(self.known)
         return (
-            Audited(error, risk, tasks, run.most, run.checks, corrected, price, rows, run.wrong),
+            AuditedAnswers(
+                error, risk, tasks, run.most, run.checks, corrected, price, rows, run.wrong
+            ),
             run,
         )
 

@@ -12,7 +12,7 @@ import pandas as pd
 from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import error_interval, majority_error
 from workbench.api import inputs
-from workbench.api.audited import Audited, AuditedRehearsal
+from workbench.api.audited import AuditedAnswers, AuditedRehearsal
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
 from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
@@ -116,7 +116,7 @@ class Collection(Result):
     error_majority: float | None = None
     error_closed: float | None = None
     believed_closed: float | None = None
-    audited: Audited | None = None
+    audited: AuditedAnswers | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from typing import Any
 from workbench.auditing.draws import seed_digest
 from workbench.auditing.state import AuditState
 
-KIND, FORMAT = "audit", 1
+KIND, FORMAT = "audit", 2
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-KIND, FORMAT = "audit", 1
+KIND, FORMAT = "audit", 2
 CLOSE = 1e-9
 HEADS = {"kind", "format", "start", "answers_sha256", "start_sha256", "seed", "events", "claim"}
 STARTS = {"error", "risk", "share", "tasks", "answers", "bins", "log_odds", "seed_sha256"}
