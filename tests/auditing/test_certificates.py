@@ -297,7 +297,7 @@ FORGERIES = {
     "less is asked": lambda raw: raw["start"].update(error=0.99),
     "more risk": lambda raw: raw["start"].update(risk=0.9),
     "another seed": lambda raw: raw.update(seed="00" * 32),
-    "another format": lambda raw: raw.update(format=2),
+    "another format": lambda raw: raw.update(format=3),
     "a key more": lambda raw: raw.update(more=1),
 }
 
