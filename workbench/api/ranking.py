@@ -335,7 +335,7 @@ def leaderboard(
     plugins
         Files of one's own that register methods or crowds.
     results
-        Results of others on whole crowds, in benchopt's columns (.csv, .parquet).
+        Results of others on whole crowds, in benchopt's columns (.csv, .parquet). Repeatable.
     repetitions
         Draws of tasks, controls and labels.
     seed, store, processes, stop, progress

@@ -37,7 +37,6 @@ from workbench.cli.study import reporter
     "--results",
     type=click.Path(path_type=Path, dir_okay=False),
     multiple=True,
-    help="Results of others on whole crowds, in benchopt's columns (.csv, .parquet). Repeatable.",
 )
 @options.whole("--repetitions", least=1)
 @options.store_option
