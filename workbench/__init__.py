@@ -18,9 +18,6 @@ if TYPE_CHECKING:
         AssignmentProblem as AssignmentProblem,
     )
     from workbench.api import (
-        AssignmentSession as AssignmentSession,
-    )
-    from workbench.api import (
         Auditor as Auditor,
     )
     from workbench.api import (
@@ -40,9 +37,6 @@ if TYPE_CHECKING:
     )
     from workbench.api import (
         LearningOptions as LearningOptions,
-    )
-    from workbench.api import (
-        LsOl as LsOl,
     )
     from workbench.api import (
         ModelOptions as ModelOptions,
@@ -177,26 +171,20 @@ __all__ = [
 ]
 
 
-_GOING = {
+_GONE = {
     "AssignmentSession": 'Collector(..., policy="algorithm-2")',
     "LsOl": 'Collector(..., policy="ls-ol")',
 }
-"""Names of release 1.0 that go in 2.0.0, and what to use instead."""
+"""Names of release 1.0 that went with 2.0.0, and what to use instead."""
 
 
 if not TYPE_CHECKING:  # a checker would take any name for one of these
 
     def __getattr__(name: str) -> Any:
-        if name not in (*__all__, *_GOING):
-            raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+        if name not in __all__:
+            instead = f"; use wb.{_GONE[name]}" if name in _GONE else ""
+            raise AttributeError(f"module 'workbench' has no attribute {name!r}{instead}")
         from importlib import import_module
-
-        if name in _GOING:
-            from warnings import warn
-
-            warn(
-                f"wb.{name} goes in 2.0.0: use wb.{_GOING[name]}", DeprecationWarning, stacklevel=2
-            )
 
         return getattr(import_module("workbench.api"), name)
 

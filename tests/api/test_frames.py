@@ -82,22 +82,23 @@ def rehearsed(crowd):
     return collector.answers(), collector.labels(), collector.status()
 
 
-def session(crowd):
-    """What Algorithm 2's service of release 1.0 asks and says."""
+def by_algorithm_2(crowd):
+    """What a collection by Algorithm 2 asks of workers with prices of their own, and says."""
     make = crowd.make
     gold = {"task": ["g1", "g2"], "label": [0, 1], "task_type": ["all", "all"]}
-    served = wb.AssignmentSession(
-        crowd.tasks, make(gold), workers=3, preliminary=2, epsilon=0.3, gold_per_type=1
+    options = {"workers": 3, "preliminary": 2, "gold_per_type": 1}
+    collector = wb.Collector(
+        crowd.tasks, 10, gold=make(gold), epsilon=0.3, policy="algorithm-2", options=options
     )
-    said = []
+    asked = []
     for worker in ("ann", "bob", "cy"):
-        cost = make({"task_type": ["all"], "cost": [1.0]})
-        asked = served.arrive(worker, 3, cost=cost)
-        while asked.kind != "nothing":
-            said.append(asked)
-            labels = {"task": list(asked.tasks), "label": [1] * len(asked.tasks)}
-            asked = served.observe(worker, make(labels))
-    return said, served.result()
+        collector.join(worker, 4, costs=make({"task_type": ["all"], "cost": [1.0]}))
+        while questions := collector.next(worker):
+            asked.append(questions)
+            tasks = [question.task for question in questions]
+            collector.tell(worker, make({"task": tasks, "label": [1] * len(tasks)}))
+    assert asked
+    return asked, collector.answers()
 
 
 def audited(crowd):
@@ -152,7 +153,7 @@ CALLS = {
     "plan_audit": lambda x: wb.plan_audit(x.answers, runs=2, gold=x.gold),
     "audit": audited,
     "Collector": rehearsed,
-    "AssignmentSession": session,
+    "Collector, algorithm-2": by_algorithm_2,
 }
 
 
@@ -180,7 +181,6 @@ def same(one, other):
     return one == other
 
 
-@pytest.mark.filterwarnings("ignore:wb.AssignmentSession goes:DeprecationWarning")
 @pytest.mark.parametrize(
     "call",
     [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in CALLS],

@@ -1,4 +1,4 @@
-"""Names that retire work on, and say what to call instead."""
+"""Names that are gone, and options that retire, say what to call instead."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ import json
 
 import pytest
 
+import workbench as wb
 from workbench.base.seeds import stream
-from workbench.cli.app import COMMANDS, RETIRING
+from workbench.cli.app import COMMANDS, GONE
 
 
-@pytest.mark.parametrize("old", RETIRING)
-def test_an_old_name_runs_the_new_command_and_says_so(run, old):
-    new = RETIRING[old]
-    before, after = run(old, "--help"), run(new, "--help")
-    assert before.exit_code == after.exit_code == 0
-    assert before.stdout == after.stdout
-    assert before.stderr == (
-        f"warning: {old!r} is called {new!r} now; the old name goes in 2.0.0\n"
-    )
-    assert after.stderr == ""
-
-
-def test_an_old_name_is_refused_as_the_new_one_is(run):
-    before, after = run("select", "--budget", 0), run("hire", "--budget", 0)
-    assert before.exit_code == after.exit_code == 2
-    assert before.stderr.splitlines()[1:] == after.stderr.splitlines()
+@pytest.mark.parametrize("old", GONE)
+def test_a_name_that_is_gone_says_what_to_call(refused, old):
+    assert f"no command {old!r}: it is called {GONE[old]!r} since 1.1" in refused(old, "--help")
 
 
 def test_old_names_stand_in_no_list(run):
-    assert not {*RETIRING} & {*COMMANDS}
-    assert all(f"  {old} " not in run("--help").stdout for old in RETIRING)
+    assert not {*GONE} & {*COMMANDS}
+    assert {*GONE.values()} <= {*COMMANDS}
+    assert all(f"  {old} " not in run("--help").stdout for old in GONE)
+
+
+@pytest.mark.parametrize(
+    ("old", "policy"), [("AssignmentSession", "algorithm-2"), ("LsOl", "ls-ol")]
+)
+def test_a_front_door_name_that_is_gone_says_what_to_use(old, policy):
+    with pytest.raises(AttributeError, match=f'use wb.Collector\\(..., policy="{policy}"\\)'):
+        getattr(wb, old)
+    assert old not in dir(wb)
 
 
 OPTIONS = {

@@ -22,17 +22,14 @@ if TYPE_CHECKING:
     from workbench.api.planning import PlanOptions, TaskLimits, plan
     from workbench.api.ranking import export_benchopt, leaderboard
     from workbench.api.reading import load, read_gold, read_labels
-    from workbench.api.session import AssignmentSession
     from workbench.api.simulation import simulate, simulate_panel
     from workbench.api.solving import doctor, export, solve
     from workbench.api.studying import DaskCluster, TrialRules, judge, report, run_study
     from workbench.base.errors import InputError
     from workbench.collection.collector import Collector
-    from workbench.learning.ls_ol import LsOl
 
 __all__ = [
     "AssignmentProblem",
-    "AssignmentSession",
     "Auditor",
     "Collector",
     "DaskCluster",
@@ -40,7 +37,6 @@ __all__ = [
     "InputError",
     "KnownTasks",
     "LearningOptions",
-    "LsOl",
     "ModelOptions",
     "PlanOptions",
     "Replay",
@@ -79,7 +75,6 @@ __all__ = [
 
 _PLACES = {
     "AssignmentProblem": "crowd_models",
-    "AssignmentSession": "workbench.api.session",
     "Auditor": "workbench.api.auditing",
     "DaskCluster": "workbench.api.studying",
     "Collector": "workbench.collection.collector",
@@ -87,7 +82,6 @@ _PLACES = {
     "InputError": "workbench.base.errors",
     "KnownTasks": "workbench.api.collecting",
     "LearningOptions": "workbench.api.learning",
-    "LsOl": "workbench.learning.ls_ol",
     "ModelOptions": "workbench.api.labelling",
     "PlanOptions": "workbench.api.planning",
     "Replay": "workbench.api.learning",

@@ -47,8 +47,8 @@ COMMANDS = {
     "bench": "Measure speed and memory beside what they are compared with.",
 }
 """Name and help line; the module `workbench.cli.<name>` has the rest."""
-RETIRING = {"assign": "plan", "select": "hire"}
-"""Names of before, and what to call instead; they go in 2.0.0."""
+GONE = {"assign": "plan", "select": "hire"}
+"""Names that went with 2.0.0, and what to call instead."""
 
 INTERRUPTED = 130, "interrupted"
 
@@ -79,12 +79,10 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Call what retires by its new name; suggest the nearest name for one that is unknown."""
+        """Say what a name that is gone is called now; suggest the nearest for one unknown."""
         name = args[0]
-        if name in RETIRING:
-            new = RETIRING[name]
-            say(f"warning: {name!r} is called {new!r} now; the old name goes in 2.0.0")
-            return super().resolve_command(ctx, [new, *args[1:]])
+        if name in GONE:
+            raise click.UsageError(f"no command {name!r}: it is called {GONE[name]!r} since 1.1")
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
         import difflib
