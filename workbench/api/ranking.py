@@ -236,8 +236,8 @@ class Leaderboard(Result):
         placed = self.on_whole_crowds[self.on_whole_crowds["place"] != "–"]
         best = placed.iloc[0]
         return [
-            f"Without gold, all labels there: {best['method']} errs least on {best['crowds']} whole "
-            f"crowds, {percent(best['error'])}, {points(best['less'])} than a majority"
+            f"Without gold, all labels there: {best['method']} errs least on {best['crowds']} "
+            f"whole crowds, {percent(best['error'])}, {points(best['less'])} than a majority"
             f"{self._told(best)}."
         ]
 
