@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from workbench.base.seeds import stream
-from workbench.papers.beyond.calibration import by_crowd, trial
+from workbench.papers.beyond.calibration import by_crowd, signed, trial
 from workbench.papers.recorded_crowds import simulated
 
 SEED, CONTROLS = 0, 20
@@ -84,3 +84,25 @@ def test_the_sign_says_on_which_side_the_stated_error_is():
         }
     )
     assert by_crowd(rows)["signed"].tolist() == pytest.approx([0.1])
+
+
+def test_the_luck_of_the_draws_is_taken_out_by_the_majoritys():
+    """A rule whose error is off by .02, and by what the majority's is on the same draws."""
+    rng = np.random.default_rng(1)
+    luck = rng.normal(0.0, 0.1, (2, 50))
+    noise = rng.normal(0.0, 0.01, (2, 50))
+    rows = [
+        {"rule": rule, "controls": 20, "data": data, "repetition": draw, "measured": off}
+        for rule, values in (("majority", luck), ("hire", 0.02 + luck + noise))
+        for data, own in zip(("bluebird", "rte"), values, strict=True)
+        for draw, off in enumerate(own.tolist())
+    ]
+    table = signed(pd.DataFrame(rows).assign(actual=0.0)).set_index("rule")
+    hire = table.loc["hire"]
+    assert hire["signed"] == pytest.approx(0.02 + (luck + noise).mean())
+    assert hire["adjusted"] == pytest.approx(0.02, abs=0.004)
+    assert hire["adjusted_se"] < hire["se"] / 5
+    spread = np.sqrt(((luck + noise).var(axis=1, ddof=1) / 50).sum()) / 2
+    assert hire["se"] == pytest.approx(spread)
+    alone = signed(pd.DataFrame(rows[100:]).assign(actual=0.0))
+    assert alone["adjusted"].isna().all()
