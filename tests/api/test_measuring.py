@@ -216,3 +216,34 @@ def test_learn_says_when_all_labels_at_once_are_better_by_how_much(seed, all_at_
 def test_learn_without_gold_points_to_aggregate():
     labels, _ = made(seed=2, tasks=60)
     assert "'workbench aggregate' makes use of each" in wb.learn(labels).summary()
+
+
+def test_a_plan_that_misses_on_gold_what_it_is_asked_is_not_to_be_bought():
+    """On a third of the tasks everybody errs: no number of labels helps, and the gold says so."""
+    labels, _, truth = crowd(np.random.default_rng(4), 200, 12, 0.97, missing=0.0, hard=0.35)
+    gold = pd.Series([f"c{k}" for k in truth], index=[f"t{i}" for i in range(200)])
+    plan = wb.plan(labels, gold, list(range(200)), epsilon=0.22, capacity=200)
+    told = plan.to_dict()
+    assert told["error_exact_most"] <= 0.22 < told["error_interval"][0]
+    assert plan.summary().startswith("Do not buy this yet")
+    assert "Asked was 22 % at most. Next:" in plan.summary()
+    easy, _, truth = crowd(np.random.default_rng(4), 200, 12, 0.97, missing=0.0)
+    gold = pd.Series([f"c{k}" for k in truth], index=[f"t{i}" for i in range(200)])
+    kept = wb.plan(easy, gold, list(range(200)), epsilon=0.22, capacity=200)
+    assert kept.summary().startswith("Buy ")
+    assert "Asked was" not in kept.summary()
+
+
+@pytest.mark.parametrize("majority_errs", [True, False])
+def test_hire_says_by_how_many_points_it_beats_or_misses_the_majority(majority_errs):
+    rng = np.random.default_rng(8)
+    skill = np.r_[np.full(2, 0.97), np.full(17, 0.5 if majority_errs else 0.95)]
+    labels, _, truth = crowd(rng, 120, 19, skill, missing=0.0)
+    gold = pd.Series([f"c{k}" for k in truth], index=[f"t{i}" for i in range(120)])
+    hires = wb.hire(labels, gold[:60], budget=3)
+    known = hires.to_dict()
+    points = 100 * (known["error_measured"] - known["error_majority"])
+    if majority_errs:
+        assert f"errs on {-points:.2g} points less." in hires.summary()
+    else:
+        assert "errs as often" in hires.summary() or "do not tell apart" in hires.summary()

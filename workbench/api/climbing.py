@@ -124,7 +124,8 @@ class Ladder(Result):
         if not without:
             return []
         return [
-            f"No plan by {' or '.join(without)}: the crowd has too few good labels for that bound."
+            f"No plan by {' or '.join(without)}: the crowd has too few good labels for what it "
+            "asks."
         ]
 
     def brief(self) -> str:

@@ -135,10 +135,14 @@ class Plan(Result):
         price = f", for {solution.objective:.6g}" if solution.objective != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         missed = self.error is not None and self.error.misses(self.epsilon)
+        labels = (
+            f"{len(self.table)} labels of {self.tasks} tasks{record} from "
+            f"{self.table['worker'].nunique()} of {len(self.skills)} workers{price}"
+        )
         sentences = [
-            f"{'Do not buy this yet: ' if missed else 'Buy '}{len(self.table)} labels of "
-            f"{self.tasks} tasks{record} from {self.table['worker'].nunique()} of "
-            f"{len(self.skills)} workers{price}: {cheapest}.",
+            f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
+            if missed
+            else f"Buy {labels}: {cheapest}.",
             f"Proven, if workers err independently and skills are as given: each task is wrong "
             f"with a chance of at most {percent(errors['exact'].max())}, "
             f"{percent(errors['exact'].mean())} in the mean"
