@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.assignment.label_by_label import LabelPlan, closing_rules, execute, plan_labels
 from workbench.base.errors import InputError
 from workbench.collection.answers import Answers, rehearse
@@ -154,3 +155,17 @@ def test_what_it_refuses(changes, message):
     settings = {"classes": ["a", "b"], "skills": {"ann": 0.7, "bob": 0.7}, "epsilon": 0.2}
     with pytest.raises(InputError, match=message):
         Collector(["t"], ["ann", "bob"], policy="sequential-plan", **(settings | changes)).next()
+
+
+def test_a_collection_states_what_ignorance_costs_at_its_error():
+    crowd = wb.simulate("spammer-hammer", tasks=40, workers=60, capacity=10, seed=1)
+    found = wb.collect(crowd, epsilon=0.1, policy="until-sure", prior="0.8:0.5,0.5:0.5")
+    assert found.limit < found.limit_unknown < found.cost
+    assert f"the cost is {found.cost / found.limit_unknown:.3g} times that" in found.details()
+    assert found.to_dict()["limit_unknown"] == found.limit_unknown
+    assert wb.collect(crowd, epsilon=0.1, policy="until-sure").limit_unknown is None
+    unlike = {f"w{i}": 1.0 + i % 2 for i in range(60)}
+    with pytest.raises(InputError, match="prior: its bound is of two classes, one price"):
+        wb.collect(crowd, epsilon=0.1, prior="0.8:0.5,0.5:0.5", costs=unlike)
+    with pytest.raises(InputError, match="sum to"):
+        wb.collect(crowd, epsilon=0.1, prior={0.8: 0.4})

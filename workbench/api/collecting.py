@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ from workbench.collection.setup import check_goal
 from workbench.crowd import align, tables
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
+from workbench.solving.genies import read_prior
+from workbench.solving.ignorance import unknown_skills_bound
 from workbench.solving.information_limit import information_limit
 
 IDS = ("task", "worker", "label")
@@ -94,6 +96,9 @@ class Collection(Result):
     audited
         What an expert's checks prove, where the rehearsal had one. `answers` are then as she
         corrected them, with columns `checked` and `corrected`; the errors above are the crowd's.
+    limit_unknown
+        What any policy of this measured error pays at least, in expectation, that knows the prior
+        of skills and nobody's; None where no prior is given.
     """
 
     title: str
@@ -117,6 +122,7 @@ class Collection(Result):
     error_closed: float | None = None
     believed_closed: float | None = None
     audited: AuditedAnswers | None = None
+    limit_unknown: float | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
@@ -196,6 +202,15 @@ class Collection(Result):
         if self.limit is not None:
             rows.append(
                 ("limit", f"{self.limit:.6g}, the least that any policy of this error pays")
+            )
+        if self.limit_unknown is not None:
+            times = self.cost / max(self.limit_unknown, 1e-300)
+            rows.append(
+                (
+                    "skills unknown",
+                    f"{self.limit_unknown:.6g}, the least that any policy of this error pays who "
+                    f"knows the prior alone: the cost is {times:.3g} times that",
+                )
             )
         rows += [
             (
@@ -277,6 +292,7 @@ def collect(
     total: float | None = None,
     policy: str | None = None,
     mean: bool = False,
+    prior: Mapping[float, float] | str | None = None,
     known: KnownTasks | None = None,
     capacity: int | PerWorker | None = None,
     costs: PerWorker | None = None,
@@ -314,6 +330,12 @@ def collect(
         A name of `workbench.collection.POLICIES`.
     mean
         The error is of all tasks in the mean, not of each.
+    prior
+        What is known of the crowd: share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2;
+        then what is paid stands beside what any policy pays that knows this and nobody's skill.
+
+        A mapping too. Two classes, one price and one capacity, workers drawn independently, and
+        tasks of known class to measure the error by.
     known
         Tasks of known class, and what they serve for.
     capacity
@@ -361,6 +383,7 @@ def collect(
     if epsilon is None and total is None:
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
+    shares = None if prior is None else read_prior(prior)
     if policy is None:
         by_error = isinstance(labels, SimulatedCrowd) or epsilon is not None
         looked_at = by_error or known.control or groups is not None or arrivals
@@ -384,6 +407,8 @@ def collect(
         audit, risk = checks.number("audit", audit, 0, HIGHEST_PRICE), checks.inside("risk", risk)
         if epsilon is None:
             raise InputError("`audit`: give `epsilon`, the share of the answers that may be wrong")
+    if shares is not None:
+        _check_prior(source, have)
     workers = len(source.pool.workers)
     watch = _Watch(source.answers.truth, len(source.pool.tasks), progress)
     checks.count("least", least)
@@ -426,6 +451,7 @@ def collect(
         "audit": audit,
         "risk": risk,
         "seed": seed,
+        "prior": None if shares is None else {str(skill): n for skill, n in shares.items()},
     }
     crowd = labels if isinstance(labels, SimulatedCrowd) else None
     if audit is None or epsilon is None:
@@ -437,6 +463,43 @@ def collect(
     assert rehearsal.collected is not None
     collection = _collection(source, rehearsal.collected, watch, policy, settings, crowd)
     return replace(collection, audited=audited, answers=rehearsal.mark(collection.answers, run))
+
+
+def _check_prior(source: _Source, have: inputs.LabelTable | None) -> None:
+    """Refuse a prior where its bound does not hold.
+
+    Raises
+    ------
+    InputError
+        More than two classes, unlike prices or capacities, labels on record, no known class.
+    """
+    pool = source.pool
+    alike = (pool.price == pool.price[0, 0]).all() and len(np.unique(pool.capacity)) == 1
+    if len(pool.classes) != 2 or not alike or have is not None:
+        raise InputError(
+            "prior: its bound is of two classes, one price, one capacity and no labels on record; "
+            "leave it out"
+        )
+    if not (source.answers.truth >= 0).any():
+        raise InputError("prior: give gold to measure the error by, or leave it out")
+
+
+def _unknown_limit(source: _Source, prior: dict[str, float] | None, error: float) -> float | None:
+    """What every policy pays that knows the prior alone, at the measured error."""
+    if prior is None:
+        return None
+    pool, truth = source.pool, source.answers.truth
+    judged = int((truth >= 0).sum())
+    wrong = min(max(error, 0.5 / (judged + 1)), 0.499)
+    bound = unknown_skills_bound(
+        {float(skill): share for skill, share in prior.items()},
+        int(pool.capacity[0]),
+        len(pool.tasks),
+        wrong,
+        workers=len(pool.workers),
+        gold_tasks=len(pool.gold),
+    )
+    return bound.labels * float(pool.price[0, 0]) if np.isfinite(bound.labels) else None
 
 
 def _collection(
@@ -474,6 +537,7 @@ def _collection(
         closed=int(belief.closed.sum()),
         tasks=len(pool.tasks),
         limit=None if crowd is None else _limit(crowd, pool, error, judged),
+        limit_unknown=_unknown_limit(source, settings["prior"], error),
         groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,

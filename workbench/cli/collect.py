@@ -59,6 +59,7 @@ CAPACITY = options.text("--capacity", "N|CSV")
 @options.number("--audit")
 @options.number("--risk", default=0.05)
 @options.flag("--arrivals")
+@options.text("--prior", "SKILL:SHARE,…")
 @options.path("--out", "One row a task: task, label, confidence, closed; a .csv.", ".csv")
 @options.path("--plot", "Picture of cost and error, a .png.", ".png")
 @click.pass_context
