@@ -218,12 +218,12 @@ STUDY = Study(
                 | {
                     "capacity": [10, 50],
                     "share": [0.5, 0.2],
-                    "exam": [0, 3, 5, 10],
+                    "exam": [0, 5, 10],
                     "epsilon": [0.05, 0.02],
                 },
-                SMALL | {"capacity": [10, 50], "policy": list(OTHERS)},
+                SMALL | {"capacity": [50], "policy": list(OTHERS)},
             ),
-            6,
+            3,
         ),
         "paper": Size(
             (
