@@ -144,6 +144,7 @@ def given():
         "labels": wb.read_labels("labels.csv"),
         "gold": wb.read_gold("gold.csv"),
         "tasks": pd.Series({"a": "birds", "b": "birds"}),
+        "skills": pd.Series({f"w{j}": 0.9 for j in range(8)}),
         "control": pd.DataFrame({"label": answers, "task_type": "birds"}),
         "answers_of": lambda asked: {task: answers[task] for task in asked},
     }
