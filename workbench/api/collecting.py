@@ -390,17 +390,7 @@ def collect(
         policy = "until-trusted" if looked_at else "uncertain-drawn"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
-    if isinstance(labels, SimulatedCrowd):
-        if gold is not None or known.control or known.hidden or known.hidden_tasks:
-            raise InputError(
-                "`gold`, `control`, `hidden`, `hidden_tasks` are of labels on record, not of a "
-                "simulated crowd"
-            )
-        source = _from_simulated(labels, checks.count("gold_tasks", known.gold_tasks))
-    else:
-        if known.gold_tasks:
-            raise InputError("`gold_tasks` is of a simulated crowd: give `gold` and `control`")
-        source = _from_record(labels, gold, known.control, known.hidden, known.hidden_tasks, seed)
+    source = _source(labels, gold, known, seed)
     terms = _terms(source.pool, source.kinds, source.back.workers, capacity, costs, groups)
     source = source._replace(pool=replace(source.pool, **terms))
     if audit is not None:
@@ -441,10 +431,7 @@ def collect(
         "epsilon": epsilon,
         "total": total,
         "mean": mean,
-        "control": known.control,
-        "hidden": known.hidden,
-        "hidden_tasks": known.hidden_tasks,
-        "gold_tasks": known.gold_tasks,
+        **vars(known),
         "arrivals": arrivals,
         "least": least,
         "most": most,
@@ -500,6 +487,22 @@ def _unknown_limit(source: _Source, prior: dict[str, float] | None, error: float
         gold_tasks=len(pool.gold),
     )
     return bound.labels * float(pool.price[0, 0]) if np.isfinite(bound.labels) else None
+
+
+def _source(
+    labels: Table | SimulatedCrowd, gold: Truth | None, known: KnownTasks, seed: int
+) -> _Source:
+    """Whom to ask, and what they answer."""
+    if isinstance(labels, SimulatedCrowd):
+        if gold is not None or known.control or known.hidden or known.hidden_tasks:
+            raise InputError(
+                "`gold`, `control`, `hidden`, `hidden_tasks` are of labels on record, not of a "
+                "simulated crowd"
+            )
+        return _from_simulated(labels, checks.count("gold_tasks", known.gold_tasks))
+    if known.gold_tasks:
+        raise InputError("`gold_tasks` is of a simulated crowd: give `gold` and `control`")
+    return _from_record(labels, gold, known.control, known.hidden, known.hidden_tasks, seed)
 
 
 def _collection(

@@ -414,16 +414,7 @@ def compare(
     [80.0, 80.0]
     """
     sampling = sampling or SampleOptions()
-    if not checks.is_number(sampling.gamma) or not 0 < sampling.gamma <= MOST_GAMMA:
-        raise InputError(
-            f"gamma is {checks.show(sampling.gamma)}: give a number above 0, at most {MOST_GAMMA}"
-        )
-    if checks.count("gold_tasks", sampling.gold_tasks) > MOST_GOLD:
-        raise InputError(
-            f"gold_tasks is {checks.show(sampling.gold_tasks)}: give {MOST_GOLD:,} or fewer"
-        )
-    if checks.count("trials", trials, 1) > MOST_TRIALS:
-        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
+    _check_sizes(sampling, trials)
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
     estimate: SkillEstimate = sampling.skills or (
@@ -474,17 +465,26 @@ def compare(
         **{name: _told(name, value) for name, value in arguments.items()},
         **own,
         "epsilon": epsilon,
-        "gamma": sampling.gamma,
-        "gold_tasks": sampling.gold_tasks,
-        "control": sampling.control,
         "gain": gain,
+        **vars(sampling),
         "skills": estimate,
-        "infeasible": sampling.infeasible,
         "time_limit": time_limit,
         "trials": trials,
         "seed": seed,
     }
     return _comparison(crowd, records, instances, settings)
+
+
+def _check_sizes(sampling: SampleOptions, trials: int) -> None:
+    gamma, gold_tasks = sampling.gamma, sampling.gold_tasks
+    if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
+        raise InputError(
+            f"gamma is {checks.show(gamma)}: give a number above 0, at most {MOST_GAMMA}"
+        )
+    if checks.count("gold_tasks", gold_tasks) > MOST_GOLD:
+        raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
+    if checks.count("trials", trials, 1) > MOST_TRIALS:
+        raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
 
 
 def _refuse_beside_simulated(arguments: dict[str, Any]) -> None:

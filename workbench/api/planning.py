@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Pairs: TypeAlias = "Table | Iterable[tuple[Any, Any]]"
 """Pairs (task, worker)."""
+Ability: TypeAlias = "pd.DataFrame | pd.Series[Any] | room.Confusions"
+"""Skills by worker and type, or confusion matrices: what is known of the workers."""
 History: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any] | None]"
 """Labels that workers gave before, the true ones, and the types of their tasks."""
 Sequential: TypeAlias = "bool | Literal['error', 'mean', 'posterior']"
@@ -430,12 +432,12 @@ def plan(
         raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
-    ability: pd.DataFrame | pd.Series[Any] | room.Confusions
+    ability: Ability
+    history: History | None
     if skills is not None:
         if gold is not None or gold_types is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
-        ability, workers = _known(skills)
-        history = None
+        (ability, workers), history = _known(skills), None
     else:
         ability, workers, history = _estimated(labels, gold, gold_types, duplicates)
     kinds, named = inputs.task_types(tasks, default=_only(ability))
@@ -443,17 +445,11 @@ def plan(
     most_tasks = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
     if sequential is not False:
-        fixed = {"total": total, **vars(limits)}
-        own = PlanOptions()
-        fixed |= {
-            name: True if getattr(options, name) != getattr(own, name) else None
-            for name in ("promise", "gain")
-        }
         prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
         from workbench.api.label_plan import label_plan, sequential_promise
 
         return label_plan(
-            _two_classes(ability, [name for name, value in fixed.items() if value is not None]),
+            _two_classes(ability, _made_ahead(total, limits, options)),
             kinds,
             workers,
             most_tasks,
@@ -493,16 +489,37 @@ def plan(
         threads=options.threads,
         seed=seed,
     )
+    error = None if history is None else _measured(history, program, kinds, terms, seed)
+    return _plan(program, terms, kinds, named, workers, error)
+
+
+def _measured(
+    history: History,
+    program: room.AssignmentPlan,
+    kinds: pd.Series[Any],
+    terms: room.AssignmentTerms,
+    seed: int,
+) -> GoldError | None:
+    """The error on gold of plans made by the same rule; None where too little is known for it."""
+    on_gold = measure_plan(*history, program, kinds, terms, seed=seed)
+    if on_gold is None:
+        return None
+    measured, correlation, beside = on_gold
+    voters = (len(program.table) + len(program.counted)) / len(kinds)
+    how = "each left out when it was planned"
+    return GoldError(measured, correlation, voters, how, beside)
+
+
+def _plan(
+    program: room.AssignmentPlan,
+    terms: room.AssignmentTerms,
+    kinds: pd.Series[Any],
+    named: Ids,
+    workers: Ids,
+    error: GoldError | None,
+) -> Plan:
+    """The plan under the user's ids."""
     there = program.message is None
-    error_on_gold = (
-        None if history is None else measure_plan(*history, program, kinds, terms, seed=seed)
-    )
-    error = None
-    if error_on_gold is not None:
-        voters = (len(program.table) + len(program.counted)) / len(kinds)
-        measured, correlation, beside = error_on_gold
-        how = "each left out when it was planned"
-        error = GoldError(measured, correlation, voters, how, beside)
     errors = pd.DataFrame(
         {"exact": program.error_exact, "bound": program.error_bound},
         index=named.index(kinds.index if there else []),
@@ -511,26 +528,33 @@ def plan(
     return Plan(
         workers.column(named.column(program.table, "task"), "worker"),
         workers.column(named.column(program.counted, "task"), "worker"),
-        len(record) - len(program.counted) if there else 0,
+        len(terms.have) - len(program.counted) if there and terms.have is not None else 0,
         errors,
         program.skills.set_axis(workers.index(program.skills.index)),
         tuple(workers.all_back(program.without_history)),
         len(kinds),
-        float(errors["exact"].max()) if epsilon is None else epsilon,
+        float(errors["exact"].max()) if terms.epsilon is None else terms.epsilon,
         program.solution,
         program.message,
-        options.promise,
-        options.gain,
+        terms.promise,
+        terms.gain,
         program.levels,
         program.error_radius,
-        total,
+        terms.total,
         error,
     )
 
 
-def _two_classes(
-    ability: pd.DataFrame | pd.Series[Any] | room.Confusions, refused: list[str]
-) -> pd.DataFrame | pd.Series[Any]:
+def _made_ahead(total: float | None, limits: TaskLimits, options: PlanOptions) -> list[str]:
+    """What is asked for that only a plan made ahead takes."""
+    plain = PlanOptions()
+    fixed = {"total": total, **vars(limits)}
+    names = [name for name, value in fixed.items() if value is not None]
+    changed = ("promise", "gain")
+    return names + [n for n in changed if getattr(options, n) != getattr(plain, n)]
+
+
+def _two_classes(ability: Ability, refused: list[str]) -> pd.DataFrame | pd.Series[Any]:
     """Skills of two classes, and nothing asked for that a sequential plan does not take."""
     if refused:
         raise InputError(f"{refused[0]}: goes with a plan made ahead; leave it or `sequential` out")
@@ -545,7 +569,7 @@ def listed(levels: pd.Series[Any]) -> str:
     return f"{low:.3g}" if high - low < 5e-4 * high else f"{low:.3g} to {high:.3g} by task type"
 
 
-def _only(skills: pd.DataFrame | pd.Series[Any] | room.Confusions) -> str | None:
+def _only(skills: Ability) -> str | None:
     """The one type of task that there are skills for; None for several."""
     if isinstance(skills, room.Confusions):
         skills = skills.skill
