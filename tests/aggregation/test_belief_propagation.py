@@ -160,6 +160,16 @@ def test_without_labels_there_is_an_even_belief():
     assert mean_temperature(labels, chosen.fit) > 1.0
 
 
+def test_starts_that_are_compared_on_some_tasks_end_where_all_do():
+    votes, truth = crowd(300, 20, np.where(np.arange(20) < 12, 0.85, 0.5), 8, asked=0.4)
+    labels = unit_labels(votes, np.full(300, -1))
+    whole, part = (choose(labels, np.full(2, 0.5), most=most) for most in (None, 500))
+    assert len(part.fit.messages) == len(labels.task)
+    apart = np.abs(whole.fit.posterior - part.fit.posterior)
+    assert apart.mean() < 0.01
+    assert (part.fit.posterior.argmax(axis=1) != truth).mean() < 0.1
+
+
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_as_an_aggregator_it_beats_the_majority(share):
     skill = np.where(np.arange(30) % 3 == 0, 0.93, 0.55)

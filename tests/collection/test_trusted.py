@@ -128,6 +128,28 @@ def test_hidden_tasks_that_stay_wrong_end_the_buying():
     assert not told.belief.closed.any()
 
 
+def test_the_posterior_that_is_kept_is_the_one_that_labels_give():
+    rng = np.random.default_rng(13)
+    label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 13)
+    beliefs = AtomBeliefs(Ledger(pool_of(40, 12)))
+    for worker in range(12):
+        ask = Questions(
+            np.arange(worker % 3, 40, 3), np.full(len(range(worker % 3, 40, 3)), worker)
+        )
+        beliefs.ledger.ask(ask)
+        beliefs.ledger.tell(ask, label[ask.task, ask.worker])
+        before = beliefs.posterior()
+        kept = before.copy()
+        beliefs.told(ask, label[ask.task, ask.worker])
+        np.testing.assert_array_equal(before, kept)  # whoever was given it keeps it
+        after = beliefs.posterior()
+        again = AtomBeliefs(beliefs.ledger)
+        again.resume(beliefs.state())
+        np.testing.assert_array_equal(after, again.posterior())
+        if worker % 4 == 3:
+            beliefs.refit()
+
+
 def test_what_is_saved_goes_on_the_same():
     rng = np.random.default_rng(9)
     label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 9)

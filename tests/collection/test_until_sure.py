@@ -397,3 +397,23 @@ def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
     assert looks == []
     assert collector.next("w3", 2)
     assert looks
+
+
+def test_the_price_of_nats_to_come_does_not_hang_on_how_it_is_counted():
+    """Of one price workers are counted together; of prices that hardly differ one by one."""
+    rng = np.random.default_rng(14)
+    pool, answers = simulated(rng.uniform(0.5, 0.95, 30), 60, capacity=20, seed=14)
+    prices = []
+    for price in (pool.price, pool.price * (1.0 + 1e-9 * rng.random(pool.price.shape))):
+        ledger = Ledger(replace(pool, price=price))
+        policy = UntilSure(ledger, Goal(0.05), 0)
+        for worker in range(8):
+            ask = Questions(np.arange(20), np.full(20, worker))
+            ledger.ask(ask)
+            ledger.tell(ask, answers.of(ask))
+            policy.told(ask, answers.of(ask))
+            policy.came[worker] = True
+        policy.refit()
+        prices.append(policy._price_to_come(np.arange(60)))
+    assert prices[0][0] > 0.0
+    np.testing.assert_allclose(*prices, rtol=1e-6)

@@ -23,7 +23,7 @@ from workbench.aggregation.belief_propagation import (
     spoken,
 )
 from workbench.aggregation.posteriors import log
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import BoolArray, FloatArray
 
 FIRST_SHARES = (0.5, 0.85, 0.15)
 """Of two classes: shares of the first at which fits begin."""
@@ -66,6 +66,8 @@ def choose(
     share: FloatArray,
     warm: AtomFit | None = None,
     errors: FloatArray | None = None,
+    *,
+    most: int | None = None,
 ) -> Chosen:
     """Fit from several starts, and keep what is likeliest.
 
@@ -79,7 +81,15 @@ def choose(
         An earlier fit with messages of these labels, to start from as well.
     errors
         Of more than two classes: which is named where another is true, as `one_coin_atoms` has it.
+    most
+        Labels by which the starts are compared: of more, those of evenly spread tasks, and the
+        likeliest goes on with all. None for all.
     """
+    if most is not None and len(labels.task) > most:
+        some = labels.task % -(-len(labels.task) // most) == 0
+        chosen = choose(of_some(labels, some), share, None, errors)
+        start = spoken(labels, chosen.atoms, chosen.fit)
+        return replace(chosen, fit=fit(labels, chosen.atoms, start, sweeps=STAGE))
     K = labels.classes
     even = (1.0 - np.eye(K)) / max(K - 1, 1)
     atoms = two_coins() if K == 2 else one_coin_atoms(even if errors is None else errors)
@@ -102,6 +112,11 @@ def choose(
     unequal = _likeliest(labels, atoms, starts)
     better = unequal.evidence > plain.evidence + EASE_GAIN
     return Chosen(atoms, unequal if better else plain, upright)
+
+
+def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:
+    """Leave out the labels that are not marked, shape (k,)."""
+    return replace(labels, task=labels.task[some], unit=labels.unit[some], label=labels.label[some])
 
 
 def _likeliest(labels: UnitLabels, atoms: Atoms, starts: list[AtomFit]) -> AtomFit:
@@ -127,9 +142,7 @@ def _crowded(labels: UnitLabels, atoms: Atoms, share: FloatArray) -> list[AtomFi
     crowd = (many >= CROWDED)[labels.task]
     if not crowd.any() or crowd.all():
         return []
-    some = replace(
-        labels, task=labels.task[crowd], unit=labels.unit[crowd], label=labels.label[crowd]
-    )
+    some = of_some(labels, crowd)
     there = fit(some, atoms, begin(some, atoms, share, unequal=False), sweeps=STAGE)
     return [spoken(labels, atoms, there)]
 

@@ -199,6 +199,8 @@ class _Graph:
         A_g[c, x] by answer and true class, x K + c, and atom; shape (K K, G).
     gold
         Log-chance of answers to gold tasks, shape (units, G).
+    room
+        Two tables to work in, shape (2, k, G): made anew in every turn they would take most of it.
     """
 
     task: IntArray
@@ -211,6 +213,7 @@ class _Graph:
     cells: IntArray
     chances: FloatArray
     gold: FloatArray
+    room: FloatArray
 
     @classmethod
     def of(cls, labels: UnitLabels, atoms: Atoms, order: IntArray, gold: FloatArray) -> _Graph:
@@ -231,6 +234,7 @@ class _Graph:
             label[:, None] * K + np.arange(K),
             np.ascontiguousarray(atoms.chance.transpose(2, 1, 0).reshape(K * K, -1)),
             gold,
+            np.empty((2, len(task), len(atoms.prior))),
         )
 
 
@@ -250,7 +254,8 @@ def _swept(graph: _Graph, labels: UnitLabels, now: AtomFit) -> tuple[AtomFit, Fl
     easy += (cavity * (1.0 - now.levels)).sum(axis=(1, 2))[:, None] / labels.classes
     weight: FloatArray = np.zeros((len(row), len(graph.chances)))
     weight[row, graph.cells] = easy
-    answered = weight @ graph.chances  # chance of each label by atom, shape (k, G)
+    # The chance of each label by atom, shape (k, G).
+    answered = np.matmul(weight, graph.chances, out=graph.room[0])
     worker = log(now.population)[labels.kinds] + graph.gold
     if len(graph.starts):
         blocks = log(np.multiply.reduceat(answered, graph.blocks, axis=0))
@@ -258,7 +263,8 @@ def _swept(graph: _Graph, labels: UnitLabels, now: AtomFit) -> tuple[AtomFit, Fl
         worker[graph.unit[graph.starts]] += np.add.reduceat(blocks, firsts, axis=0)
     atom = normalised(worker.copy())[0]
     # The worker without the label: her posterior over what the label was likely to be.
-    without = np.divide(atom[graph.unit], answered, out=answered)
+    without = np.take(atom, graph.unit, axis=0, out=graph.room[1])
+    without /= answered
     rows = (without @ graph.chances.T)[row, graph.cells]
     rows /= without.sum(axis=1, keepdims=True)
     chance = mixed_rows(rows, now.levels)

@@ -40,6 +40,8 @@ from workbench.collection.pool import Ledger, Questions
 
 GROWTH = 1.4
 """The fit is chosen anew when there are so many times as many labels."""
+COMPARED = 12_000
+"""Labels by which several starts are compared, where there are more."""
 DOUBT = 4.0
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 GAIN = 2.0
@@ -103,6 +105,7 @@ class AtomBeliefs:
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
+        self._posterior: FloatArray | None = None
         self.block: IntArray = np.arange(len(pool.tasks))
 
     @property
@@ -127,9 +130,13 @@ class AtomBeliefs:
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
-        plain = over_easiness(self.fit.joint)
-        calibrated = self.calibration
-        return plain if calibrated == Calibration(1.0) else calibrated.apply(plain)
+        if self._posterior is None:
+            self._posterior = self._calibrated(self.fit.joint)
+        return self._posterior
+
+    def _calibrated(self, joint: FloatArray) -> FloatArray:
+        plain = over_easiness(joint)
+        return plain if self.calibration == Calibration(1.0) else self.calibration.apply(plain)
 
     def confidence(self) -> FloatArray:
         """Posterior of the likeliest class of each task, shape (n,)."""
@@ -219,6 +226,10 @@ class AtomBeliefs:
             message[repeated], log_chance[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
+            if self._posterior is not None:
+                moved = np.unique(ask.task)
+                self._posterior = self._posterior.copy()
+                self._posterior[moved] = self._calibrated(now.joint[moved])
         np.add.at(now.worker, unit, log_chance)
         touched = np.unique(unit)
         self.weight[touched] = normalised(now.worker[touched].copy())[0]
@@ -237,7 +248,7 @@ class AtomBeliefs:
                 self.upright = upright_odds(labels, self.grid, self.fit)
                 if self.upright < 0.0:
                     self._choose()
-        self._new = []
+        self._new, self._posterior = [], None
         self.weight = normalised(self.fit.worker.copy())[0]
         self._calibrate()
 
@@ -280,6 +291,7 @@ class AtomBeliefs:
             expected = getattr(self.fit, name).shape
             if name in ("joint", "worker") and len(array) != expected[0]:
                 raise ValueError(f"{name} has {len(array)} rows")
+        self._posterior = None
         self.fit = AtomFit(**arrays, evidence=-np.inf)
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
@@ -329,7 +341,7 @@ class AtomBeliefs:
         share = self.ledger.pool.share
         before, self.voter = self.voter, self._voters(share)
         warm = self._warm() if (before == self.voter).all() and self.K == 2 else None
-        chosen = choose(self._labels(), share, warm, self.errors)
+        chosen = choose(self._labels(), share, warm, self.errors, most=COMPARED)
         self.fit, self.grid, self.upright = chosen.fit, chosen.atoms, chosen.upright
         if self.K > 2:
             self.errors = pooled_errors(self._labels(), self.fit)

@@ -256,14 +256,15 @@ class UntilSure(Policy):
         weight = self.beliefs.weight.reshape(*self.index.shape, -1)[:, coming]
         for kind in np.unique(pool.kind[rows]):  # its share of capacity is that of needs
             rate = self.gain / pool.divisor[kind, coming, None]
-            order = np.argsort(-rate, axis=None)
             once = weight[kind] * self.gain
+            whole = once * ledger.left[coming][:, None]
+            if (pool.divisor[kind, coming] == pool.divisor[kind, coming[0]]).all():
+                # Of one price the order is that of abilities, for all workers together.
+                rate, once, whole = rate[:1], once.sum(axis=0), whole.sum(axis=0)
+            order = np.argsort(-rate, axis=None)
             enough = max(
                 int(np.searchsorted(np.cumsum(nats.ravel()[order]), needed))
-                for nats, needed in (
-                    (once * ledger.left[coming][:, None], self.needed),
-                    (once, IN_HAND * self.required),
-                )
+                for nats, needed in ((whole, self.needed), (once, IN_HAND * self.required))
             )
             if enough < len(order):
                 price[kind] = min(rate.ravel()[order[enough]], self.index[kind, coming].max())
