@@ -106,12 +106,20 @@ def choose(
     else:
         atoms = one_coin_atoms(pooled_errors(labels, plain))
         plain = fit(labels, atoms, begin(labels, atoms, plain.share, unequal=False))
-    starts = [begin(labels, atoms, plain.share, unequal=True)]
+    # Begun by these workers: from a majority it might end with right and wrong interchanged.
+    levels = begin(labels, atoms, plain.share, unequal=True)
+    starts = [
+        spoken(labels, atoms, replace(plain, ease=levels.ease, levels=levels.levels)),
+        levels,
+    ]
     if warm is not None and len(warm.levels) > 1:
         starts = [warm, *starts]
     unequal = _likeliest(labels, atoms, starts)
-    better = unequal.evidence > plain.evidence + EASE_GAIN
-    return Chosen(atoms, unequal if better else plain, upright)
+    if unequal.evidence <= plain.evidence + EASE_GAIN:
+        return Chosen(atoms, plain, upright)
+    if K == 2:
+        unequal, upright = _upright(labels, atoms, unequal)
+    return Chosen(atoms, unequal, upright)
 
 
 def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:

@@ -42,7 +42,7 @@ GROWTH = 1.4
 """The fit is chosen anew when there are so many times as many labels."""
 COMPARED = 12_000
 """Labels by which several starts are compared, where there are more."""
-DOUBT = 4.0
+DOUBT = 6.0
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 GAIN = 2.0
 """Nats of evidence that one voter in place of several must gain."""

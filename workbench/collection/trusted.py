@@ -22,7 +22,7 @@ from workbench.collection.sure import UntilSure
 
 BLOCK = 32
 """Tasks on which workers who seem very good are compared."""
-FEW_TASKS = 8
+FEW_TASKS = 16
 """Tasks of the block that strangers answer while right and wrong may be interchanged."""
 MORE = 6
 """Workers drawn to answer the block too, while it is undecided whether some copy."""
