@@ -154,6 +154,7 @@ ACTIONS = {
     "collect start",
     "collect next",
     "collect tell",
+    "collect audit",
     "collect status",
     "collect answers",
     "collect history",
