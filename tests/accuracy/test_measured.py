@@ -303,6 +303,17 @@ def test_errors_on_the_same_tasks_are_told_apart_in_pairs(shift):
     assert told_apart(measured, plain) == (shift > 0), "another crowd is needed"
 
 
+def test_a_small_difference_is_told_apart_where_it_is_the_same_on_every_task():
+    """Task by task it has no spread; out of order it would be lost in that of the tasks."""
+    rng = np.random.default_rng(3)
+    _, votes, truth = crowd(rng, tasks=40, workers=5)
+    plain = majority_error(votes, truth, np.arange(40))
+    order = rng.permutation(40)
+    measured = measure_error(vote_rule(votes, "majority"), truth)
+    worse = plain.loss[order] + rng.uniform(0.04, 0.06, 40)
+    assert told_apart(replace(measured, counted=order, loss=worse), plain)
+
+
 def test_folds_part_the_tasks():
     for tasks, most in ((0, 5), (3, 5), (17, 5), (100, 50)):
         parts = folds(tasks, most, seed=1)
