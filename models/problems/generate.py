@@ -86,6 +86,8 @@ SPECS = {
         of("mask-0.6-hammers", 300, 60, 100, 0.05, HALF, types=4, share=0.6),
         of("mask-pairs-60x40", 60, 40, 20, 0.2, types=None, share=0.5),
         of("mask-pairs-100x60-whole", 100, 60, 20, 0.1, types=None, share=0.4, price="whole"),
+        of("mask-cents-1000x300", 1000, 300, 60, 0.01, types=12, share=0.4, price="cents"),
+        of("mask-worker-500x100", 500, 100, 70, 0.05, types=5, share=0.5, price="worker"),
     ),
     **family(
         "priced",
@@ -95,6 +97,10 @@ SPECS = {
         of("priced-worker-300x60", 300, 60, 80, 0.1, price="worker"),
         of("priced-worker-1000x300", 1000, 300, 100, 0.05, THREE, price="worker"),
         of("priced-cents-120x40", 120, 40, 60, 0.1, types=2, price="cents"),
+        of("priced-cents-300x60", 300, 60, 64, 0.05, price="cents"),
+        of("priced-cents-500x100", 500, 100, 70, 0.05, price="cents"),
+        of("priced-cents-1000x300", 1000, 300, 90, 0.001, price="cents"),
+        of("priced-worker-500x100", 500, 100, 70, 0.05, (0.55, 0.99), types=4, price="worker"),
     ),
     **family(
         "pairs",
@@ -123,6 +129,8 @@ SPECS = {
         of("types-10-spread", 300, 60, 36, 0.1, types=10),
         of("types-20-mixed", 400, 80, 80, [0.3, 0.1, 0.03], THREE, types=20),
         of("types-50-spread", 500, 100, 36, 0.1, types=50),
+        of("types-8-cents", 800, 200, 60, [0.05, 0.01], types=8, price="cents"),
+        of("types-20-cents", 1000, 300, 60, [0.1, 0.01, 0.001], types=20, price="cents"),
     ),
     **family(
         "bhattacharyya",
@@ -131,16 +139,38 @@ SPECS = {
         of("bhattacharyya-spread", 1000, 300, 100, 0.001, gain="bhattacharyya"),
         of("bhattacharyya-whole", 300, 60, 60, 0.01, price="whole", gain="bhattacharyya"),
         of("bhattacharyya-pairs", 60, 30, 20, 0.05, types=None, gain="bhattacharyya"),
+        of("bhattacharyya-cents-300x60", 300, 60, 60, 0.01, price="cents", gain="bhattacharyya"),
+        of("bhattacharyya-cents", 1000, 300, 60, 0.001, price="cents", gain="bhattacharyya"),
     ),
     **family(
         "information",
         of("information-hammers", 1000, 300, 200, 0.05, HALF, gain="information"),
         of("information-spread", 999, 300, 60, 0.001, gain="information"),
         of("information-pairs", 60, 30, 20, 0.01, types=None, gain="information"),
+        of("information-cents", 1000, 300, 60, 0.001, price="cents", gain="information"),
     ),
     **family(
         "limits",
         of("limits-whole-40x16", 40, 16, 24, [0.4, 0.2], price="whole", least=[4, 6], most=[5, 6]),
+        of(
+            "limits-cents-100x40", 100, 40, 24, [0.4, 0.2], price="cents", least=[4, 6], most=[5, 6]
+        ),
+        of(
+            "limits-cents-300x60", 300, 60, 50, [0.2, 0.1], price="cents", least=[6, 7], most=[9, 8]
+        ),
+        of(
+            "limits-cents-200x80", 200, 80, 24, [0.4, 0.2], price="cents", least=[4, 6], most=[5, 6]
+        ),
+        of(
+            "limits-whole-1000x300",
+            1000,
+            300,
+            50,
+            [0.1, 0.05],
+            price="whole",
+            least=[6, 7],
+            most=[10, 9],
+        ),
     ),
     **family(
         "scale",

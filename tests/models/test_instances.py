@@ -27,8 +27,20 @@ LISTED = (FOLDER / "index.csv").read_text("utf-8").splitlines()
 ROWS = {row["name"]: row for row in csv.DictReader(LISTED)}
 GENERATOR = runpy.run_path(str(FOLDER / "generate.py"))
 TIGHT = "tight-spread-60x20"
-QUICK = [name for name, row in ROWS.items() if row["family"] in ("toy", "tight", "limits", "scale")]
+QUICK = [
+    name
+    for name, row in ROWS.items()
+    if row["family"] in ("toy", "tight", "scale") or name == "limits-whole-40x16"
+]
 LARGEST_GAP = Fraction(5, 10_000)
+HARD = {
+    *("mask-cents-1000x300", "mask-worker-500x100", "priced-cents-300x60", "priced-cents-500x100"),
+    *("priced-cents-1000x300", "priced-worker-500x100", "types-8-cents", "types-20-cents"),
+    *("bhattacharyya-cents-300x60", "bhattacharyya-cents", "information-cents"),
+    *("limits-cents-100x40", "limits-cents-300x60", "limits-cents-200x80"),
+    "limits-whole-1000x300",
+}
+"""Drawn because the solver leaves them open: to be beaten."""
 
 
 def checked(*names, folder=FOLDER):
@@ -61,8 +73,11 @@ def test_so_many_are_proven_and_they_are_small():
     optimal = [row for row in ROWS.values() if row["best"] == row["bound"]]
     assert len(optimal) >= 45
     assert sum(row["status"] == "checked" for row in optimal) >= 35
-    for row in ROWS.values():
-        assert Fraction(row["bound"]) >= Fraction(row["best"]) * (1 - LARGEST_GAP), row["name"]
+    for name, row in ROWS.items():
+        gap = 1 - Fraction(row["bound"]) / Fraction(row["best"])
+        assert gap <= (Fraction(6, 100) if name in HARD else LARGEST_GAP), name
+    assert set(ROWS) >= HARD
+    assert sum(row["best"] != row["bound"] for row in ROWS.values()) >= 3
     kept = [path for path in FOLDER.rglob("*") if path.name not in LARGE and path.is_file()]
     assert sum(path.stat().st_size for path in kept) < 20 * 2**20
 
@@ -194,6 +209,21 @@ def test_the_bound_is_that_of_the_workbench(tmp_path):
         bound = checker["bound_of"](read, prices[problem.typed.worker_class].tolist())
         step = Fraction(problem.price_step)
         assert bound == math.ceil(pattern_bound(problem.typed, prices) / step) * step
+
+
+def test_the_entry_that_the_page_shows_holds(tmp_path, monkeypatch):
+    page = FOLDER.parents[1] / "docs" / "instances.md"
+    if not page.exists():
+        pytest.skip("no pages beside the tests")
+    code = page.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
+    place = tmp_path / "models" / "problems"
+    place.mkdir(parents=True)
+    shutil.copy(FOLDER / "toy-5x4.json", place)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    code, lines = checked(str(place / "toy-5x4.json"), str(tmp_path / "entry.json"))
+    assert (code, lines) == (0, ["holds: a plan of cost 10, and none costs less than 0"])
+    assert lines[0] in page.read_text("utf-8")
 
 
 def test_rows_of_the_same_numbers_are_priced_once():
