@@ -52,7 +52,7 @@ LEAST_REACH, EVEN, FLOOR, BIN_CHECKS, FLAT_CHECKS = 0.01, 0.3, 0.02, 40.0, 8.0
 LEVEL_SPREAD, SLOPE_SPREAD, NEWTON_LINE = 2.0, 0.5, 8
 MOST_SURE, EVERY, GROWTH, MIXTURE, LEAST_EVIDENCE, TRUST = 0.9, 4, 1.25, 0.5, 0.5, 2.0
 SMALL, FIRST, OWN_RISK = 0.1, 0.3, (0.1, 0.9)
-NEAREST, PART_EVEN, REACH = 0.3, 0.8, 100.0
+NEAREST, REACH = 0.3, 100.0
 HALVINGS, NEWTON_WORLD, PRICE, WORTH = 10, 4, (1e-6, 30.0), (1e-8, 30.0)
 
 
@@ -628,7 +628,7 @@ class Parts(Audit):
             spreads = sum(left[b] * spread[b] for b in open_)
             tasks = sum(left[b] for b in open_)
             for b in open_:
-                chance[b] += weight * ((1.0 - PART_EVEN) * spread[b] / spreads + PART_EVEN / tasks)
+                chance[b] += weight * ((1.0 - EVEN) * spread[b] / spreads + EVEN / tasks)
         terms = []
         for d, end in enumerate(self.ends):
             open_ = [b for b in bins[: end + 1] if left[b] and not self.sure[b]]

@@ -41,8 +41,6 @@ OWN_RISK = (0.1, 0.9)
 """Their shares of α."""
 NEAREST = 0.3
 """Share of the draws that looks at the part that could be shown next."""
-EVEN = 0.8
-"""Share of the draws that is even, in the part that they look at."""
 REACH = 100.0
 """Checks that a part may take beyond those made so far, to be looked at."""
 
@@ -160,7 +158,7 @@ class SelectiveState(AuditState):
         first, farthest = self._aims(within, heard + expected)
         q = np.zeros(len(left))
         for part, weight in ((first, NEAREST), (farthest, 1.0 - NEAREST)):
-            chances = bets.chances(now.rate, within[part], sure, EVEN)
+            chances = bets.chances(now.rate, within[part], sure, bets.EVEN)
             q = q + weight * self._inside[part] * chances
         self._now = terms = self._terms_of(now.rate, q, within, expected, heard)
         part = min(self.shown, len(self._size) - 1)
