@@ -108,9 +108,9 @@ def test_labels_that_help_are_bought_where_checks_are_dear():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("real", [0.5, 0.9, 1.0])
+@pytest.mark.parametrize("real", [0.5, 1.0])
 def test_promises_hold_whatever_labels_are_worth(real):
     """`real` 1: more labels are believed and change nothing."""
-    runs = 60
-    broken = sum(not run(seed, real=real, rate=0.12)[1].holds for seed in range(runs))
+    runs = 20
+    broken = sum(not run(seed, real=real, rate=0.12, tasks=80)[1].holds for seed in range(runs))
     assert broken / runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
