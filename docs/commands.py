@@ -20,7 +20,7 @@ def write_options(page: Path) -> None:
             command.document()
         context = click.Context(command, info_name=name)
         records = [option.get_help_record(context) for option in command.params]
-        rows = [f"| `{flags}` | {_cell(text)} |" for flags, text in filter(None, records)]
+        rows = [f"| `{_cell(flags)}` | {_cell(text)} |" for flags, text in filter(None, records)]
         if rows:
             about = (command.help or "").split("\n\n")[0].replace("\n", " ")
             parts += [f"## `workbench {name}`", about]
@@ -41,4 +41,5 @@ def commands(
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    """Words of a table's cell: bars would end it, and choices may break between lines."""
+    return " ".join(text.split()).replace("|", " \\| ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,12 @@ def test_a_docstring_becomes_markdown():
     assert "`at`\n: A place,\n  or two.\n" in page
     assert "**Examples**\n\n```pycon\n>>> look(1)\n2\n```" in page
     assert r"what is \<there>" in page
+
+
+def test_the_page_of_options_has_two_cells_a_row_and_the_texts_of_help(tmp_path):
+    page = tmp_path / "options" / "index.md"
+    script("commands").write_options(page)
+    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `--")]
+    assert len(rows) > 200
+    assert {len(re.split(r"(?<!\\)\|", row)) for row in rows} == {4}
+    assert "| `--budget INTEGER RANGE` | Most workers to hire, K. [x>=1; required] |" in rows
