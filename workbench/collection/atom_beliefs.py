@@ -9,7 +9,7 @@ that more labels would not cure.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -258,6 +258,9 @@ class AtomBeliefs:
             **{name: getattr(self.fit, name).tolist() for name in ARRAYS},
             "new": [message.tolist() for message in self._new],
             "errors": self.errors.tolist(),
+            "atoms": {
+                field.name: getattr(self.grid, field.name).tolist() for field in fields(Atoms)
+            },
             "voter": self.voter.tolist(),
             "compared": self.compared,
             "chosen_at": self.chosen_at,
@@ -272,7 +275,13 @@ class AtomBeliefs:
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
         self.errors = np.array(saved["errors"], dtype=np.float64)
-        self.grid = self._atoms()
+        # What the atoms were made of is not what the next fit begins with; 1.1 kept no atoms.
+        atoms = saved.get("atoms")
+        self.grid = (
+            self._atoms()
+            if atoms is None
+            else Atoms(**{name: np.array(rows, dtype=np.float64) for name, rows in atoms.items()})
+        )
         self.voter = np.array(saved["voter"], dtype=np.int64)
         # 1.1 said only whether right and wrong might be interchanged.
         upright = saved.get("upright", 0.0 if saved.get("doubtful") else None)
