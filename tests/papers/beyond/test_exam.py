@@ -57,4 +57,4 @@ def test_what_misses_the_promise_does_not_count():
     assert "no exam pays" in best_exam(table)
     assert best_exam(table[table["exam"] == 5]) == ""
     missed = bounded(pd.DataFrame(rows(0, 350.0, 0.3) + rows(5, 200.0, 0.2)))
-    assert "kept with no exam" in best_exam(missed)
+    assert "kept neither with an exam" in best_exam(missed)

@@ -167,7 +167,7 @@ def best_exam(cell: pd.DataFrame) -> str:
     )
     kept = [row for row in rows if row["error"] <= row["epsilon"] + CHANCE * row["error_se"]]
     if not kept:
-        return f"{where}ε is kept with no exam and without."
+        return f"{where}ε is kept neither with an exam nor without."
     best = min(kept, key=lambda row: float(row["paid"]))
     if best["exam"] == 0:
         return f"{where}no exam pays ({_paid(best)}; the bound {best['bound']:.2f})."
