@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -31,6 +32,14 @@ def label(client, worker):
     rows = [{"task": ask["task"], "label": "yes"} for ask in reply.json()["asks"]]
     assert client.ask("/tell", worker, {"labels": rows}).status_code == 200
     return len(rows)
+
+
+def until_none_is_begun(client):
+    """Wait until all fits are taken: one that is taken may begin the next."""
+    end = time.monotonic() + 30
+    while client.at_desk(lambda: client.service.collector.refit_begun) is not None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def events(client):
@@ -62,7 +71,7 @@ def test_workers_go_on_while_a_fit_is_made_and_it_is_taken_then(client, monkeypa
     assert "refit taken" not in events(client)
     go_on.set()
     assert taken.wait(30)
-    client.at_desk(lambda: None)  # and what takes it has ended
+    until_none_is_begun(client)
     assert events(client).count("refit taken") >= 1
     assert client.ask("/status", "owner").json()["labels"] == labels + more
     assert len(threads) == 1
@@ -98,5 +107,5 @@ def test_a_fit_begun_before_a_restart_is_made_after_it(client, monkeypatch):
     monkeypatch.setattr(UntilTrusted, "adopt", lambda *policies: (adopt(*policies), taken.set()))
     label(client, "w0")
     assert taken.wait(30)
-    client.at_desk(lambda: None)
+    until_none_is_begun(client)
     assert "refit taken" in events(client)
