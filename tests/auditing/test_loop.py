@@ -107,6 +107,16 @@ def test_labels_that_help_are_bought_where_checks_are_dear():
     assert np.mean([end.checks for _, end in dear]) < np.mean([end.checks for _, end in none])
 
 
+def test_an_audit_is_given_up_where_labels_did_less_than_was_believed():
+    """Labels change nothing: the audit shows it, others follow, and α is shared among them."""
+    shop, end = run(1002, price=50.0, real=1.0, tasks=300)
+    assert len(end.audits) > 1
+    assert end.audits[-1].certified
+    assert end.holds
+    assert end.checks == end.checked.sum()
+    assert len(shop.sold) > 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("real", [0.5, 1.0])
 def test_promises_hold_whatever_labels_are_worth(real):

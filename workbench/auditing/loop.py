@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from workbench.auditing.design import LEAST_EVIDENCE, MIXTURE, due
 from workbench.auditing.draws import new_seed, point
-from workbench.auditing.forecast import fit_line, recalibrated
+from workbench.auditing.forecast import fit_line, recalibrated, within
 from workbench.auditing.plan import fluid_plan
 from workbench.auditing.state import AuditState, most_wrong
 from workbench.auditing.strata import stratify
@@ -41,8 +41,6 @@ MOST_HALVINGS = 10
 """Of the error believed, in all."""
 GAIN = 0.8
 """Share of the cost of going on with an audit below which giving it up pays."""
-FLOOR = 0.004
-"""Least rate of wrong answers that labels are expected to reach."""
 
 
 def risk_of(number: int, risk: float) -> float:
@@ -145,7 +143,7 @@ def _forecast(state: AuditState) -> tuple[FloatArray, float, FloatArray]:
 def _halved(rate: FloatArray, slope: float, times: IntArray) -> FloatArray:
     """Rate of each bin once the error believed is halved so many times, shape (times, bins)."""
     odds = np.log(rate / (1.0 - rate)) - slope * times[:, None] * math.log(2.0)
-    return np.asarray(np.maximum(1.0 / (1.0 + np.exp(-odds)), np.minimum(rate, FLOOR)))
+    return within(1.0 / (1.0 + np.exp(-odds)))
 
 
 class Batch(NamedTuple):
