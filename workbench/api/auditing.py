@@ -418,9 +418,9 @@ class AuditPlan(Result):
             f"To prove that at most {percent(self.error, 6)} of {self.tasks:,} answers are wrong "
             f"takes about {first['q50']:,.0f} checks {basis} ({first['q10']:,.0f} to "
             f"{first['q90']:,.0f} in 8 of 10 audits).\n"
-            f"With half as many errors again it takes about {more['q50']:,.0f}, and about "
-            f"{most['q50']:,.0f} where {percent(self.error, 6)} are wrong: recorded crowds are "
-            "often surer than they should be.\n"
+            f"With 1.5 times as many errors it takes about {more['q50']:,.0f}: recorded crowds are "
+            f"often surer than they should be. Where {percent(self.error, 6)} are wrong it takes "
+            f"about {most['q50']:,.0f}.\n"
             f"{self._by_gold()}"
             "The proof holds in any case: confidences only decide how long it takes.\n"
             "Next: 'workbench audit start' fixes the answers and begins."
@@ -428,9 +428,9 @@ class AuditPlan(Result):
         columns: Columns = {
             "errors": ("errors", ""),
             "wrong": ("share wrong now", ".3f"),
-            "q10": ("10 %", ".0f"),
-            "q50": ("50 %", ".0f"),
-            "q90": ("90 %", ".0f"),
+            "q10": ("lucky (10 %)", ".0f"),
+            "q50": ("typical (50 %)", ".0f"),
+            "q90": ("unlucky (90 %)", ".0f"),
         }
         return f"{head}\n\n{listed(self.table, columns, len(self.table))}"
 

@@ -166,7 +166,7 @@ class LabelCheck(Result):
                 f"{counts['labels'] / max(counts['tasks'], 1):.3g} labels a task.",
                 self._carried(),
                 f"{'Errors go together: the' if self.found.overall.shown else 'The'} labels of a "
-                f"task are worth {self.effective_workers:.2g} independent ones.",
+                f"task tell as much as {self.effective_workers:.2g} from workers who err apart.",
             ]
         else:
             sentences = [
@@ -190,14 +190,14 @@ class LabelCheck(Result):
         rest = len(self.workers) - better - worse
         return (
             f"{better} of {len(self.workers)} workers are surely better than a guess, {worse} "
-            f"surely worse; of {rest} their gold answers do not tell."
+            f"surely worse; {rest} cannot be told from guessing by their gold answers."
         )
 
     def _next(self) -> str:
         """What to do with such labels."""
         if not self.majority[1]:
             return "Next: answer twenty tasks or more yourself, and give them as gold."
-        return "Next: 'workbench hire' names the workers whose vote errs least."
+        return "Next: 'workbench hire' names a few workers whose vote errs least for its price."
 
     def brief(self) -> str:
         """Lay out the workers, those most labelled first."""

@@ -157,7 +157,7 @@ class Collection(Result):
             if low > self.believed_error:
                 sentences.append(
                     f"The policy believed {percent(self.believed_error)}: it takes errors for "
-                    "more independent than they are."
+                    "independent, and here they go together."
                 )
         return sentences
 
@@ -166,7 +166,7 @@ class Collection(Result):
         left = self.tasks - self.closed
         if not left:
             return ""
-        return f", {left} {'has an answer that is' if left == 1 else 'have answers that are'} open"
+        return f", {left} {'is' if left == 1 else 'are'} not sure enough"
 
     def _as_asked(self, low: float) -> list[str]:
         """Hold the error against the one asked for; where it is missed, say what helps."""
@@ -174,7 +174,9 @@ class Collection(Result):
         if asked is None or self.error is None or self.error <= asked:
             return []
         if low <= asked:
-            return [f"Asked was {percent(asked)} at most, which the interval does not rule out."]
+            return [
+                f"Asked was {percent(asked)} at most: the gold leaves open whether that is kept."
+            ]
         return [
             f"Asked was {percent(asked)} at most: it is missed. Next: 'workbench audit' finds the "
             "wrong answers, and hidden gold tasks (--hidden-tasks 40) would have told in time."

@@ -456,7 +456,7 @@ def hire(
     error = None
     if hires.size:
         outcome, correlation, beside = measure_hiring(source.table, control, hires, how)
-        chosen = "each left out when the workers were chosen"
+        chosen = "each judged by workers chosen without it"
         error = GoldError(outcome, correlation, hires.size, chosen, beside)
     return Hires(source.name, seed, money, hires, source, control, how, error)
 

@@ -551,7 +551,7 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
     correlation = error_correlation(votes, codes, seed=seed)
     beside = majority_error(_everybodys(source.table, result), codes, measured.counted)
-    how = "each left out when the method was chosen"
+    how = "each judged by a method chosen without it"
     error = GoldError(measured, correlation, correlation.answers, how, beside)
     return Labels(source.name, seed, result, source, error, errors)
 

@@ -118,9 +118,11 @@ class GoldError:
         error = self.measured
         assert error.error_measured is not None
         more = error.error_measured - majority.error
-        if abs(more) < ALIKE or told_apart(error, majority):
+        if abs(more) < ALIKE:
             return errs(more)
-        return f"{errs(more)}, which {error.tasks_measured} gold tasks do not tell apart"
+        if told_apart(error, majority):
+            return f"{errs(more)}, more than chance"
+        return f"{errs(more)}, which may be chance with {error.tasks_measured} gold tasks"
 
     def misses(self, epsilon: float) -> bool:
         """Whether the error asked for is below all of the interval."""

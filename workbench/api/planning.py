@@ -148,7 +148,7 @@ class Plan(Result):
             f"Proven, if workers err independently and skills are as given: each task is wrong "
             f"with a chance of at most {percent(errors['exact'].max())}, "
             f"{percent(errors['exact'].mean())} in the mean"
-            f"{'; on your gold they are not' if missed else ''}.",
+            f"{'; your gold contradicts that' if missed else ''}.",
         ]
         if self.error is not None:
             sentences += self.error.verdict(
@@ -174,8 +174,8 @@ class Plan(Result):
             ]
         if tasks and error.measured.wrong > self.epsilon * tasks:
             return [
-                f"Asked was {asked} at most: {tasks} gold tasks neither show nor rule out that "
-                "such plans keep it."
+                f"Asked was {asked} at most: {tasks} gold tasks leave open whether such plans "
+                "keep it."
             ]
         return error.together()
 
@@ -506,7 +506,7 @@ def _measured(
         return None
     measured, correlation, beside = on_gold
     voters = (len(program.table) + len(program.counted)) / len(kinds)
-    how = "each left out when it was planned"
+    how = "each judged by a plan made without it"
     return GoldError(measured, correlation, voters, how, beside)
 
 
