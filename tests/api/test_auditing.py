@@ -243,7 +243,7 @@ class TestPlan:
         assert rows.loc[order, "wrong"].tolist() == pytest.approx([0.04, 0.08, 0.12], abs=0.01)
         words = plan.summary()
         assert "if the confidences are right" in words
-        assert "half as many again" in words
+        assert "1.5 times as many errors" in words
 
     @pytest.mark.slow
     def test_it_says_what_audits_then_take(self):
