@@ -288,7 +288,10 @@ def findings(ranks: pd.DataFrame) -> Iterator[str]:
 
 def analyse(trials: pd.DataFrame) -> Analysis:
     """Standings, differences at each level, and why methods refused."""
-    table = points(ended_well(trials))
+    well = ended_well(trials)
+    if BASELINE not in set(well["method"].map(plain)):
+        return Analysis((f"No trial of {BASELINE}, beside which all others stand, ended well.",))
+    table = points(well)
     ranks = standings(table)
     tables = {"Standings": ranks, "Beside a majority, by labels a task": by_level(table)}
     if "refused" in trials:
