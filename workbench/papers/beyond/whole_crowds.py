@@ -289,9 +289,10 @@ def findings(ranks: pd.DataFrame) -> Iterator[str]:
 def analyse(trials: pd.DataFrame) -> Analysis:
     """Standings, differences at each level, and why methods refused."""
     well = ended_well(trials)
-    if BASELINE not in set(well["method"].map(plain)):
-        return Analysis((f"No trial of {BASELINE}, beside which all others stand, ended well.",))
-    table = points(well)
+    table = points(well) if len(well) else well
+    if BASELINE not in set(table["method"].map(plain)):
+        nothing = f"No trial of {BASELINE}, beside which all others stand, ended well."
+        return Analysis((ended(trials), nothing))
     ranks = standings(table)
     tables = {"Standings": ranks, "Beside a majority, by labels a task": by_level(table)}
     if "refused" in trials:
