@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from workbench import testing
@@ -106,7 +107,9 @@ def test_a_users_own_files_keep_to_them_too(own):
     trials = check_study(studies()["redundancy"].call)
     own("redundancy_claim.py")
     decided = next(claim for claim in claims() if claim.id == "redundancy-helps")
-    assert check_claim(decided.decide, trials).word is Word.HOLDS
+    assert check_claim(decided.decide, trials).word is Word.INCONCLUSIVE  # one trial a point
+    again = trials.assign(accuracy=trials["accuracy"] + 0.01)
+    assert check_claim(decided.decide, pd.concat([trials, again])).word is Word.HOLDS
 
 
 SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"

@@ -1,4 +1,4 @@
-"""A selection rule of one's own: the K workers whose skill is best even if they were lucky."""
+"""A selection rule of one's own: those workers whose skill is best even if they were lucky."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workbench.selection.scores import Scores
 
 
 def cautious(pool: Scores, budget: int, options: RuleOptions) -> Selection:
-    """Rank workers by their skill less a standard error, and take the first K."""
-    n = np.maximum(pool.answered, 1)
-    skill = (pool.correct + 1) / (n + 2)  # of control answers, one right and one wrong added
-    value = np.where(pool.eligible, skill - np.sqrt(skill * (1 - skill) / n), -np.inf)
+    """Rank workers by their skill less a standard error, and take the first of them."""
+    skill = (pool.correct + 1) / (pool.answered + 2)  # one right and one wrong answer added
+    error = np.sqrt(skill * (1 - skill) / (pool.answered + 2))
+    value = np.where(pool.eligible, skill - error, -np.inf)
     draw = np.random.default_rng(options.seed).random(len(pool))
     ranked = np.lexsort((draw, -value))  # workers of equal value in random order
     chosen = ranked[: min(budget, int(pool.eligible.sum()))]

@@ -20,6 +20,6 @@ def redundancy_helps(trials: pd.DataFrame) -> Ruling:
     few, many = by.iloc[0], by.iloc[-1]
     gain, se = many["mean"] - few["mean"], (few["sem"] ** 2 + many["sem"] ** 2) ** 0.5
     figures = f"{few['mean']:.2f} with {by.index[0]}, {many['mean']:.2f} with {by.index[-1]} labels"
-    if abs(gain) <= 2 * se:
+    if not abs(gain) > 2 * se:  # nor where one trial has no standard error
         return Ruling.inconclusive(f"{figures}: within chance.")
     return Ruling.holds(f"{figures}.") if gain > 0 else Ruling.refuted(f"{figures}.")
