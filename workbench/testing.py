@@ -47,7 +47,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _in_one_line(check: Callable[P, R]) -> Callable[P, R]:
+def _faults_in_one_line(check: Callable[P, R]) -> Callable[P, R]:
     """Let a check name, in one line, whatever stops the thing that it runs."""
 
     @functools.wraps(check)
@@ -67,7 +67,7 @@ def _in_one_line(check: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_aggregator(aggregator: Aggregator, *, best: float = 0.7) -> None:
     """Check an aggregator: same seed, same labels; names and order of the votes play no part.
 
@@ -179,7 +179,7 @@ def _rearranged(votes: Votes, what: str, seed: int) -> tuple[Votes, dict[str, In
     )
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_policy(policy: type[AssignmentPolicy]) -> None:
     """Check an assignment policy: same seed, same tasks; capacity and availability are kept to.
 
@@ -256,7 +256,7 @@ def _assigned(
     return [sorted(run.task[run.worker == j].tolist()) for j in range(len(workers))]
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_rule(rule: Rule) -> None:
     """Check a selection rule: at most K workers, eligible ones, none twice; same seed, same ones.
 
@@ -294,7 +294,7 @@ def check_rule(rule: Rule) -> None:
         _hold(kept, "the scores were changed")
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_learner(make: Callable[[int], Learner], workers: int = 5, *, tasks: int = 40) -> None:
     """Check a learner: it asks, is told and labels, and the same seed asks the same.
 
@@ -335,7 +335,7 @@ def check_learner(make: Callable[[int], Learner], workers: int = 5, *, tasks: in
     _hold(stories[0] == stories[1], "the same seed asks otherwise")
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_collecting_policy(policy: type[Policy], *, gold: int = 4, visits: bool = False) -> None:
     """Check a collecting policy: same seed, same questions; it ends, and goes on once saved.
 
@@ -417,7 +417,7 @@ def _hold_belief(policy: Policy, tasks: int, classes: int) -> None:
     _hold(belief.closed.shape == (tasks,), "`closed` does not have an entry for each task")
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_dataset(dataset: Dataset) -> None:
     """Check a data set of one's own: names are text, gold is of tasks with labels, counts agree.
 
@@ -451,7 +451,7 @@ def check_dataset(dataset: Dataset) -> None:
     _hold(same, "read again, it is another crowd")
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_claim(decide: Callable[..., Ruling], *trials: pd.DataFrame) -> Ruling:
     """Check a claim: it rules by the trials, whatever their order.
 
@@ -484,7 +484,7 @@ def check_claim(decide: Callable[..., Ruling], *trials: pd.DataFrame) -> Ruling:
     return ruling
 
 
-@_in_one_line
+@_faults_in_one_line
 def check_study(study: Study, *, trials: int | None = None) -> pd.DataFrame:
     """Check a study: its smoke trials run, repeat to the bit, and are analysed, failed ones too.
 
