@@ -1,10 +1,13 @@
 """What code a trial runs: a digest of it, so that a record tells whether it is of today's.
 
-Taken is what the trial's function names in its own file and in those beside it, name by name, and
-each module of the workbench that this code imports, whole, with what that imports in turn. Of all
-this the syntax trees count, docstrings left out: a comment, a sentence in a docstring, a line that
-is broken elsewhere or an analysis that changes is no other trial. Libraries stand in the record's
-environment by their versions.
+Taken is what the trial's function names in its own file, and what this names in its turn there and
+in the modules of the workbench that it imports, name by name; and of every module that is imported
+on the way the statements that bind no name, for they may change what others do. A package that
+imports modules when an entry of its registry is looked up counts with all of these where the
+registry is named. Where a module itself is passed on, or a name cannot be followed, the whole
+module counts. Of all this the syntax trees count, docstrings left out: a comment, a sentence in a
+docstring, a line that is broken elsewhere or an analysis that changes is no other trial. Libraries
+stand in the record's environment by their versions.
 """
 
 from __future__ import annotations
@@ -25,17 +28,25 @@ ROOTS = {
     "workbench": Path(workbench.__file__).parent,
     "crowd_models": Path(crowd_models.__file__).parent,
 }
-BY_NAME = "workbench.papers"
-"""Package of whose modules only what is named counts: trials and analyses stand side by side."""
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+BINDING = (*DEFINITIONS, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+LATE = "imported"
+"""What a registry calls for an entry whose module is imported when it is looked up."""
+WHOLE = "*"
+UNBOUND = ""
 UNKNOWN = ""
 """In records of release 1.0 and before."""
 
 
 class Place(NamedTuple):
-    """A name in a module; the whole module where it is empty."""
+    """A name in a module, all of them (`WHOLE`), or the statements that bind none (`UNBOUND`)."""
 
     module: str
-    name: str = ""
+    name: str
+
+
+AT_THE_DOOR = {Place("workbench", name) for name in (WHOLE, UNBOUND, "__version__")}
+"""The front door has names of others, and a version that rises by itself."""
 
 
 @functools.cache
@@ -56,33 +67,46 @@ def code_digest(source: Source) -> str:
     InputError
         The study cannot be loaded.
     """
+    own = source.load().trial.__module__
+    # A plugin's module is called after its bytes, comments included.
+    listing = sorted(
+        f"{'own' if place.module == own else place.module}:{place.name} {_hashed(text)}\n"
+        for place, text in places(source).items()
+        if text
+    )
+    return _hashed("".join(listing))
+
+
+def places(source: Source) -> dict[Place, str]:
+    """Give the code that a study's trials run: its syntax trees, written out, by place.
+
+    Raises
+    ------
+    InputError
+        The study cannot be loaded.
+    """
     trial = inspect.unwrap(source.load().trial)
     files = {trial.__module__: Path(inspect.getfile(trial))}
     parts: dict[Place, str] = {}
     waiting = [Place(trial.__module__, trial.__name__)]
     while waiting:
         place = waiting.pop()
-        if place in parts or Place(place.module) in parts:
-            continue
         path = files.get(place.module) or _path(place.module)
-        if path is None:
+        if place in parts or path is None or place in AT_THE_DOOR:
             continue
-        own = place.module in files or place.module.startswith(f"{BY_NAME}.")
-        if not own:
-            place = Place(place.module)
         module = _module(place.module, path)
-        nodes = module.of(place.name) if place.name else module.tree.body
-        parts[place] = hashlib.sha256("\n".join(map(_dumped, nodes)).encode()).hexdigest()
-        waiting += [use for node in nodes for use in module.used(node, by_name=own)]
-        if not own:
-            waiting += module.registered()
-    # A plugin's module is called after its bytes, comments included.
-    names = {place: "own" if place.module in files else place.module for place in parts}
-    listing = "".join(
-        f"{names[place]}:{place.name} {parts[place]}\n"
-        for place in sorted(parts, key=lambda place: (names[place], place.name))
-    )
-    return hashlib.sha256(listing.encode()).hexdigest()
+        nodes = module.of(place.name)
+        parts[place] = "\n".join(map(_dumped, nodes))
+        waiting += [use for node in nodes for use in module.used(node)]
+        if place.name == UNBOUND:
+            waiting += [Place(name, UNBOUND) for name in module.imports()]
+        else:
+            waiting += [Place(name, UNBOUND) for name in (place.module, *_above(place.module))]
+    return parts
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _Module:
@@ -90,37 +114,68 @@ class _Module:
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self.path = name, path
-        self.tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        self.tree = _without_docstrings(tree)
         self.bound: dict[str, list[ast.stmt]] = {}
-        for node in self.tree.body:
-            for bound in _bound(node):
-                self.bound.setdefault(bound, []).append(node)
+        self.unbound: list[ast.stmt] = []
+        for statement in self.tree.body:
+            for node in _single(statement):
+                names = [*_bound(node)]
+                for bound in names:
+                    self.bound.setdefault(bound, []).append(node)
+                if not isinstance(node, ast.Pass) and not (names and isinstance(node, BINDING)):
+                    self.unbound.append(node)
+        self.modules = dict(_modules(self.tree))
+        if "__getattr__" in self.bound:  # the names that it gives are imported for type checking
+            for node in (part for statement in imports for part in _single(statement)):
+                self.bound.update({name: [node] for name in _bound(node) if name not in self.bound})
 
     def of(self, name: str) -> list[ast.stmt]:
-        """Top-level statements that bind a name."""
-        return self.bound.get(name, [])
+        """Top-level statements that bind a name; all where it cannot be told."""
+        if name == UNBOUND:
+            return self.unbound
+        return self.tree.body if name == WHOLE else self.bound.get(name, self.tree.body)
 
-    def used(self, node: ast.stmt, *, by_name: bool) -> Iterator[Place]:
+    def imports(self) -> Iterator[str]:
+        """Modules of the workbench that are imported at the top, and the packages they lie in."""
+        for node in self.tree.body:
+            for part in ast.walk(node) if not isinstance(node, DEFINITIONS) else []:
+                for name in _targets(part):
+                    yield from (name, *_above(name))
+
+    def used(self, node: ast.AST) -> Iterator[Place]:
         """What a statement uses: names of this module, and what it imports."""
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and by_name and part.id in self.bound:
-                yield Place(self.name, part.id)
-            elif isinstance(part, ast.Import):
-                for alias in part.names:
-                    yield from _parents(alias.name)
-            elif isinstance(part, ast.ImportFrom) and part.module and not part.level:
-                for alias in part.names:
-                    yield from _imported(part.module, alias.name)
+        if isinstance(node, ast.Attribute) and (module := self._module_of(node.value)):
+            yield from _taken(module, node.attr)
+            return
+        if isinstance(node, ast.Name):
+            if node.id in self.modules:
+                yield from _taken(self.modules[node.id], WHOLE)
+            elif node.id in self.bound:
+                yield Place(self.name, node.id)
+            if node.id == LATE and self.path.name == "__init__.py":
+                yield from self.registered()
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if _path(f"{node.module}.{alias.name}") is None:
+                    yield from _taken(node.module, alias.name)
+        for part in ast.iter_child_nodes(node):
+            yield from self.used(part)
+
+    def _module_of(self, node: ast.expr) -> str | None:
+        """Module that an expression, `workbench.crowd.tables` or a name of it, stands for."""
+        if isinstance(node, ast.Name):
+            return self.modules.get(node.id)
+        if isinstance(node, ast.Attribute) and (module := self._module_of(node.value)):
+            inner = f"{module}.{node.attr}"
+            return inner if _path(inner) is not None else None
+        return None
 
     def registered(self) -> list[Place]:
         """Modules beside a package that imports them by name, when they are asked for."""
-        if self.path.name != "__init__.py":
-            return []
-        late = any(
-            isinstance(node, ast.Name) and node.id == "imported" for node in ast.walk(self.tree)
-        )
-        beside = sorted(self.path.parent.glob("*.py")) if late else []
-        return [Place(f"{self.name}.{path.stem}") for path in beside if path.stem != "__init__"]
+        beside = sorted(self.path.parent.glob("*.py"))
+        return [Place(f"{self.name}.{path.stem}", WHOLE) for path in beside if path != self.path]
 
 
 @functools.cache
@@ -128,24 +183,42 @@ def _module(name: str, path: Path) -> _Module:
     return _Module(name, path)
 
 
-def _imported(module: str, name: str) -> Iterator[Place]:
-    """Where `from module import name` leads."""
+def _taken(module: str, name: str) -> Iterator[Place]:
+    """What a name of a module leads to: that name, or a module in it."""
     if _path(f"{module}.{name}") is not None:
-        yield from _parents(f"{module}.{name}")
+        yield Place(f"{module}.{name}", WHOLE)
     else:
-        yield from _parents(module)
-        if module.startswith(f"{BY_NAME}."):
-            yield Place(module, name)
+        yield Place(module, name)
 
 
-def _parents(module: str) -> Iterator[Place]:
-    """A module and the packages that it lies in, whose code is run first."""
-    if not module.startswith(f"{BY_NAME}."):
-        yield Place(module)
-    while "." in module:
-        module = module.rpartition(".")[0]
-        if module != "workbench":  # the front door: names, and a version that rises by itself
-            yield Place(module)
+def _targets(node: ast.AST) -> list[str]:
+    """Modules that a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        inside = [f"{node.module}.{alias.name}" for alias in node.names]
+        return [node.module, *(name for name in inside if _path(name) is not None)]
+    return []
+
+
+def _modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names that stand for modules of the workbench, and these."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                if _path(name) is not None:
+                    yield alias.asname or name, name
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if _path(f"{node.module}.{alias.name}") is not None:
+                    yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _above(module: str) -> list[str]:
+    """Packages that a module lies in, whose code is run first."""
+    parts = module.split(".")
+    return [".".join(parts[:last]) for last in range(1, len(parts))]
 
 
 def _path(module: str) -> Path | None:
@@ -160,17 +233,31 @@ def _path(module: str) -> Path | None:
     return None
 
 
+def _single(node: ast.stmt) -> list[ast.stmt]:
+    """An import taken apart, a name each; another statement as it is."""
+    if isinstance(node, ast.ImportFrom):
+        return [ast.ImportFrom(node.module, [alias], node.level) for alias in node.names]
+    if isinstance(node, ast.Import):
+        return [ast.Import([alias]) for alias in node.names]
+    return [node]
+
+
 def _bound(node: ast.stmt) -> Iterator[str]:
     """Names that a top-level statement binds."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(node, DEFINITIONS):
         yield node.name
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
         for alias in node.names:
-            yield (alias.asname or alias.name).partition(".")[0]
+            if alias.name != WHOLE:
+                yield (alias.asname or alias.name).partition(".")[0]
     else:
+        inside = [part for part in ast.walk(node) if isinstance(part, ast.comprehension)]
+        passing = {id(name) for part in inside for name in ast.walk(part.target)}
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                yield part.id
+                yield from () if id(part) in passing else (part.id,)
+            elif isinstance(part, (*DEFINITIONS, ast.Import, ast.ImportFrom)):
+                yield from _bound(part)
 
 
 class _Bare(ast.NodeTransformer):
@@ -193,7 +280,7 @@ class _Bare(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST:
-        if "TYPE_CHECKING" in ast.unparse(node.test):
+        if ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
             return ast.Pass()
         return self.generic_visit(node)
 
