@@ -14,7 +14,8 @@ epsilon
     ε, one number or one for each task; or `requirement` in its place, C = 2 ln(1/ε).
 gain
     Optional: by which of `crowd_models.gains` labels count, `hoeffding` (the paper's, as above) or
-    `bhattacharyya`; or `information`, where quality and requirement are given.
+    `bhattacharyya`; or `information`, where quality and requirement are given; or `exact error`,
+    where skill and epsilon are: `crowd_models.exact_error`.
 cost
     Optional c: a matrix, an object by task type, or one price for each worker.
 available
@@ -23,6 +24,10 @@ least, most
     Optional: fewest and most labels of a task, one number or one for each task.
 tasks, workers
     Only of a problem by class: how many tasks and workers each row and column stands for.
+confusion, prior
+    For labels of several classes (`crowd_models.joint`), in place of quality: an object {task type:
+    [matrix of each worker, true class × class named]}, and the probability of each class. Beside
+    them epsilon, capacity, task_types, and, where need be, cost, available, least and most.
 
 Imports neither pandas nor Pyomo, to start fast.
 """
@@ -42,7 +47,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_models.exact_error import error_problem
 from crowd_models.gains import gain_of
+from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from crowd_models.problem import AssignmentProblem, TypedProblem, checked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
@@ -70,13 +77,23 @@ _FIELDS: dict[str, tuple[Any, str]] = {
     "most": (_VECTOR, "give one number, or a list with one for each task"),
     "tasks": (list[float], "give how many tasks each row stands for"),
     "workers": (list[float], "give how many workers each column stands for"),
+    "confusion": (
+        dict[str, list[list[list[float]]]],
+        "give an object by task type: a matrix true class × class named for each worker",
+    ),
+    "prior": (list[float], "give the probability of each class"),
 }
 """What each field of a JSON file holds, and what to give in place of anything else."""
 FIELDS = tuple(_FIELDS)
 
 
-def read_problem(path: str | Path, *, gain: str | None = None) -> AssignmentProblem | TypedProblem:
+def read_problem(
+    path: str | Path, *, gain: str | None = None
+) -> AssignmentProblem | TypedProblem | JointProblem:
     """Read an assignment problem from a .json or .npz file; by class, where it counts them.
+
+    One that states confusion matrices is a `JointProblem`, whose task classes are runs of alike
+    tasks: so its tasks keep the order of the file.
 
     Parameters
     ----------
@@ -190,6 +207,8 @@ def _from_json_field(name: str, value: Any) -> Any:
         if name == "task_types":
             whole = all(isinstance(entry, int) and abs(entry) < 2**63 for entry in value)
             return np.array(value if whole else [str(entry) for entry in value])
+        if name == "confusion":
+            return value
         if isinstance(value, dict):
             return {key: np.array(row, dtype=np.float64) for key, row in value.items()}
         return np.array(value, dtype=np.float64)
@@ -232,10 +251,20 @@ def _from_npz(content: bytes) -> dict[str, Any]:
     return {name: str(value) if name == "gain" else value for name, value in fields.items()}
 
 
+EXACT_ERROR = "exact error"
+"""Gain of a problem whose tasks keep their errors by themselves."""
+_BESIDE = ("task_types", "cost", "available", "least", "most")
+"""What may stand beside a problem of several classes; beside an exact error, the first three."""
 _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, ".npz": _from_npz}
 
 
-def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem | TypedProblem:
+def _problem(
+    fields: dict[str, Any], asked: str | None
+) -> AssignmentProblem | TypedProblem | JointProblem:
+    if "confusion" in fields:
+        return _joint_problem(fields, asked)
+    if fields.get("gain") == EXACT_ERROR:
+        return _error_problem(fields, asked)
     measure = _one_of(fields, "quality", "skill")
     level = _one_of(fields, "epsilon", "requirement")
     stated = fields.get("gain", "hoeffding")
@@ -273,6 +302,84 @@ def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem | T
         counts = fields["tasks"], fields["workers"]
         return TypedProblem(quality, capacity, need, *counts, cost, available, gain=name)
     return AssignmentProblem(quality, capacity, need, cost, available, types, name, *limits)
+
+
+def _error_problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem:
+    """Each task keeps its error by itself, not by a bound."""
+    if asked not in (None, EXACT_ERROR):
+        raise InputError(f"gain: is {EXACT_ERROR!r} in the file, which no other replaces")
+    stated = {"skill", "epsilon", "capacity"}
+    if not stated <= set(fields) or not set(fields) <= stated | {*_BESIDE[:3], "gain"}:
+        beside = ", ".join(_BESIDE[:3])
+        raise InputError(
+            f"gain {EXACT_ERROR!r}: give skill, epsilon and capacity, and beside them only {beside}"
+        )
+    skill = _by_task("skill", fields["skill"], fields.get("task_types"))
+    cost, available, types, _, _ = _beside(fields, skill.shape)
+    return error_problem(skill, fields["capacity"], fields["epsilon"], cost, available, types)
+
+
+def _joint_problem(fields: dict[str, Any], asked: str | None) -> JointProblem:
+    """Labels of several classes, from confusion matrices by task type."""
+    if asked is not None:
+        raise InputError("gain: confusion matrices say what a label counts, leave it out")
+    stated = {"confusion", "prior", "epsilon", "capacity", "task_types"}
+    missing, other = stated - set(fields), set(fields) - stated - set(_BESIDE)
+    if missing:
+        raise InputError(f"{sorted(missing)[0]} is missing: it stands beside confusion")
+    if other:
+        raise InputError(f"{sorted(other)[0]}: has no meaning beside confusion, leave it out")
+    if not isinstance(fields["confusion"], dict):
+        raise InputError("confusion: a .npz has none, give a .json")
+    confusion, types = fields["confusion"], [str(kind) for kind in fields["task_types"].tolist()]
+    gains = {}
+    for kind in dict.fromkeys(types):
+        if kind not in confusion:
+            raise InputError(f"task_types has {_shown(kind)}, for which confusion has no matrices")
+        try:
+            matrices = np.array(confusion[kind], dtype=np.float64)
+        except ValueError:
+            raise InputError(f"confusion of {_shown(kind)} has rows of unequal length") from None
+        gains[kind] = pair_gains(matrices)
+    if len({gain.shape for gain in gains.values()}) != 1:
+        raise InputError("confusion: give as many workers, and classes, for every task type")
+    n, m = len(types), next(iter(gains.values())).shape[0]
+    cost, available, _, least, most = _beside(fields, (n, m))
+    mend = f"give one number, or one for each task ({n})"
+    per_task = {
+        "epsilon": checked("epsilon", fields["epsilon"], (n,), mend),
+        "cost": cost,
+        "available": available,
+        "least": None if least is None else np.broadcast_to(least, n),
+        "most": None if most is None else np.broadcast_to(most, n),
+    }
+    rows = {name: np.asarray(value) for name, value in per_task.items() if value is not None}
+    keys = [(types[i], *(row[i].tobytes() for row in rows.values())) for i in range(n)]
+    first = [i for i in range(n) if i == 0 or keys[i] != keys[i - 1]]
+    return JointProblem(
+        np.stack([gains[types[i]] for i in first]),
+        pair_weights(fields["prior"]),
+        rows["epsilon"][first],
+        np.diff([*first, n]),
+        fields["capacity"],
+        **{name: value[first] for name, value in rows.items() if name != "epsilon"},
+    )
+
+
+def _beside(fields: dict[str, Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Cost and available by pair, task types, least and most; None for none."""
+    types = fields.get("task_types")
+    cost, available = (
+        _by_task(name, fields[name], types) if name in fields else None
+        for name in ("cost", "available")
+    )
+    if cost is not None and cost.ndim == 1:
+        mend = "give one price for each worker, or a list of rows"
+        cost = np.tile(checked("cost", cost, shape[1:], mend), (shape[0], 1))
+    for name, matrix in (("cost", cost), ("available", available)):
+        if matrix is not None and matrix.shape != shape:
+            raise InputError(f"{name} has shape {matrix.shape}: give a matrix {shape}")
+    return cost, available, types, fields.get("least"), fields.get("most")
 
 
 def _check_names(names: Any) -> None:

@@ -35,11 +35,15 @@ HERE = Path(__file__).resolve().parent
 STEPS, UNIT, MOST = 2**40, 10**12, 3 * 10**5  # requirement, price (rounded: lower bounds); pairs
 LARGEST = 10**15  # of any number but a requirement's few: nothing here comes near it
 LISTED = 10**6  # rows of a file: more would only exhaust the memory
-Kind = namedtuple("Kind", "quality cost free need least most")  # of tasks alike in the file
-Problem = namedtuple("Problem", "kinds of times copies capacity")  # `of`: key of each row's kind
+Kind = namedtuple("Kind", "quality cost free need least most sets")  # of tasks alike in the file
+Problem = namedtuple("Problem", "kinds of times copies capacity form")  # `of`: key of a row's kind
 FIELDS = {
     *("skill", "quality", "epsilon", "requirement", "capacity", "cost", "available"),
     *("task_types", "tasks", "workers", "least", "most", "gain"),
+}
+CLASSES = {
+    *("confusion", "prior", "task_types", "epsilon", "capacity", "cost", "available"),
+    *("least", "most"),
 }
 
 
@@ -130,21 +134,20 @@ def claim(text):
 def read(content):
     """The problem that a file states."""
     raw = table(parsed(content), "instance")
-    require(set(raw) <= FIELDS, "a field of another name")
-    require(len({"quality", "skill"} & set(raw)) == 1, "give quality or skill")
+    require(set(raw) <= (CLASSES if "confusion" in raw else FIELDS), "a field of another name")
+    require(len({"quality", "skill", "confusion"} & set(raw)) == 1, "give quality or skill")
     require("capacity" in raw, "give capacity")
     require(len({"requirement", "epsilon"} & set(raw)) == 1, "give requirement or epsilon")
-    given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
-    gain = raw.get("gain", "hoeffding")
-    stated = given == "quality" and "requirement" in raw
-    require(gain == "hoeffding" or stated, "other gains state quality and requirement")
+    given, types = ({"quality", "skill", "confusion"} & set(raw)).pop(), raw.get("task_types")
+    form = _form(raw, given)
     if types is not None:
         require(all(type(x) in (int, str) for x in listed(types, "task_types")), "task_types")
     size = len(listed(raw[given] if types is None else types, given))
     rows = {name: _rows(raw, name, size, types) for name in (given, "cost", "available")}
     require(size and rows[given][0], "no tasks, or no workers")
     workers = len(rows[given][0])
-    checked = {"cost": number, "available": _free, given: number if given == "quality" else _chance}
+    take = {"quality": number, "skill": _chance, "confusion": alike}[given]
+    checked = {"cost": number, "available": _free, given: take}
     lines = {}  # by row as it stands in the file: many tasks share one
     for name, take in checked.items():
         for row in rows[name]:
@@ -152,7 +155,7 @@ def read(content):
                 words = f"{name}, row {len(lines)}"
                 lines[name, id(row)] = [take(x, words) for x in listed(row, words, workers)]
     ones = [1] * workers
-    need = _needs(raw, size)
+    need = _needs(raw, size, form)
     least = each(raw.get("least", 0), size, "least", count)
     most = each(raw["most"], size, "most", count) if "most" in raw else [math.inf] * size
     kinds, of = {}, []
@@ -163,9 +166,13 @@ def read(content):
         )
         of.append((id(quality), id(cost), id(free), need[i], least[i], most[i]))
         if of[i] not in kinds:
-            worth = quality if given == "quality" else [(2 * p - 1) ** 2 for p in quality]
-            asked = need[i] * (1 - Fraction(1, 10**9))
-            kinds[of[i]] = Kind(worth, cost, free, asked, least[i], most[i])
+            worth = [(2 * p - 1) ** 2 for p in quality] if given == "skill" else quality
+            asked, sets = need[i] * (1 - Fraction(1, 10**9)), None
+            if form == "exact error":
+                sets = Sets([max(p, 1 - p) for p in quality], Vote(need[i]))
+            if form == "several classes":
+                sets = Sets(quality, Telling(raw["prior"], need[i]))
+            kinds[of[i]] = Kind(worth, cost, free, asked, least[i], most[i], sets)
     times, copies = raw.get("tasks", [1] * size), raw.get("workers", ones)
     return Problem(
         kinds,
@@ -173,7 +180,24 @@ def read(content):
         [count(x, "tasks") for x in listed(times, "tasks", size)],
         [count(x, "workers") for x in listed(copies, "workers", workers)],
         each(raw["capacity"], workers, "capacity", count),
+        form,
     )
+
+
+def _form(raw, given):
+    """By what a task is done: a cover, its exact error, or what is promised of several classes."""
+    gain = raw.get("gain", "hoeffding")
+    if given == "confusion":
+        require("epsilon" in raw and "prior" in raw, "give epsilon and prior")
+        require(type(raw["confusion"]) is dict, "give confusion by task type")
+        return "several classes"
+    if gain == "exact error":
+        require(given == "skill" and "epsilon" in raw, "an exact error is of skill and epsilon")
+        require(not {"tasks", "workers"} & set(raw), "an exact error is by task and worker")
+        return "exact error"
+    stated = given == "quality" and "requirement" in raw
+    require(gain == "hoeffding" or stated, "other gains state quality and requirement")
+    return "assignment"
 
 
 def _rows(raw, name, size, types):
@@ -195,11 +219,13 @@ def _once(row, first):
     return first.setdefault(tuple(map(id, row)), row) if type(row) is list else row
 
 
-def _needs(raw, size):
+def _needs(raw, size, form):
     if "requirement" in raw:
         return each(raw["requirement"], size, "requirement", number)
     errors = each(raw["epsilon"], size, "epsilon", _chance)
     require(min(errors) > 0, "epsilon: give more than 0")
+    if form != "assignment":
+        return errors
     return [Fraction(-2 * math.log(epsilon)) for epsilon in errors]
 
 
@@ -244,10 +270,11 @@ def cost_of(problem, told):
             count(copies, f"task {i}, workers {j}")
             require(copies <= problem.copies[j], f"task {i} has {j} twice")
             require(kind.free[j], f"task {i} is not for worker {j}")
-            cover += kind.quality[j] * copies
+            cover += 0 if kind.sets else kind.quality[j] * copies
             cost += kind.cost[j] * copies * times
             used[j] += copies * times
-        require(cover >= kind.need, f"task {i} is not covered")
+        enough = kind.sets.enough(workers) if kind.sets else cover >= kind.need
+        require(enough, f"task {i} is not covered")
         require(kind.least <= sum(workers.values()) <= kind.most, f"task {i} has too many or few")
     require([done[i] for i in range(len(problem.of))] == problem.times, "tasks are left out")
     require(all(n <= problem.copies[j] * problem.capacity[j] for j, n in used.items()), "too many")
@@ -295,8 +322,12 @@ def leaf_bound(problem, u, sides=(), mu=(), priced=True):
 
 def task_bound(problem, kind, charge, priced):
     """The least that workers for a task cost where each is charged so much, beside her price."""
+    if kind.sets:
+        may = [free and most > 0 for free, most in zip(kind.free, problem.capacity)]
+        prices = [math.floor((c * priced + more) * UNIT) for c, more in zip(kind.cost, charge)]
+        return least_set_price(kind, prices, may)
     lots, counts, base = Counter(), kind.least > 0 or kind.most < math.inf, 0
-    for q, c, free, more, copies, most in zip(*kind[:3], charge, *problem[3:]):
+    for q, c, free, more, copies, most in zip(*kind[:3], charge, problem.copies, problem.capacity):
         price = c * priced + more
         if not (free and most and copies):
             continue
@@ -344,6 +375,174 @@ def least_price(lots, kind, counts):
         if len(states) > MOST:
             return Fraction(least, UNIT)
     return math.inf if known == beyond else Fraction(known, UNIT)
+
+
+# ---- tasks whose sets of workers are listed: exact errors, several classes ----
+
+GRAIN = 2**96  # steps of roots and their products, rounded down and up
+SETS, ANSWERS = 20_000, 4 * 10**6  # listed of a kind of task: sets of workers, their answers
+SLACK = 1 + Fraction(1, 10**9)  # by which an error may be above ε
+
+
+class Sets:
+    """Which sets of workers do a task, by how many of each group: workers of one group are alike.
+
+    `rule` says of the numbers by group whether they surely are enough, and whether they may be.
+    """
+
+    def __init__(self, workers, rule):
+        first = {}
+        self.group = [first.setdefault(worker, len(first)) for worker in workers]
+        self.values, self.rule, self._least = list(first), rule, {}
+
+    def enough(self, workers):
+        """Whether a set, {worker: 1}, keeps the error."""
+        return self.rule.enough(self.values, self.numbers(j for j, n in workers.items() if n))
+
+    def numbers(self, workers):
+        """How many of some workers are of each group."""
+        counted = Counter(self.group[j] for j in workers)
+        return tuple(counted[g] for g in range(len(self.values)))
+
+    def least(self, may):
+        """Sets, each set of `may` that does the task has one of them within: numbers by group."""
+        sizes = self.numbers(j for j, on in enumerate(may) if on)
+        if sizes not in self._least:
+            order = sorted(range(len(sizes)), key=lambda g: self.rule.rank(self.values[g]))
+            values = [self.values[g] for g in order]
+            rows = least_sets(values, [sizes[g] for g in order], self.rule)
+            self._least[sizes] = [[row[order.index(g)] for g in range(len(sizes))] for row in rows]
+        return self._least[sizes]
+
+
+def least_sets(values, sizes, rule):
+    """Numbers by group that may be enough, with nobody of the last group to spare."""
+    nobody = (0,) * len(sizes)
+    if rule.may(values, nobody):
+        return [nobody]
+    sets, waiting, seen = [], [()], 0
+    while waiting:
+        numbers = waiting.pop()
+        g, seen = len(numbers), seen + 1
+        require(max(seen, len(sets)) <= SETS, "more sets of workers than are listed")
+        if g == len(sizes) or not rule.hope(values, (*numbers, *sizes[g:])):
+            continue
+        for n in range(sizes[g] + 1):
+            more = (*numbers, n)
+            if n and rule.may(values, (*more, *nobody[g + 1 :])):
+                sets.append((*more, *nobody[g + 1 :]))
+                break
+            waiting.append(more)
+    return sets
+
+
+def least_set_price(kind, prices, may):
+    """The least that a set costs that does the task, within its numbers of labels."""
+    sets = kind.sets.least(may)
+    groups = [[] for _ in kind.sets.values]
+    for price, j in sorted((prices[j], j) for j, on in enumerate(may) if on):
+        groups[kind.sets.group[j]].append(price)
+    least = math.inf
+    for numbers in sets:
+        taken = sum(numbers)
+        if taken > kind.most:
+            continue
+        cost = sum(sum(own[:n]) for own, n in zip(groups, numbers))
+        rest = sorted(price for own, n in zip(groups, numbers) for price in own[n:])
+        lacking = max(0, kind.least - taken)
+        if lacking > len(rest):
+            continue
+        cost += sum(rest[:lacking])
+        room = min(len(rest), kind.most - taken)
+        cost += sum(price for price in rest[lacking:room] if price < 0)
+        least = min(least, cost)
+    return least if least == math.inf else Fraction(least, UNIT)
+
+
+class Vote:
+    """Two equally likely classes; the vote names the likelier, and errs with ε at most."""
+
+    def __init__(self, epsilon):
+        self.most, self.answers = min(epsilon * SLACK, 1), 0
+
+    def rank(self, skill):
+        """The ablest first: then nobody in a set is to spare."""
+        return -skill
+
+    def hope(self, skills, numbers):
+        """Whether it can be: 4e(1 − e) ≥ Π 4p(1 − p) of every vote's error e (Kailath 1967)."""
+        if 2 * self.most >= 1:
+            return True
+        alike = math.prod((4 * p * (1 - p)) ** n for p, n in zip(skills, numbers) if n)
+        return alike <= 4 * self.most * (1 - self.most)
+
+    def may(self, skills, numbers):
+        """Whether e ≤ ε, by all answers: of so many of each skill, how many are right."""
+        if not self.hope(skills, numbers):
+            return False
+        self.answers += math.prod(n + 1 for n in numbers)
+        require(self.answers <= ANSWERS, "more answers than are listed")
+        many, chances = math.lcm(*(p.denominator for p in skills)), [(1, 1)]
+        for p, n in zip(skills, numbers):
+            right = int(p * many)
+            by = [right**k * (many - right) ** (n - k) * math.comb(n, k) for k in range(n + 1)]
+            chances = [(a * x, b * y) for a, b in chances for x, y in zip(by, by[::-1])]
+        return sum(map(min, chances)) <= 2 * self.most * many ** sum(numbers)
+
+    enough = may
+
+
+class Telling:
+    """Several classes: Σ √(ρ_k ρ_l) Π_j BC_j(k, l) ≤ ε, summed over pairs of classes k < l."""
+
+    def __init__(self, prior, epsilon):
+        chances = [_chance(x, "prior") for x in listed(prior, "prior")]
+        require(len(chances) >= 2 and abs(sum(chances) - 1) <= Fraction(1, 10**9), "prior")
+        self.weights = [roots(a * b) for a, b in pairs_of(chances)]
+        self.most = epsilon * SLACK * GRAIN
+
+    def rank(self, alike):
+        """Who tells most apart first."""
+        return sum(low for low, _ in alike)
+
+    def may(self, alike, numbers):
+        """Whether it can be, all roots and products rounded down."""
+        return self._promise(alike, numbers, 0) <= self.most
+
+    hope = may
+
+    def enough(self, alike, numbers):
+        """Whether it is, all of them rounded up."""
+        return self._promise(alike, numbers, 1) <= self.most
+
+    def _promise(self, alike, numbers, end):
+        left = [pair[end] for pair in self.weights]
+        for factors, n in zip(alike, numbers):
+            require(len(factors) == len(left), "confusion and prior of other classes")
+            for _ in range(n):
+                products = [x * pair[end] for x, pair in zip(left, factors)]
+                left = [-(-x // GRAIN) if end else x // GRAIN for x in products]
+        return sum(left)
+
+
+def alike(matrix, words):
+    """BC(k, l) = Σ_a √(π(a | k) π(a | l)) of pairs of classes: rounded down, and up."""
+    rows = [[_chance(x, words) for x in listed(row, words)] for row in listed(matrix, words)]
+    require(rows and len({len(row) for row in rows}) == 1, f"{words}: rows of other lengths")
+    whole = all(abs(sum(row) - 1) <= Fraction(1, 10**9) for row in rows)
+    require(whole, f"{words}: a row does not sum to 1")
+    ends = [[roots(a * b) for a, b in zip(first, second)] for first, second in pairs_of(rows)]
+    return tuple(tuple(min(GRAIN, sum(x[end] for x in own)) for end in (0, 1)) for own in ends)
+
+
+def pairs_of(rows):
+    return [(rows[k], rows[other]) for k in range(len(rows)) for other in range(k + 1, len(rows))]
+
+
+def roots(value):
+    """√ of a fraction up to 1 in steps of 1/GRAIN: rounded down, and up."""
+    low = math.isqrt(value.numerator * GRAIN**2 // value.denominator)
+    return low, low + 1
 
 
 # ---- branches on numbers of labels ----
@@ -452,9 +651,9 @@ def proven(content, text):
     require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
     plan = set(told) & {"labels", "patterns"}
     require(set(told) == {"kind", "format", "problem_sha256", "claim", "tree"} | plan, "fields")
-    require((told["kind"], told["format"]) == ("assignment", 2), "a kind or format of another name")
-    require(told["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
     claims, problem = table(told["claim"], "claim"), read(content.decode("utf-8"))
+    require((told["kind"], told["format"]) == (problem.form, 2), "a kind or format of another name")
+    require(told["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
     if set(claims) == {"infeasible"}:
         require(claims["infeasible"] is True and not plan, "claim infeasible: true, and no plan")
         require(tree_bound(problem, told["tree"], priced=False) > 0, "a leaf does not rule it out")

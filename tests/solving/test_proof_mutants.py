@@ -200,9 +200,9 @@ def untrue(claim, best):
     return beyond or ("cost" in claim and (best is None or Fraction(claim["cost"]) < best))
 
 
-def mutants(seed, many):
+def mutants(seed, many, cases=None):
     """Draw mutants: problem, proof, what is true of the problem if it is the one enumerated."""
-    rng, cases = np.random.default_rng(seed), truths(seed)
+    rng, cases = np.random.default_rng(seed), truths(seed) if cases is None else cases
     pool, problems = [case[2] for case in cases], [json.loads(case[0]) for case in cases]
     for k in range(many):
         content, problem, proof, best = cases[k % len(cases)]
@@ -233,16 +233,18 @@ def forged_problem(rng, content, problem, pool):
     return text.encode(), problem
 
 
-def accepted_and_false(seed, many, others=()):
+def accepted_and_false(seed, many, others=(), cases=None):
     """How many mutants were accepted, of which kinds, and those that are false.
 
     Parameters
     ----------
     others
         Checkers that have to say what `check.py` says.
+    cases
+        True proofs to start from, as of `truths`.
     """
     accepted, false, kinds = 0, [], set()
-    for content, text, best in mutants(seed, many):
+    for content, text, best in mutants(seed, many, cases):
         try:
             content.decode("utf-8")
         except UnicodeDecodeError:

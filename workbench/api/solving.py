@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
+from crowd_models.files import EXACT_ERROR
 from crowd_models.gains import GAINS, gain_of
 from crowd_models.joint import JointProblem
 from workbench.api.result import Figure, Result, facts, percent
@@ -309,7 +310,7 @@ def solve(
     ----------
     problem
         An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`, `SelectionProblem`,
-        or `crowd_models.joint.JointProblem` (labels of several classes).
+        or `crowd_models.joint.JointProblem` (labels of several classes; or a .json file of one).
     formulation
         Integer program, its relaxation, the dual of that, or the relaxation over counts of equal
         tasks and equal workers (typed).
@@ -347,8 +348,9 @@ def solve(
     proof
         Write what is proven, for workbench verify FILE PROOF (.json).
 
-        Of an integer program in a .json file: the plan and its bound, a bound alone, or that there
-        is no plan. Where nothing is proven nothing is written.
+        Of an integer program in a .json file (by covers, by exact errors, or of several classes):
+        the plan and its bound, a bound alone, or that there is no plan. Where nothing is proven
+        nothing is written.
 
     Returns
     -------
@@ -395,7 +397,7 @@ def solve(
         joint = solve_joint(
             program, formulation or "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed
         )
-        return SolvedJoint(program, joint)
+        return _with_proof(SolvedJoint(program, joint), problem, proof)
     if isinstance(program, SelectionProblem):
         from workbench.solving.hiring import solve_selection
 
@@ -407,6 +409,9 @@ def solve(
             ),
         )
     usual = "typed" if isinstance(program, TypedProblem) else "ip"
+    if program.gain == EXACT_ERROR:
+        solution = _exact_error(program, formulation or usual, options, time_limit, gap, seed)
+        return _with_proof(SolvedAssignment(program, solution), problem, proof)
     solution = solving.solve(
         program,
         formulation or usual,
@@ -420,18 +425,44 @@ def solve(
         progress=progress,
         keep_on_interrupt=keep_on_interrupt,
     )
+    return _with_proof(SolvedAssignment(program, solution), problem, proof)
+
+
+def _exact_error(
+    program: AssignmentProblem | TypedProblem,
+    formulation: str,
+    options: dict[str, Any],
+    time_limit: float | None,
+    gap: float,
+    seed: int,
+) -> Solution:
+    """Solve an exact-error program, which knows no relaxation and no routes."""
+    from workbench.solving.exact_error import exact_error_solution
+
+    if formulation != "ip" or not isinstance(program, AssignmentProblem):
+        raise InputError(f"formulation is {show(formulation)}: of an exact error give ip")
+    unused = {name: options[name] for name in ("route", "method", "exact")}
+    _unused("an exact-error problem", unused)
+    return exact_error_solution(program, time_limit=time_limit, gap=gap, seed=seed)
+
+
+AnySolved = TypeVar("AnySolved", bound=Solved)
+
+
+def _with_proof(solved: AnySolved, problem: object, proof: str | Path | None) -> AnySolved:
+    """Write the proof, if one is asked for and there is one; the same answer."""
     if proof is not None:
-        content = proof_of(str(problem), SolvedAssignment(program, solution))
+        content = proof_of(str(problem), solved)
         if content is not None:
             write_together({Path(proof): content})
-    return SolvedAssignment(program, solution)
+    return solved
 
 
 def check_provable(
     problem: object, program: object, formulation: str, epsilon: float | None, gain: str | None
 ) -> None:
     """Refuse a proof of what has none: it is of a plan, and names the file of its problem."""
-    if not isinstance(program, AssignmentProblem) or formulation != "ip":
+    if not isinstance(program, (AssignmentProblem, JointProblem)) or formulation != "ip":
         raise InputError("proof: is of an integer program by task and worker; leave it out")
     if not isinstance(problem, (str, Path)) or Path(problem).suffix.lower() != ".json":
         raise InputError("proof: names its problem's file; give a .json")
@@ -439,7 +470,7 @@ def check_provable(
         raise InputError("proof: the problem's file says all; leave `epsilon` and `gain` out")
 
 
-def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes | None:
+def proof_of(file: str | Path, solved: Solved) -> bytes | None:
     """Write what is proven of a problem's file; None where nothing is.
 
     Raises
@@ -447,9 +478,11 @@ def proof_of(file: str | Path, solved: SolvedAssignment) -> bytes | None:
     InputError
         The checker refuses what would be written.
     """
+    from workbench.solving.hiring import SelectionSolution
     from workbench.solving.proof_file import proof_file
 
-    assert isinstance(solved.problem, AssignmentProblem)
+    assert isinstance(solved.problem, (AssignmentProblem, JointProblem))
+    assert not isinstance(solved.solution, SelectionSolution)
     return proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
 
 
@@ -536,7 +569,7 @@ def export(
     if format not in ("lp", "mps"):
         raise InputError(f"format is {show(format)}: choose lp, mps, sol or vipr")
     program = read(problem, epsilon, gain)
-    if isinstance(program, (SelectionProblem, JointProblem)):
+    if isinstance(program, (SelectionProblem, JointProblem)) or program.gain == EXACT_ERROR:
         raise InputError("problem: of another kind; give an assignment problem")
     model = build(program, formulation)
     with tempfile.TemporaryDirectory() as folder:
@@ -563,7 +596,8 @@ def _proven_file(
     program = read(problem)
     check_provable(problem, program, formulation, epsilon, gain)
     assert isinstance(problem, (str, Path))
-    assert isinstance(program, AssignmentProblem)
+    if not isinstance(program, AssignmentProblem) or program.gain == EXACT_ERROR:
+        raise InputError(f"format {format}: sets of workers are listed, which it has no form for")
     try:
         text = Path(proof).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -599,7 +633,7 @@ def read(
         raise InputError(f"gain: is for a file of skills, state the problem by {show(gain)}")
     if epsilon is None:
         return problem
-    if not isinstance(problem, AssignmentProblem):
+    if not isinstance(problem, AssignmentProblem) or problem.gain == EXACT_ERROR:
         raise InputError("epsilon: is for an AssignmentProblem, state the requirement of this one")
     return replace(problem, requirement=gain_of(problem.gain).requirement(epsilon))
 

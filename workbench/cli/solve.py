@@ -80,9 +80,7 @@ def command(
             files[out] = result.to_frame().to_csv(index=False)
         lines.append(f"{'written' if out in files else 'not written: no assignment'}  {out}")
     if proof is not None:
-        content = None
-        if isinstance(result, solving.SolvedAssignment):
-            content = solving.proof_of(file, result)
+        content = solving.proof_of(file, result)
         if content is not None:
             files[proof] = content
         lines.append(f"{'written' if proof in files else 'not written: no proof'}  {proof}")

@@ -1,7 +1,8 @@
 """The exact-error program, solved: the least that keeps every task's error at ε, planned ahead.
 
 `crowd_models.exact_error` states it. Few workers and tasks: all allowed sets are listed, and the
-master over them is solved as it stands. More of them: column generation over patterns, with the
+master over them is solved as it stands. What that says is HiGHS's word until branches over the
+lists prove it (`patterns.listed_sets`). More of them: column generation over patterns, with the
 bound over error profiles (`patterns.set_pricing`); where it comes to no plan, and the sets can be
 listed all the same, their master says whether there is one. Whatever comes of it is checked here
 against the data: capacities, availability, one label a worker and task, and the exact error of
@@ -13,21 +14,41 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
-from crowd_models.exact_error import ExactVote
+from crowd_models.exact_error import TOLERANCE, ExactVote, likeliest_error
 from crowd_models.patterns import Pattern, deal, limits
+from crowd_models.problem import label_limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import primal_checks
 from workbench.solving.highs import Remaining, RunOptions
 from workbench.solving.linear import solve_linear
+from workbench.solving.patterns.listed_sets import (
+    FEW,
+    SECONDS,
+    LeastSets,
+    SetProgram,
+    least_sets,
+    proof_above,
+    proof_of_none,
+)
 from workbench.solving.patterns.route import run_patterns
 from workbench.solving.patterns.set_pricing import SetPricing
 from workbench.solving.pyomo_route import run_model
-from workbench.solving.solution import RawAnswer, Termination
+from workbench.solving.solution import (
+    BranchProof,
+    Certificate,
+    Infeasibility,
+    Leaf,
+    RawAnswer,
+    Solution,
+    Termination,
+)
+from workbench.solving.solver import versions
 
 LISTED = 512
 """Sets of workers, of all task classes together, up to which all are listed."""
@@ -63,6 +84,10 @@ class ExactErrorPlan:
         e of each task's workers, shape (n,).
     seconds
         Time taken.
+    certified
+        The part of `lower_bound` that is recomputed from the data; HiGHS's word is beyond it.
+    proof
+        Of the cost, or that there is no plan: what a file can state. None for none.
     """
 
     status: str
@@ -71,6 +96,8 @@ class ExactErrorPlan:
     assignment: FloatArray | None = None
     errors: FloatArray | None = None
     seconds: float = 0.0
+    certified: float = 0.0
+    proof: BranchProof | None = None
 
     @property
     def gap(self) -> float:
@@ -112,19 +139,149 @@ def solve_exact_error(
     everybody = [limits(typed, t) for t in range(typed.shape[0])]
     asked = np.flatnonzero(typed.tasks)
     if not all(_possible(vote, t, everybody[t]) for t in asked.tolist()):
-        return ExactErrorPlan("infeasible")
+        return ExactErrorPlan("infeasible", proof=BranchProof(_nothing(problem), alone=True))
     left = RunOptions(time_limit, gap, seed=seed).countdown()
     sets = sum(math.prod((everybody[t] + 1).tolist()) for t in asked)
+    certified = 0.0
     if sets <= LISTED:
         answer = _listed(problem, vote, left)
     else:
         answer = _generated(problem, left, start)
+        certified = answer.bound or 0.0
         if answer.pairs is None and sets <= DECIDED and not left().over:
             listed = _listed(problem, vote, left)
             bounds = [each.bound for each in (answer, listed) if each.bound is not None]
             answer = replace(listed, bound=max(bounds, default=None))
-    answer = replace(answer, seconds=time.perf_counter() - started)
-    return _checked(problem, vote, answer)
+    plan = _checked(problem, vote, answer)
+    plan = replace(plan, certified=min(certified, plan.lower_bound or certified))
+    proof = _proof(problem, vote, plan)
+    if proof is not None and plan.cost is not None:
+        plan = replace(plan, status="proven", lower_bound=plan.cost, certified=plan.cost)
+    return replace(plan, proof=proof, seconds=time.perf_counter() - started)
+
+
+def _nothing(problem: AssignmentProblem) -> Leaf:
+    """Prices of 0: where a task has no set at all, they prove it."""
+    return Leaf(np.zeros(problem.shape[1]), np.zeros(0))
+
+
+def _proof(problem: AssignmentProblem, vote: ExactVote, plan: ExactErrorPlan) -> BranchProof | None:
+    """What proves the cost of a plan, or that there is none, where the lists are short."""
+    if math.prod(problem.shape) > FEW or plan.status not in ("proven", "infeasible"):
+        return None
+    until = time.perf_counter() + SECONDS
+    program = set_program(problem, vote, until)
+    if program is None:
+        return None
+    if plan.cost is None:
+        return proof_of_none(program, until)
+    if plan.cost == 0:
+        return BranchProof(_nothing(problem), alone=True)
+    apart = problem.price_step or 5e-7 * plan.cost
+    return proof_above(program, plan.cost - apart, 1e-4 * apart, until)
+
+
+def set_program(
+    problem: AssignmentProblem, vote: ExactVote, until: float = math.inf
+) -> SetProgram | None:
+    """The program over listed sets, task by task; None where they are too many."""
+    typed = problem.typed
+    assert typed.task_class is not None
+    assert typed.worker_class is not None
+    usable = problem.mask & (problem.capacity > 0)
+    first = np.unique(typed.task_class, return_index=True)[1].tolist()
+    kinds = []
+    for t, i in enumerate(first):
+        weight = np.round(vote.weight[t][typed.worker_class], 12)
+        values, group = np.unique(-weight, return_inverse=True)
+        sizes = np.bincount(group[usable[i]], minlength=len(values)).tolist()
+        most = float(vote.epsilon[t]) * (1.0 + TOLERANCE)
+        # of one vote of p, 4p(1 − p); of a set the product, at most 4ε(1 − ε)
+        alike = -np.log(np.cosh(-values / 2)) * 2
+        told = math.log(4 * most * (1 - most)) if most < 0.5 else 0.0
+
+        def hope(numbers: tuple[int, ...], alike: FloatArray = alike, told: float = told) -> bool:
+            return bool(alike @ numbers <= told + 1e-9)
+
+        def enough(
+            numbers: tuple[int, ...],
+            values: FloatArray = values,
+            most: float = most,
+            hope: Callable[[tuple[int, ...]], bool] = hope,
+        ) -> bool:
+            return hope(numbers) and likeliest_error(-values, np.array(numbers)) <= most
+
+        numbers = least_sets(sizes, enough, hope, until)
+        if numbers is None:
+            return None
+        kinds.append(LeastSets(group, numbers))
+    least, most_labels = label_limits(problem)
+    return SetProgram(
+        problem.prices,
+        usable,
+        problem.capacity,
+        [kinds[t] for t in typed.task_class.tolist()],
+        least,
+        most_labels,
+        typed.task_class,
+        typed.worker_class,
+    )
+
+
+def exact_error_solution(
+    problem: AssignmentProblem,
+    *,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    seed: int = 0,
+) -> Solution:
+    """Solve an exact-error program, the answer as that of any other assignment problem.
+
+    Parameters
+    ----------
+    problem, time_limit, gap, seed
+        As of `solve_exact_error`.
+    """
+    plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed)
+    blank = Solution(
+        "ip",
+        "arrays",
+        Termination.TIME_LIMIT,
+        seconds=plan.seconds,
+        versions=versions(),
+        method="sets of workers by their exact error",
+        proofs=() if plan.proof is None else (plan.proof,),
+    )
+    if plan.status == "infeasible":
+        vote, typed = ExactVote.of(problem), problem.typed
+        assert typed.task_class is not None
+        able = [_possible(vote, t, limits(typed, t)) for t in range(typed.shape[0])]
+        alone = [i for i, t in enumerate(typed.task_class.tolist()) if not able[t]]
+        proven = plan.proof is not None
+        why = Infeasibility(tuple(alone), (), 0.0, 0.0, None, None, proven, drop_fewest=False)
+        status = "infeasible" if proven else "unproven"
+        return replace(
+            blank,
+            termination=Termination.INFEASIBLE,
+            infeasibility=why,
+            certificate=Certificate(status),
+        )
+    bounds = {"listed sets" if plan.proof else "error profiles": plan.certified}
+    source = next(iter(bounds))
+    if plan.cost is None or plan.assignment is None:
+        certificate = Certificate("bound", (), plan.certified, None, source, bounds)
+        return replace(blank, bound=plan.lower_bound, certificate=certificate)
+    checks = tuple(primal_checks(problem, plan.assignment, whole=True))
+    near = plan.cost - plan.certified <= GAP * max(plan.cost, 1.0)
+    status = "proven" if near else "feasible"
+    return replace(
+        blank,
+        termination=Termination.OPTIMAL if plan.gap <= max(gap, GAP) else Termination.TIME_LIMIT,
+        objective=plan.cost,
+        bound=plan.lower_bound,
+        assignment=plan.assignment,
+        certificate=Certificate(status, checks, plan.certified, None, source, bounds),
+    )
 
 
 def _generated(problem: AssignmentProblem, left: Remaining, start: FloatArray | None) -> RawAnswer:

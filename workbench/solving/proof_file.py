@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.joint import JointProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
@@ -38,7 +39,9 @@ FEW = 600
 Tree = dict[str, Any]
 
 
-def proof_file(content: bytes, problem: AssignmentProblem, solution: Solution) -> bytes | None:
+def proof_file(
+    content: bytes, problem: AssignmentProblem | JointProblem, solution: Solution
+) -> bytes | None:
     """Write the proof of a whole plan, of a bound alone, or that there is no plan.
 
     Parameters
@@ -51,7 +54,8 @@ def proof_file(content: bytes, problem: AssignmentProblem, solution: Solution) -
     Returns
     -------
     bytes or None
-        None where the solver says that there is no plan and no tree proves it.
+        None where the solver says that there is no plan and no tree proves it, and where sets of
+        workers are too many to be listed.
 
     Raises
     ------
@@ -63,16 +67,18 @@ def proof_file(content: bytes, problem: AssignmentProblem, solution: Solution) -
     checker = plan_checker()
     try:
         stated = checker["read"](content.decode("utf-8"))
-        if solution.infeasibility is not None:
+        if isinstance(problem, JointProblem) or problem.gain == "exact error":
+            parts = _of_listed_sets(checker, stated, solution)
+        elif solution.infeasibility is not None:
             parts = _no_plan(checker, stated, problem, solution)
-            if parts is None:
-                return None
         else:
             parts = _plan(checker, stated, problem, solution)
     except ValueError as error:
         raise InputError(f"proof: the checker refuses it: {error}") from error
+    if parts is None:
+        return None
     digest = hashlib.sha256(content).hexdigest()
-    proof = {"kind": "assignment", "format": FORMAT, "problem_sha256": digest, **parts}
+    proof = {"kind": stated.form, "format": FORMAT, "problem_sha256": digest, **parts}
     return written(proof)
 
 
@@ -101,6 +107,40 @@ def _plan(
     labels = [np.flatnonzero(row > 0.5).tolist() for row in solution.assignment]
     claim["cost"] = rational(checker["cost_of"](stated, {"labels": labels}))
     return {"claim": claim, "labels": labels, "tree": trees[at]}
+
+
+def _of_listed_sets(
+    checker: dict[str, Any], stated: Any, solution: Solution
+) -> dict[str, Any] | None:
+    """What branches over listed sets of workers prove; None where they prove nothing."""
+    m = len(stated.copies)
+    trees = [_alone(proof.root) for proof in solution.proofs if type(proof) is BranchProof]
+    trees.append(leaf(np.zeros(m)))
+    if solution.worker_prices is not None and len(solution.worker_prices) == m:
+        trees.append(leaf(solution.worker_prices))
+    try:
+        if solution.objective is None:
+            for tree in trees:
+                if checker["tree_bound"](stated, tree, priced=False) > 0:
+                    return {"claim": {"infeasible": True}, "tree": tree}
+        bounds = [checker["tree_bound"](stated, tree) for tree in trees]
+    except ValueError:  # more sets than the checker lists
+        return None
+    best = max(range(len(trees)), key=lambda at: bounds[at])
+    claim = {"bound": rational(max(bounds[best], Fraction(0)))}
+    if solution.assignment is None:
+        return {"claim": claim, "tree": trees[best]} if bounds[best] > 0 else None
+    labels = [np.flatnonzero(row > 0.5).tolist() for row in solution.assignment]
+    claim["cost"] = rational(checker["cost_of"](stated, {"labels": labels}))
+    return {"claim": claim, "labels": labels, "tree": trees[best]}
+
+
+def _alone(node: Split | Leaf) -> Tree:
+    """Write a node whose pairs and prices are by task and worker."""
+    if isinstance(node, Leaf):
+        return leaf(node.worker_prices, node.side_prices)
+    below, above = _alone(node.below), _alone(node.above)
+    return {"pairs": blocks(node.pairs), "most": node.most, "below": below, "above": above}
 
 
 def _no_plan(

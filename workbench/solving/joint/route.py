@@ -6,7 +6,8 @@ plan of the sets found comes from branch and bound over how many tasks follow ea
 the relaxation's, or that of the cover problem to which its tangents add up, solved over whole
 plans. Programs of few pairs are solved over all plans: branch and bound over the tangents known,
 then those at the plan it gives, until the plan keeps every promise (outer approximation: Duran,
-Grossmann 1986).
+Grossmann 1986). What that says is HiGHS's word until branches over all sets of workers that keep a
+promise prove it (`patterns.listed_sets`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.joint import JointProblem, class_pairs
 from crowd_models.patterns import Pattern
+from crowd_models.problem import price_step
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving.highs import LEAST_SECONDS, Remaining, RunOptions, run
@@ -34,12 +36,26 @@ from workbench.solving.joint.relaxation import (
 from workbench.solving.joint.worker_sets import WorkerSets
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.patterns.column_generation import PatternPlan, cost
+from workbench.solving.patterns.listed_sets import (
+    FEW,
+    SECONDS,
+    LeastSets,
+    SetProgram,
+    least_sets,
+    proof_above,
+    proof_of_none,
+)
 from workbench.solving.patterns.master import Master
-from workbench.solving.solution import Certificate, Check, Infeasibility, Solution, Termination
+from workbench.solving.solution import (
+    BranchProof,
+    Certificate,
+    Check,
+    Infeasibility,
+    Solution,
+    Termination,
+)
 from workbench.solving.solver import solve, versions
 
-FEW = 600
-"""Pairs (task, worker) up to which all plans are searched."""
 STARTS, PRICINGS = 30, 8
 """Sets made for each task class before the first round, and in each."""
 GENERATING, DIVING, WHOLE = 0.4, 0.6, 0.85
@@ -119,6 +135,10 @@ def solve_joint(
     relaxed = JointRelaxation(Termination.INFEASIBLE) if len(beyond) else relax(problem, left)
     if relaxed.termination is Termination.INFEASIBLE:
         why = _explained(problem, beyond, blank, asked) if certified else None
+        if why is not None and not why.proven and formulation == "ip":
+            proof = proof_of_plans(problem, None)
+            blank = replace(blank, proofs=proof)
+            why = replace(why, proven=bool(proof))
         return replace(blank, infeasibility=why, seconds=time.perf_counter() - started)
     if relaxed.proof is None or relaxed.labels is None:
         return replace(
@@ -187,11 +207,13 @@ def _whole(
         if claimed is None or late:
             why = "" if late else "no plan among the sets of workers tried: use a larger epsilon"
             return replace(solution, termination=ended, note=why)
+        solution = replace(solution, proofs=proof_of_plans(problem, None) if certified else ())
         if problem.least is None and problem.most is None:
             return replace(solution, note="no whole plan keeps every promise")
         why = "is the hardest: no whole plan keeps every promise within the least and most labels"
+        proven = bool(solution.proofs)
         return replace(
-            solution, infeasibility=_limited(blank, _hardest(problem), why, proven=False)
+            solution, infeasibility=_limited(blank, _hardest(problem), why, proven=proven)
         )
     assert blank.task_class is not None
     kinds = blank.task_class
@@ -203,6 +225,12 @@ def _whole(
     if not all(check.passed for check in checks):
         status = "failed"
     bound = lower if claimed is None else max(lower, claimed)
+    proofs: tuple[BranchProof, ...] = ()
+    if certified and claimed is not None and status != "failed" and _near(spent, bound):
+        proofs = proof_of_plans(problem, spent)
+    if proofs:
+        status, lower, bound, source = "proven", spent, spent, "listed sets"
+        bounds |= {source: spent}
     optimal = spent - bound <= max(asked.gap, 1e-9) * spent
     return replace(
         solution,
@@ -211,7 +239,70 @@ def _whole(
         bound=min(bound, spent),
         assignment=plan,
         errors=errors,
+        proofs=proofs,
         certificate=Certificate(status, checks, lower, None, source, bounds),
+    )
+
+
+def _near(spent: float, bound: float) -> bool:
+    """Whether a bound says that no plan is cheaper."""
+    return spent - bound <= 1e-6 * spent
+
+
+def proof_of_plans(problem: JointProblem, spent: float | None) -> tuple[BranchProof, ...]:
+    """What proves that no plan is cheaper, or that there is none; empty where nothing does.
+
+    By branches over all sets of workers who keep a promise, where they are few enough to list.
+    """
+    until = time.perf_counter() + SECONDS
+    program = None
+    if problem.tasks.sum() * problem.shape[1] <= FEW:
+        program = set_program(problem, until)
+    if program is None:
+        return ()
+    if spent is None:
+        proof = proof_of_none(program, until)
+    else:
+        step = 1.0 if problem.cost is None else price_step(problem.prices[problem.usable])
+        apart = step or 5e-7 * spent
+        proof = proof_above(program, spent - apart, 1e-4 * apart, until)
+    return () if proof is None else (proof,)
+
+
+def set_program(problem: JointProblem, until: float) -> SetProgram | None:
+    """The program over listed sets, task by task; None where they are too many."""
+    types, m = problem.shape
+    kinds: list[LeastSets] = []
+    for t in range(types):
+        values, group = np.unique(problem.gains[t], axis=0, return_inverse=True)
+        group, able = group.reshape(-1), np.argsort(-values.sum(axis=1), kind="stable")
+        group, values = np.argsort(able)[group], values[able]
+        sizes = np.bincount(group[problem.usable[t]], minlength=len(values)).tolist()
+
+        def enough(numbers: tuple[int, ...], t: int = t, values: FloatArray = values) -> bool:
+            promised = float(problem.idle[t] @ np.exp(-(np.array(numbers) @ values)))
+            return promised <= float(problem.epsilon[t]) * (1 + KEPT)
+
+        numbers = least_sets(sizes, enough, enough, until)
+        if numbers is None:
+            return None
+        kinds.append(LeastSets(group, numbers))
+    of = np.repeat(np.arange(types), problem.tasks)
+    columns = [
+        (problem.gains[:, j].tobytes(), problem.prices[:, j].tobytes(), int(problem.capacity[j]))
+        for j in range(m)
+    ]
+    first = {column: k for k, column in reversed(list(enumerate(columns)))}
+    least, most = problem.limits
+    return SetProgram(
+        problem.prices[of],
+        problem.usable[of],
+        problem.capacity,
+        [kinds[t] for t in of.tolist()],
+        least[of],
+        most[of],
+        of,
+        np.array([first[column] for column in columns]),
     )
 
 

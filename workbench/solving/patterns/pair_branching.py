@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models import AssignmentProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving.patterns.bound import pattern_bound
@@ -112,7 +112,10 @@ class _Tree:
         bound = pattern_bound(search.problem, at.worker_prices, at.side_prices, sides)
         if bound > self.cost + self.margin / 2:
             return Leaf(at.worker_prices, at.side_prices)
-        split = fraction(self.problem.typed, labels_of(at))
+        typed = self.problem.typed
+        assert typed.task_class is not None
+        assert typed.worker_class is not None
+        split = fraction(typed.task_class, typed.worker_class, labels_of(at))
         if split is None:
             return None
         below, beyond = two_sides(*split)
@@ -144,19 +147,19 @@ def labels_of(at: Generated) -> FloatArray:
     return labels
 
 
-def fraction(typed: TypedProblem, labels: FloatArray) -> tuple[BoolArray, int] | None:
+def fraction(
+    task_class: IntArray, worker_class: IntArray, labels: FloatArray
+) -> tuple[BoolArray, int] | None:
     """Pairs whose labels are a fraction, and that rounded down; None where all are whole.
 
     The largest sets first, and of those of a size the fraction nearest to a half.
     """
     n, m = labels.shape
-    assert typed.task_class is not None
-    assert typed.worker_class is not None
     nobody, alone = np.zeros(max(n, m), dtype=np.int64), np.arange(max(n, m))
     groups: list[tuple[IntArray, IntArray]] = [
         (nobody[:n], nobody[:m]),
-        (typed.task_class, nobody[:m]),
-        (typed.task_class, typed.worker_class),
+        (task_class, nobody[:m]),
+        (task_class, worker_class),
         (alone[:n], nobody[:m]),
         (alone[:n], alone[:m]),
     ]
