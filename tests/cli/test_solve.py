@@ -123,3 +123,19 @@ def test_an_answer_that_is_not_proven_is_an_answer(why, code, run, problem, monk
     assert "HiGHS's word" in block.stdout
     assert str(why) in block.stdout
     assert "it was stopped" in block.stdout
+
+
+def test_exact_errors_and_several_classes_have_files_and_proofs(run, tmp_path):
+    exact = {"gain": "exact error", "skill": [[0.7, 0.8, 0.9]] * 2, "epsilon": 0.2, "capacity": 2}
+    coins = [[[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]] * 4
+    told = {"confusion": {"a": coins}, "task_types": ["a"] * 2, "prior": [0.5, 0.25, 0.25]}
+    for raw in (exact, {**told, "epsilon": 0.3, "capacity": 2}):
+        problem, proof = tmp_path / "problem.json", tmp_path / "proof.json"
+        problem.write_text(json.dumps(raw))
+        result = run("solve", problem, "--proof", proof)
+        assert result.exit_code == 0, result.stderr
+        assert "It is proven that none is cheaper." in result.stdout
+        assert run("verify", problem, proof).stdout.endswith("and none is cheaper\n")
+        export = run("export", problem, "--proof", proof, "--out", tmp_path / "p.vipr")
+        assert export.exit_code == 2
+        assert "sets of workers are listed" in export.stderr

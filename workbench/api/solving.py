@@ -441,8 +441,7 @@ def _exact_error(
 
     if formulation != "ip" or not isinstance(program, AssignmentProblem):
         raise InputError(f"formulation is {show(formulation)}: of an exact error give ip")
-    unused = {name: options[name] for name in ("route", "method", "exact")}
-    _unused("an exact-error problem", unused)
+    _unused("an exact-error problem", options)
     return exact_error_solution(program, time_limit=time_limit, gap=gap, seed=seed)
 
 
@@ -636,6 +635,13 @@ def read(
     if not isinstance(problem, AssignmentProblem) or problem.gain == EXACT_ERROR:
         raise InputError("epsilon: is for an AssignmentProblem, state the requirement of this one")
     return replace(problem, requirement=gain_of(problem.gain).requirement(epsilon))
+
+
+def reports(problem: Problem) -> bool:
+    """Whether costs and bounds are told while it is solved, and kept when it is interrupted."""
+    if isinstance(problem, (SelectionProblem, JointProblem)):
+        return False
+    return problem.gain != EXACT_ERROR
 
 
 def described(problem: Problem, formulation: str) -> str:

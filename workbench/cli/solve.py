@@ -60,16 +60,15 @@ def command(
     problem = solving.read(file, epsilon, gain)
     if proof is not None:
         solving.check_provable(file, problem, formulation, epsilon, gain)
-    limit = arguments.pop("time_limit")
     with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:
-        result = solving.solve(
-            problem,
-            formulation,
-            time_limit=LONGEST if limit is None else min(limit, LONGEST),
-            progress=lambda incumbent: say(incumbent.described()),
-            keep_on_interrupt=True,
-            **arguments,
-        )
+        if solving.reports(problem):
+            limit = arguments.pop("time_limit")
+            arguments |= {
+                "time_limit": LONGEST if limit is None else min(limit, LONGEST),
+                "progress": lambda incumbent: say(incumbent.described()),
+                "keep_on_interrupt": True,
+            }
+        result = solving.solve(problem, formulation, **arguments)
     payload = result.to_dict()
     files: dict[Path, str | bytes] = {}
     lines = []
