@@ -98,7 +98,7 @@ def unused(x):
         (folder / f"{name}.py").write_text(text)
     monkeypatch.setitem(code.ROOTS, "votes", folder)
     monkeypatch.syspath_prepend(tmp_path)
-    fresh = {True: code._Module, False: code._module}
+    fresh = {True: code._module.__wrapped__, False: code._module}
     monkeypatch.setattr(code, "_module", lambda name, path: fresh["votes" in name](name, path))
     yield folder
     for name in [name for name in sys.modules if name.partition(".")[0] == "votes"]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import workbench as wb
 from workbench.base.errors import InputError
-from workbench.studies import quoted
+from workbench.studies import code, quoted
 
 STUDY = "toy-example"
 
@@ -64,3 +66,59 @@ def test_what_cannot_be_read_is_one_line(store, page):
     page.write_text("# A page\n", "utf-8")
     with pytest.raises(InputError, match="no trials of calibration as it is now"):
         quoted.stamp(page, store, ["calibration"])
+
+
+def test_of_a_folder_those_that_quote_figures(store, page):
+    """Pages that name trials and all findings, at any depth; notebooks."""
+    other = page.parent / "findings" / "other.md"
+    other.parent.mkdir()
+    for path in (other, other.parent / "index.md"):
+        path.write_text("# Nothing named\n", "utf-8")
+    book = page.parent / "book.ipynb"
+    cells = [{"cell_type": "code", "source": ["import workbench as wb\n", "wb.check"]}]
+    book.write_text(json.dumps({"cells": cells, "metadata": {}}), "utf-8")
+    assert {row.page for row in quoted.stale([page.parent])} == {other, book}
+    quoted.stamp(page, store)
+    (page.parent / "old.md").write_text(page.read_text("utf-8").replace("code: ", "code: 0"))
+    assert {row.page.name for row in quoted.stale([page.parent])} == {
+        "old.md",
+        "other.md",
+        book.name,
+    }
+
+
+def test_a_notebook_is_of_today_until_what_it_uses_changes(tmp_path, monkeypatch):
+    path, metadata = tmp_path / "book.ipynb", {}
+    source = 'import workbench as wb\nwb.check\nwb.run_study("toy-example")'
+
+    def write(source):
+        cells = [{"cell_type": "markdown", "source": ["words"]}]
+        cells += [{"cell_type": "code", "source": source.splitlines(keepends=True)}]
+        path.write_text(json.dumps({"cells": cells, "metadata": metadata}), "utf-8")
+
+    write(source)
+    assert [row.reason for row in quoted.stale([path])] == ["does not say what code it was run by"]
+    metadata["workbench"] = {"code": quoted.notebook_digest(path)}
+    write(source)
+    assert quoted.stale([path]) == []
+    write(source + "  # a comment")
+    assert quoted.stale([path]) == []
+    for changed in ("toy-example", "wb.check"):
+        write(source.replace(changed, changed[:-1]))
+        assert "run by code" in quoted.stale([path])[0].reason
+    write(source)
+    trial = code._module("workbench.papers.adaptive_assignment.toy_example", _file("toy_example"))
+    monkeypatch.setattr(trial, "tree", code.ast.parse("x = 1"))
+    assert "run by code" in quoted.stale([path])[0].reason
+
+
+def _file(name):
+    return code.ROOTS["workbench"] / "papers" / "adaptive_assignment" / f"{name}.py"
+
+
+def test_what_no_study_measures_has_its_package_and_day(page):
+    row = quoted.stamp_measured(page, "workbench.bench")
+    assert quoted.measured(page) == (row,)
+    assert quoted.stale([page.parent]) == []
+    page.write_text(page.read_text("utf-8").replace(row.code, "''"), "utf-8")
+    assert "workbench.bench of code not on record" in quoted.stale([page])[0].reason

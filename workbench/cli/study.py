@@ -316,13 +316,25 @@ def merge(paths: tuple[Path, ...], store: Path, as_json: bool) -> None:
 @click.argument("page", type=click.Path(path_type=Path))
 @click.argument("names", nargs=-1)
 @store_option
-def stamp(page: Path, names: tuple[str, ...], store: Path, as_json: bool) -> None:
+@click.option(
+    "--measured",
+    metavar="PACKAGE",
+    help="Figures are not of trials: this package of the workbench measured them today.",
+)
+def stamp(
+    page: Path, names: tuple[str, ...], store: Path, measured: str | None, as_json: bool
+) -> None:
     """Write at the head of a page (.md) on which trials of a store its figures rest.
 
     NAMES are studies. [default: all in the store] What `workbench study stale` then looks at.
     """
     from workbench.studies import quoted
 
+    if measured is not None:
+        row = quoted.stamp_measured(page, measured)
+        about = {"page": str(page), "measured": asdict(row)}
+        emit(about) if as_json else write(f"{page} was measured today by {measured}")
+        return
     rows = quoted.stamp(page, store, names)
     if as_json:
         emit({"page": str(page), "trials": [asdict(row) for row in rows]})
@@ -331,12 +343,13 @@ def stamp(page: Path, names: tuple[str, ...], store: Path, as_json: bool) -> Non
         write(f"{page} rests on {listed}")
 
 
-@options.command("workbench study stale docs/findings", group=command, draws=False)
+@options.command("workbench study stale docs notebooks", group=command, draws=False)
 @click.argument("pages", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def stale(pages: tuple[Path, ...], as_json: bool) -> int:
-    """List pages (.md, or folders of them) whose figures are not of trials by today's code.
+    """List pages (.md) and notebooks, or those of folders, whose figures are of other code.
 
-    Exit code 1 if there are any.
+    Of a folder those pages count that name trials, and all in folders `findings`. Exit code 1 if
+    there are any.
     """
     from workbench.studies import quoted
 

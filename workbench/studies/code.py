@@ -16,7 +16,7 @@ import ast
 import functools
 import hashlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,14 +67,21 @@ def code_digest(source: Source) -> str:
     InputError
         The study cannot be loaded.
     """
-    own = source.load().trial.__module__
-    # A plugin's module is called after its bytes, comments included.
-    listing = sorted(
-        f"{'own' if place.module == own else place.module}:{place.name} {_hashed(text)}\n"
-        for place, text in places(source).items()
-        if text
-    )
-    return _hashed("".join(listing))
+    return _digest(places(source), source.load().trial.__module__)
+
+
+def digest_of_text(text: str, whole: Iterable[str] = ()) -> str:
+    """Digest of code that is kept elsewhere, as in a notebook, and of all that it uses.
+
+    Parameters
+    ----------
+    whole
+        Names of modules that count besides, all of them; of a package its modules too.
+    """
+    own = _Module("", ast.parse(text))
+    modules = [name for start in whole for name in (start, *_inside(start))]
+    starts = [Place(name, WHOLE) for name in ("", *modules)]
+    return _digest(_followed(starts, {"": own}), "")
 
 
 def places(source: Source) -> dict[Place, str]:
@@ -86,15 +93,18 @@ def places(source: Source) -> dict[Place, str]:
         The study cannot be loaded.
     """
     trial = inspect.unwrap(source.load().trial)
-    files = {trial.__module__: Path(inspect.getfile(trial))}
+    own = _module(trial.__module__, Path(inspect.getfile(trial)))
+    return _followed([Place(own.name, trial.__name__)], {own.name: own})
+
+
+def _followed(waiting: list[Place], own: Mapping[str, _Module]) -> dict[Place, str]:
+    """Follow names from some places on, in modules that are given and in the workbench's."""
     parts: dict[Place, str] = {}
-    waiting = [Place(trial.__module__, trial.__name__)]
     while waiting:
         place = waiting.pop()
-        path = files.get(place.module) or _path(place.module)
-        if place in parts or path is None or place in AT_THE_DOOR:
+        module = own.get(place.module) or _known(place.module)
+        if place in parts or module is None or place in AT_THE_DOOR:
             continue
-        module = _module(place.module, path)
         nodes = module.of(place.name)
         parts[place] = "\n".join(map(_dumped, nodes))
         waiting += [use for node in nodes for use in module.used(node)]
@@ -105,6 +115,16 @@ def places(source: Source) -> dict[Place, str]:
     return parts
 
 
+def _digest(parts: Mapping[Place, str], own: str) -> str:
+    """Digest of code by place; a plugin's module is called after its bytes, comments included."""
+    listing = sorted(
+        f"{'own' if place.module == own else place.module}:{place.name} {_hashed(text)}\n"
+        for place, text in parts.items()
+        if text
+    )
+    return _hashed("".join(listing))
+
+
 def _hashed(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -112,9 +132,8 @@ def _hashed(text: str) -> str:
 class _Module:
     """A module's syntax tree, and what its names are bound to."""
 
-    def __init__(self, name: str, path: Path) -> None:
-        self.name, self.path = name, path
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    def __init__(self, name: str, tree: ast.Module) -> None:
+        self.name = name
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         self.tree = _without_docstrings(tree)
         self.bound: dict[str, list[ast.stmt]] = {}
@@ -154,8 +173,8 @@ class _Module:
                 yield from _taken(self.modules[node.id], WHOLE)
             elif node.id in self.bound:
                 yield Place(self.name, node.id)
-            if node.id == LATE and self.path.name == "__init__.py":
-                yield from self.registered()
+            if node.id == LATE:
+                yield from (Place(name, WHOLE) for name in _inside(self.name))
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 if _path(f"{node.module}.{alias.name}") is None:
@@ -172,15 +191,15 @@ class _Module:
             return inner if _path(inner) is not None else None
         return None
 
-    def registered(self) -> list[Place]:
-        """Modules beside a package that imports them by name, when they are asked for."""
-        beside = sorted(self.path.parent.glob("*.py"))
-        return [Place(f"{self.name}.{path.stem}", WHOLE) for path in beside if path != self.path]
-
 
 @functools.cache
 def _module(name: str, path: Path) -> _Module:
-    return _Module(name, path)
+    return _Module(name, ast.parse(path.read_text(encoding="utf-8")))
+
+
+def _known(name: str) -> _Module | None:
+    path = _path(name)
+    return None if path is None else _module(name, path)
 
 
 def _taken(module: str, name: str) -> Iterator[Place]:
@@ -231,6 +250,14 @@ def _path(module: str) -> Path | None:
         if path.is_file():
             return path
     return None
+
+
+def _inside(module: str) -> list[str]:
+    """Modules of a package, which it may import by name when they are asked for."""
+    path = _path(module)
+    if path is None or path.name != "__init__.py":
+        return []
+    return sorted(f"{module}.{one.stem}" for one in path.parent.glob("*.py") if one != path)
 
 
 def _single(node: ast.stmt) -> list[ast.stmt]:

@@ -1,4 +1,4 @@
-"""Pages that quote figures of studies: which trials they rest on, and whether these are of today.
+"""Pages and notebooks that quote figures: what these rest on, and whether it is of today.
 
 A page says so itself, at its head, where readers of Markdown look for such things:
 
@@ -7,29 +7,43 @@ A page says so itself, at its head, where readers of Markdown look for such thin
     - {study: calibration, seeds: [2], trials: 3600, code: 5f2c…}
     ---
 
-`stamp` writes it from a store; `stale` compares the code that made the trials with today's. A page
-that names no trials is stale: nobody can tell.
+`stamp` writes it from a store; `stale` compares the code that made the trials with today's. Figures
+that no study makes have the package that measured them and the day:
+
+    measured:
+    - {package: workbench.bench, date: 2026-05-17, code: 5f2c…}
+
+A notebook has in its metadata, under `workbench`, a digest of its cells' code and all that this
+uses. A page in a folder `findings` that names neither is stale, and so is such a notebook: nobody
+can tell.
 """
 
 from __future__ import annotations
 
+import datetime
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
-from workbench.studies.code import UNKNOWN, code_digest
+from workbench.studies.catalog import studies as catalog
+from workbench.studies.code import UNKNOWN, code_digest, digest_of_text
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 
 MARK = "---\n"
+NOTEBOOK = ".ipynb"
 SHOWN = 16
 """Digits of a digest that a page has."""
 EXEMPT = ("index.md",)
 """Pages of a folder that quote nothing themselves."""
+FINDINGS = "findings"
+"""A folder all of whose other pages quote figures."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,26 @@ class Quoted:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """Figures of a page that no study makes.
+
+    Attributes
+    ----------
+    package
+        That which measures them.
+    date
+        The day on which they were.
+    code
+        First digits of the digest of the package and all that it uses; empty where it is not on
+        record.
+    """
+
+    package: str
+    date: str
+    code: str
+
+
+@dataclass(frozen=True)
 class Stale:
     """A page whose figures are not known to be those of today's code, and why."""
 
@@ -71,19 +105,35 @@ def quoted(page: Path) -> tuple[Quoted, ...]:
     InputError
         The page cannot be read, or its head is not of the form above.
     """
-    import yaml
-
-    head, _ = _parted(page)
     try:
-        rows = (yaml.safe_load(head) or {}).get("trials", [])
         return tuple(
             Quoted(str(row["study"]), tuple(row["seeds"]), int(row["trials"]), str(row["code"]))
-            for row in rows
+            for row in _head(page).get("trials", [])
         )
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{page}: its head is no list of trials with study, seeds, trials and code ({error}); "
             "write it by `workbench study stamp`"
+        ) from None
+
+
+def measured(page: Path) -> tuple[Measured, ...]:
+    """Read which packages measured figures of a page; none where it names none.
+
+    Raises
+    ------
+    InputError
+        The page cannot be read, or its head is not of the form above.
+    """
+    try:
+        return tuple(
+            Measured(str(row["package"]), str(row["date"]), str(row["code"]))
+            for row in _head(page).get("measured", [])
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{page}: its head is no list of what was measured, with package, date and code "
+            f"({error}); write it by `workbench study stamp --measured`"
         ) from None
 
 
@@ -102,42 +152,88 @@ def stamp(page: Path, store: Path, studies: Sequence[str] = ()) -> tuple[Quoted,
     InputError
         Page or store cannot be read, or the store has no trials of a study.
     """
-    import yaml
-
     before = {row.study: row for row in quoted(page)}
     with Store.open(store) as kept:
         for study in studies or sorted(kept.studies()):
             version = Source.of(study).load().version
             before[study] = _of(study, kept.table(study, version), store)
     rows = tuple(before.values())
-    listed = [{**asdict(row), "seeds": list(row.seeds)} for row in rows]
-    _, body = _parted(page)
-    head = yaml.safe_dump({"trials": listed}, sort_keys=False, default_flow_style=None, width=1000)
-    write_whole(page, f"{MARK}{head}{MARK}{body}".encode())
+    _write(page, trials=[{**asdict(row), "seeds": list(row.seeds)} for row in rows])
     return rows
 
 
-def stale(pages: Iterable[Path]) -> list[Stale]:
-    """Name the pages whose trials were not all run by today's code; of a folder all its pages.
+def stamp_measured(page: Path, package: str) -> Measured:
+    """Write at a page's head that a package of the workbench measured its figures today.
 
     Raises
     ------
     InputError
-        A page cannot be read.
+        The page cannot be read.
     """
-    return [Stale(page, reason) for page in _pages(pages) if (reason := _reason(page))]
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    row = Measured(package, today, digest_of_text("", [package])[:SHOWN])
+    before = [other for other in measured(page) if other.package != package]
+    _write(page, measured=[asdict(each) for each in (*before, row)])
+    return row
+
+
+def notebook_digest(notebook: Path) -> str:
+    """Digest of a notebook's code, of all that it uses, and of the studies that it names.
+
+    Raises
+    ------
+    InputError
+        The notebook cannot be read.
+    """
+    import ast
+
+    cells = [cell for cell in _notebook(notebook)["cells"] if cell["cell_type"] == "code"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    texts = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    named = sorted(name for name in catalog() if name in texts)
+    modules = [Source.of(name).load().trial.__module__ for name in named]
+    return digest_of_text(text, modules)[:SHOWN]
+
+
+def stale(places: Iterable[Path]) -> list[Stale]:
+    """Name the pages and notebooks whose figures were not all made by today's code.
+
+    Parameters
+    ----------
+    places
+        Pages, notebooks and folders. Of a folder all notebooks, the pages that name what their
+        figures rest on, and those in folders `findings`, which have to.
+
+    Raises
+    ------
+    InputError
+        A page or notebook cannot be read.
+    """
+    return [Stale(page, reason) for page in _pages(places) if (reason := _reason(page))]
 
 
 def _reason(page: Path) -> str:
-    rows = quoted(page)
-    if not rows:
+    if page.suffix == NOTEBOOK:
+        code = _notebook(page)["metadata"].get("workbench", {}).get("code", UNKNOWN)
+        if code == notebook_digest(page):
+            return ""
+        return f"run by code {code}" if code else "does not say what code it was run by"
+    trials, others = quoted(page), measured(page)
+    if not trials and not others:
         return "names no trials"
-    old = [row for row in rows if row.code != code_digest(Source.of(row.study))[:SHOWN]]
-    return "; ".join(
+    old = [
         f"{row.trials:,} trials of {row.study} by "
         + (f"code {row.code}" if row.code else "code of several days or not on record")
-        for row in old
-    )
+        for row in trials
+        if row.code != code_digest(Source.of(row.study))[:SHOWN]
+    ]
+    old += [
+        f"measured on {row.date} by {row.package} of "
+        + (f"code {row.code}" if row.code else "code not on record")
+        for row in others
+        if row.code != digest_of_text("", [row.package])[:SHOWN]
+    ]
+    return "; ".join(old)
 
 
 def _of(study: str, table: pd.DataFrame, store: Path) -> Quoted:
@@ -152,9 +248,50 @@ def _of(study: str, table: pd.DataFrame, store: Path) -> Quoted:
 def _pages(places: Iterable[Path]) -> list[Path]:
     pages: list[Path] = []
     for place in places:
-        inside = sorted(place.glob("*.md")) if place.is_dir() else [place]
-        pages += [page for page in inside if page.name not in EXEMPT or page == place]
+        if place.is_dir():
+            pages += sorted(place.rglob(f"*{NOTEBOOK}"))
+            pages += [page for page in sorted(place.rglob("*.md")) if _quotes(page)]
+        else:
+            pages.append(place)
     return pages
+
+
+def _quotes(page: Path) -> bool:
+    """Whether a page of a folder has to name what its figures rest on, or does."""
+    if page.name in EXEMPT:
+        return False
+    return page.parent.name == FINDINGS or bool({"trials", "measured"} & set(_head(page)))
+
+
+def _notebook(path: Path) -> dict[str, Any]:
+    try:
+        book: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as a notebook ({error})") from None
+    return book
+
+
+def _head(page: Path) -> dict[str, Any]:
+    import yaml
+
+    head, _ = _parted(page)
+    try:
+        rows = yaml.safe_load(head) or {}
+    except yaml.YAMLError as error:
+        raise InputError(f"{page}: its head is no YAML ({error})") from None
+    if not isinstance(rows, dict):
+        raise InputError(f"{page}: its head is no list of names and values")
+    return rows
+
+
+def _write(page: Path, **entries: list[dict[str, Any]]) -> None:
+    """Put entries in place of those of their names in a page's head."""
+    import yaml
+
+    head = {**_head(page), **entries}
+    _, body = _parted(page)
+    text = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=1000)
+    write_whole(page, f"{MARK}{text}{MARK}{body}".encode())
 
 
 def _parted(page: Path) -> tuple[str, str]:
