@@ -28,6 +28,9 @@ confusion, prior
     For labels of several classes (`crowd_models.joint`), in place of quality: an object {task type:
     [matrix of each worker, true class × class named]}, and the probability of each class. Beside
     them epsilon, capacity, task_types, and, where need be, cost, available, least and most.
+gains, budget, costs, money
+    Of whom to hire (`crowd_models.SelectionProblem`), and nothing beside: what each worker adds
+    (null for who must not be hired), the most workers, and, both or neither, prices and money.
 
 Imports neither pandas nor Pyomo, to start fast.
 """
@@ -50,7 +53,7 @@ from numpy.typing import NDArray
 from crowd_models.exact_error import error_problem
 from crowd_models.gains import gain_of
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
-from crowd_models.problem import AssignmentProblem, TypedProblem, checked
+from crowd_models.problem import AssignmentProblem, SelectionProblem, TypedProblem, checked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 
@@ -82,6 +85,10 @@ _FIELDS: dict[str, tuple[Any, str]] = {
         "give an object by task type: a matrix true class × class named for each worker",
     ),
     "prior": (list[float], "give the probability of each class"),
+    "gains": (list[float | None], "give a list of what each worker adds"),
+    "budget": (int, "give a whole number, 1 or more"),
+    "costs": (_VECTOR, "give one number, or a list with one for each worker"),
+    "money": (float, "give one number"),
 }
 """What each field of a JSON file holds, and what to give in place of anything else."""
 FIELDS = tuple(_FIELDS)
@@ -89,11 +96,11 @@ FIELDS = tuple(_FIELDS)
 
 def read_problem(
     path: str | Path, *, gain: str | None = None
-) -> AssignmentProblem | TypedProblem | JointProblem:
+) -> AssignmentProblem | TypedProblem | JointProblem | SelectionProblem:
     """Read an assignment problem from a .json or .npz file; by class, where it counts them.
 
     One that states confusion matrices is a `JointProblem`, whose task classes are runs of alike
-    tasks: so its tasks keep the order of the file.
+    tasks: so its tasks keep the order of the file. One that states gains is a `SelectionProblem`.
 
     Parameters
     ----------
@@ -209,6 +216,8 @@ def _from_json_field(name: str, value: Any) -> Any:
             return np.array(value if whole else [str(entry) for entry in value])
         if name == "confusion":
             return value
+        if name == "gains":
+            value = [-np.inf if gain is None else gain for gain in value]
         if isinstance(value, dict):
             return {key: np.array(row, dtype=np.float64) for key, row in value.items()}
         return np.array(value, dtype=np.float64)
@@ -260,7 +269,9 @@ _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, "
 
 def _problem(
     fields: dict[str, Any], asked: str | None
-) -> AssignmentProblem | TypedProblem | JointProblem:
+) -> AssignmentProblem | TypedProblem | JointProblem | SelectionProblem:
+    if "gains" in fields:
+        return _selection_problem(fields, asked)
     if "confusion" in fields:
         return _joint_problem(fields, asked)
     if fields.get("gain") == EXACT_ERROR:
@@ -302,6 +313,24 @@ def _problem(
         counts = fields["tasks"], fields["workers"]
         return TypedProblem(quality, capacity, need, *counts, cost, available, gain=name)
     return AssignmentProblem(quality, capacity, need, cost, available, types, name, *limits)
+
+
+def _selection_problem(fields: dict[str, Any], asked: str | None) -> SelectionProblem:
+    """Whom to hire."""
+    if asked is not None:
+        raise InputError("gain: the gains are stated, leave it out")
+    if "budget" not in fields:
+        raise InputError("budget is missing: give the most workers to hire")
+    other = set(fields) - {"gains", "budget", "costs", "money"}
+    if other:
+        raise InputError(f"{sorted(other)[0]}: has no meaning beside gains, leave it out")
+    costs = fields.get("costs")
+    if costs is not None:
+        costs = np.broadcast_to(costs, np.shape(fields["gains"])) if np.ndim(costs) == 0 else costs
+    money = fields.get("money")
+    return SelectionProblem(
+        fields["gains"], fields["budget"], costs, None if money is None else float(money)
+    )
 
 
 def _error_problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem:

@@ -55,12 +55,16 @@ def require(holds, words):
 # ---- strict reading: everything that comes from a file goes through here ----
 
 
-def parsed(text):
+def parsed(text, signed=False):
     """JSON in which no name stands twice, and numbers are finite, short and exact."""
+
+    def taken(read):
+        return lambda text: -read(text[1:]) if signed and text[0] == "-" else read(text)
+
     return json.loads(
         text,
-        parse_int=whole,
-        parse_float=decimal,
+        parse_int=taken(whole),
+        parse_float=taken(decimal),
         parse_constant=lambda word: require(False, f"{word} is no number"),
         object_pairs_hook=once,
     )
@@ -610,6 +614,109 @@ def rational(value, words):
     return fraction
 
 
+# ---- whom to hire: the set of the highest Σ G / √(its size) ----
+
+Hiring = namedtuple("Hiring", "gains costs money who budget")
+DECIDED = 200  # workers that the nodes above a leaf say are in or out
+
+
+def read_hiring(content):
+    """The problem that a file states; `who` are those of a gain, and a price within the money."""
+    raw = table(parsed(content, signed=True), "problem")
+    require({"gains", "budget"} <= set(raw) <= {"gains", "budget", "costs", "money"}, "fields")
+    require(("costs" in raw) == ("money" in raw), "give costs and money, or neither")
+    gains = [None if x is None else _gain(x) for x in listed(raw["gains"], "gains")]
+    costs = each(raw.get("costs", 0), len(gains), "costs", number)
+    money = number(raw.get("money", 0), "money") * (1 + Fraction(1, 10**12))
+    who = [j for j, gain in enumerate(gains) if gain is not None and costs[j] <= money]
+    require(gains and count(raw["budget"], "budget") > 0, "no workers, or a budget of none")
+    return Hiring(gains, costs, money, who, raw["budget"])
+
+
+def _gain(value):
+    number(abs(value) if type(value) in (int, Fraction) else value, "gains")
+    return Fraction(value)
+
+
+def hiring_proven(content, told):
+    """What a proof shows of whom to hire, beside what all proofs have."""
+    problem, claims = read_hiring(content), table(told["claim"], "claim")
+    if not problem.who:
+        require("chosen" not in told and claims == {"infeasible": True}, "nobody can be hired")
+        require(claims["infeasible"] is True and told["sizes"] == [], "no sizes, and true")
+        return "nobody can be hired"
+    require("chosen" in told and set(claims) == {"score", "bound"}, "chosen, score and bound")
+    chosen = rising(told["chosen"], "chosen", len(problem.gains))
+    require(0 < len(chosen) <= problem.budget, "nobody is chosen, or more than the budget")
+    require(set(chosen) <= set(problem.who), "somebody is chosen who cannot be hired")
+    require(sum(problem.costs[j] for j in chosen) <= problem.money, "more than the money")
+    score, bound = scored(claims["score"], "score"), scored(claims["bound"], "bound")
+    gained = sum(problem.gains[j] for j in chosen)
+    require(score == (gained, len(chosen)), f"the score is {float(gained)} / √{len(chosen)}")
+    sizes = listed(told["sizes"], "sizes", min(problem.budget, len(problem.who)))
+    for size, tree in enumerate(sizes, 1):
+        most = gain_bound(problem, tree, size)
+        within = most is None or squared(most, size) <= squared(*bound)
+        require(within, f"of sets of {size} the tree proves {most and float(most)} / √{size} only")
+    require(squared(*score) <= squared(*bound), "a score above its bound")
+    best = squared(*score) == squared(*bound)
+    ends = [f"{float(gain) / math.sqrt(size):.12g}" for gain, size in (score, bound)]
+    above = "no set has a higher" if best else f"no set has one above {ends[1]}"
+    return f"workers of score {ends[0]}, and {above}"
+
+
+def scored(value, words):
+    """A score as [gain of all, workers]: Σ G / √size."""
+    gain, size = listed(value, words, 2)
+    negative = type(gain) is str and gain[:1] == "-"
+    if negative:
+        gain = int(gain[1:]) if re.fullmatch(r"-[1-9][0-9]{0,14}", gain) else gain[1:]
+    require(count(size, words) > 0, f"{words}: of nobody")
+    return -rational(gain, words) if negative else rational(gain, words), size
+
+
+def squared(gain, size):
+    """The signed square of gain / √size, which orders as it does."""
+    return gain * abs(gain) / size
+
+
+def gain_bound(problem, root, size):
+    """The most that sets of a size gain, by the leaves of a tree; None where there is no such set.
+
+    A split says of a worker that she is in the set, or is not. A leaf has a price of money, μ ≥ 0:
+    a set gains no more than the best of G − μ c, and μ times the money.
+    """
+    most, waiting, seen = None, [(root, (), ())], 0
+    while waiting:
+        node, inside, outside = waiting.pop()
+        seen += 1
+        require(seen <= NODES and len(inside) + len(outside) <= DECIDED, "a tree too large")
+        if "worker" in table(node, "a node"):
+            require(set(node) == {"worker", "in", "out"}, "a split has worker, in, out")
+            j = count(node["worker"], "worker", len(problem.gains) - 1)
+            require(j not in inside + outside, f"worker {j} is split twice")
+            waiting += [(node["in"], (*inside, j), outside), (node["out"], inside, (*outside, j))]
+            continue
+        require(set(node) == {"money_price"}, "a leaf has a price of money")
+        gain = leaf_gain(problem, rational(node["money_price"], "price"), size, inside, outside)
+        if gain is not None and (most is None or gain > most):
+            most = gain
+    return most
+
+
+def leaf_gain(problem, mu, size, inside, outside):
+    """The most that a price of money proves of sets with some workers and without others."""
+    split = {*inside, *outside}
+    free = [j for j in problem.who if j not in split]
+    left, places = problem.money - sum(problem.costs[j] for j in inside), size - len(inside)
+    if not set(inside) <= set(problem.who) or not 0 <= places <= len(free):
+        return None
+    if sum(sorted(problem.costs[j] for j in free)[:places]) > left:
+        return None
+    net = sorted((problem.gains[j] - mu * problem.costs[j] for j in free), reverse=True)
+    return sum(problem.gains[j] for j in inside) + mu * left + sum(net[:places])
+
+
 def check(row):
     """What is true of a row of the index; ValueError, or another, where it is not."""
     require(None not in row and None not in row.values(), "a row of the index of another length")
@@ -649,11 +756,17 @@ def proven(content, text):
     told = table(parsed(text), "proof")
     canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
     require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
-    plan = set(told) & {"labels", "patterns"}
-    require(set(told) == {"kind", "format", "problem_sha256", "claim", "tree"} | plan, "fields")
-    claims, problem = table(told["claim"], "claim"), read(content.decode("utf-8"))
-    require((told["kind"], told["format"]) == (problem.form, 2), "a kind or format of another name")
+    require({"kind", "format", "problem_sha256", "claim"} <= set(told), "fields")
     require(told["problem_sha256"] == hashlib.sha256(content).hexdigest(), "of another problem")
+    require(told["format"] == 2 and type(told["format"]) is int, "a format of another number")
+    rest = set(told) - {"kind", "format", "problem_sha256", "claim"}
+    if told["kind"] == "selection":
+        require({"sizes"} <= rest <= {"sizes", "chosen"}, "fields")
+        return hiring_proven(content.decode("utf-8"), told)
+    plan = rest & {"labels", "patterns"}
+    require(rest == {"tree"} | plan, "fields")
+    claims, problem = table(told["claim"], "claim"), read(content.decode("utf-8"))
+    require(told["kind"] == problem.form, "a kind of another name")
     if set(claims) == {"infeasible"}:
         require(claims["infeasible"] is True and not plan, "claim infeasible: true, and no plan")
         require(tree_bound(problem, told["tree"], priced=False) > 0, "a leaf does not rule it out")

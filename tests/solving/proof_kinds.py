@@ -156,6 +156,34 @@ DRAWN = {"exact error": exact_error, "several classes": several_classes}
 ALLOWED = {"exact error": allowed_exact, "several classes": allowed_told}
 
 
+def selection(rng):
+    """A selection within money as its file states it."""
+    m = int(rng.integers(1, 9))
+    gains = [int(x) / 20 for x in rng.integers(-4 if rng.random() < 0.5 else 1, 20, m)]
+    raw = {"gains": gains, "budget": int(rng.integers(1, 7))}
+    if rng.random() < 0.2:
+        raw["gains"][int(rng.integers(m))] = None
+    if rng.random() < 0.85:
+        raw["costs"] = [int(x) / 10 for x in rng.integers(1, 40, m)]
+        raw["money"] = int(rng.integers(3, 60)) / 10
+    return raw
+
+
+def best_set(raw):
+    """The signed square of the best score, and its set, by all sets; None where there is none."""
+    m, best = len(raw["gains"]), None
+    for pick in product((0, 1), repeat=m):
+        those = [j for j in range(m) if pick[j]]
+        if not 0 < len(those) <= raw["budget"] or any(raw["gains"][j] is None for j in those):
+            continue
+        spent = sum(exactly(raw["costs"][j]) for j in those) if "costs" in raw else 0
+        gain = sum(exactly(raw["gains"][j]) for j in those)
+        score = gain * abs(gain) / len(those)
+        if spent <= exactly(raw.get("money", 0)) and (best is None or score > best[0]):
+            best = score, those
+    return best
+
+
 def drawn(kind, rng):
     """A small problem of a kind, its cost and plan or None, and which sets are allowed."""
     raw = DRAWN[kind](rng)

@@ -310,7 +310,7 @@ def solve(
     ----------
     problem
         An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`, `SelectionProblem`,
-        or `crowd_models.joint.JointProblem` (labels of several classes; or a .json file of one).
+        or `crowd_models.joint.JointProblem` (labels of several classes); or a .json file of one.
     formulation
         Integer program, its relaxation, the dual of that, or the relaxation over counts of equal
         tasks and equal workers (typed).
@@ -349,8 +349,8 @@ def solve(
         Write what is proven, for workbench verify FILE PROOF (.json).
 
         Of an integer program in a .json file (by covers, by exact errors, or of several classes):
-        the plan and its bound, a bound alone, or that there is no plan. Where nothing is proven
-        nothing is written.
+        the plan and its bound, a bound alone, or that there is no plan. Of a selection: the set,
+        and what no other gains. Where nothing is proven nothing is written.
 
     Returns
     -------
@@ -379,7 +379,7 @@ def solve(
 
     program = read(problem, epsilon, gain)
     if proof is not None:
-        check_provable(problem, program, formulation or "ip", epsilon, gain)
+        check_provable(problem, program, formulation or usual(program), epsilon, gain)
     options = {
         "route": route,
         "method": method,
@@ -402,19 +402,18 @@ def solve(
         from workbench.solving.hiring import solve_selection
 
         _unused("a selection", {**options, "gap": gap})
-        return SolvedSelection(
-            program,
-            solve_selection(
-                program, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
-            ),
+        hired = solve_selection(
+            program, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
         )
-    usual = "typed" if isinstance(program, TypedProblem) else "ip"
+        return _with_proof(SolvedSelection(program, hired), problem, proof)
     if program.gain == EXACT_ERROR:
-        solution = _exact_error(program, formulation or usual, options, time_limit, gap, seed)
+        solution = _exact_error(
+            program, formulation or usual(program), options, time_limit, gap, seed
+        )
         return _with_proof(SolvedAssignment(program, solution), problem, proof)
     solution = solving.solve(
         program,
-        formulation or usual,
+        formulation or usual(program),
         route=route,
         method=method,
         time_limit=time_limit,
@@ -461,7 +460,8 @@ def check_provable(
     problem: object, program: object, formulation: str, epsilon: float | None, gain: str | None
 ) -> None:
     """Refuse a proof of what has none: it is of a plan, and names the file of its problem."""
-    if not isinstance(program, (AssignmentProblem, JointProblem)) or formulation != "ip":
+    whole = isinstance(program, (AssignmentProblem, JointProblem)) and formulation == "ip"
+    if not whole and not isinstance(program, SelectionProblem):
         raise InputError("proof: is of an integer program by task and worker; leave it out")
     if not isinstance(problem, (str, Path)) or Path(problem).suffix.lower() != ".json":
         raise InputError("proof: names its problem's file; give a .json")
@@ -478,10 +478,12 @@ def proof_of(file: str | Path, solved: Solved) -> bytes | None:
         The checker refuses what would be written.
     """
     from workbench.solving.hiring import SelectionSolution
-    from workbench.solving.proof_file import proof_file
+    from workbench.solving.proof_file import proof_file, selection_proof_file
 
+    if isinstance(solved.solution, SelectionSolution):
+        assert isinstance(solved.problem, SelectionProblem)
+        return selection_proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
     assert isinstance(solved.problem, (AssignmentProblem, JointProblem))
-    assert not isinstance(solved.solution, SelectionSolution)
     return proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
 
 
@@ -635,6 +637,20 @@ def read(
     if not isinstance(problem, AssignmentProblem) or problem.gain == EXACT_ERROR:
         raise InputError("epsilon: is for an AssignmentProblem, state the requirement of this one")
     return replace(problem, requirement=gain_of(problem.gain).requirement(epsilon))
+
+
+def usual(problem: Problem) -> str:
+    """Name the formulation that is solved where none is asked for."""
+    if isinstance(problem, SelectionProblem):
+        return "slices"
+    return "typed" if isinstance(problem, TypedProblem) else "ip"
+
+
+def named(problem: Problem, formulation: str) -> str:
+    """Name the integer program as a problem does: that of a selection goes size by size."""
+    return (
+        "slices" if isinstance(problem, SelectionProblem) and formulation == "ip" else formulation
+    )
 
 
 def reports(problem: Problem) -> bool:

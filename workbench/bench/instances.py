@@ -26,7 +26,6 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.files import read_problem
-from crowd_models.joint import JointProblem
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.bench import peers
@@ -192,7 +191,8 @@ def run_instance(
     """Run a solver on an instance; with a plan of ours comes the solution for `check.py`."""
     with instances.file(name) as path:
         problem = read_problem(path)
-    assert not isinstance(problem, JointProblem)  # instances are of two classes
+    # Instances are of who labels what, in two classes.
+    assert isinstance(problem, (AssignmentProblem, TypedProblem))
     if solver in PEERS:
         return _by_peer(problem, name, solver, seconds), None
     if isinstance(problem, TypedProblem):

@@ -58,6 +58,7 @@ def command(
     from workbench.api import solving
 
     problem = solving.read(file, epsilon, gain)
+    formulation = solving.named(problem, formulation)
     if proof is not None:
         solving.check_provable(file, problem, formulation, epsilon, gain)
     with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:

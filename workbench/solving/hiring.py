@@ -29,6 +29,7 @@ from workbench.solving.hiring_bound import (
     selection_score,
     size_bounds,
 )
+from workbench.solving.hiring_branches import SECONDS, SizeTree, size_trees
 from workbench.solving.pyomo_route import run_model
 from workbench.solving.solution import Termination
 from workbench.solving.solver import run_within, versions
@@ -58,6 +59,8 @@ class SelectionSolution:
         Time in the solver.
     note
         Why nobody can be hired, or what went wrong, if anything did.
+    trees
+        Of every size, what proves by branches that no set is better; None where nothing does.
     """
 
     formulation: str
@@ -73,6 +76,7 @@ class SelectionSolution:
     seconds: float = 0.0
     versions: dict[str, str] = field(default_factory=dict)
     note: str = ""
+    trees: tuple[SizeTree, ...] | None = None
 
     @property
     def gap(self) -> float | None:
@@ -158,8 +162,9 @@ def solve_selection(
     Returns
     -------
     SelectionSolution
-        Without prices, an optimum is `proven` by weak duality alone. With prices, what lies
-        between `bound` and `certificate.upper_bound` is the solver's word. Never an exception
+        Without prices, an optimum is `proven` by weak duality alone; with prices, by branches on
+        workers, where these come to an end within five seconds. Otherwise what lies between
+        `bound` and `certificate.upper_bound` is the solver's word. Never an exception
         for a time limit, a solver that fails, or when nobody can be hired: see `termination`,
         `certificate` and `note`.
 
@@ -200,7 +205,33 @@ def solve_selection(
         return replace(
             blank, termination=Termination.NUMERICS, certificate=solution.certificate, note=wrong
         )
+    if solution.solved and solution.certificate.status == "feasible":
+        return _branched(problem, solution, started, time_limit)
     return solution
+
+
+def _branched(
+    problem: SelectionProblem,
+    solution: SelectionSolution,
+    started: float,
+    time_limit: float | None,
+) -> SelectionSolution:
+    """The same, proven by branches where these come to an end in time."""
+    seconds = SECONDS
+    if time_limit is not None:
+        seconds = min(seconds, started + time_limit - time.perf_counter())
+    assert solution.chosen is not None
+    trees = size_trees(problem, solution.chosen, seconds)
+    if trees is None:
+        return solution
+    *held, below = solution.certificate.checks
+    certificate = replace(
+        solution.certificate,
+        status="proven",
+        upper_bound=solution.objective,
+        checks=(*held, replace(below, violation=0.0)),
+    )
+    return replace(solution, bound=solution.objective, certificate=certificate, trees=trees)
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,7 +91,7 @@ def size_bounds(problem: SelectionProblem) -> SizeBounds:
     sizes = range(1, problem.largest + 1)
     value, threshold, price = np.zeros((3, problem.largest))
     for k in sizes:
-        mu = 0.0 if problem.costs is None else _money_price(gain, costs, problem.limit, k)
+        mu = 0.0 if problem.costs is None else money_price_of(gain, costs, problem.limit, k)
         net = gain - mu * costs
         threshold[k - 1] = np.partition(net, len(net) - k)[len(net) - k]
         price[k - 1] = mu
@@ -163,8 +163,8 @@ def gain_scale(problem: SelectionProblem) -> float:
     return abs(float(gain.max())) or abs(float(gain.min())) or 1.0
 
 
-def _money_price(gain: FloatArray, costs: FloatArray, money: float, k: int) -> float:
-    """μ ≥ 0 at which μB + (the k highest G − μc) is least: where two of its tangents meet.
+def money_price_of(gain: FloatArray, costs: FloatArray, money: float, k: int) -> float:
+    """Find μ ≥ 0 at which μB + (the k highest G − μc) is least: where two of its tangents meet.
 
     The function is convex and piecewise linear; each set of k workers is one of its lines. Those
     of the best set at μ = 0 (too dear) and of the cheapest set (within the money) close in.
@@ -217,20 +217,20 @@ def _upper_bound(
     slack: float,
 ) -> float:
     """The highest bound of any size; those near the score are evaluated and compared exactly."""
-    own = _square(sum(map(Fraction, problem.gain[chosen].tolist()), Fraction(0)), len(chosen))
+    own = squared(sum(map(Fraction, problem.gain[chosen].tolist()), Fraction(0)), len(chosen))
     values = bounds.value.copy()
     for at in np.flatnonzero(np.abs(values - score) <= slack).tolist():
         k = at + 1
         total = exact_numerator(problem, k, bounds.threshold[at], bounds.money_price[at])
-        if _square(total, k) <= own:
+        if squared(total, k) <= own:
             values[at] = score
         else:
             values[at] = max(score, float(total) / math.sqrt(k) + abs(score) * 2.0**-51)
     return float(values.max())
 
 
-def _square(total: Fraction, size: int) -> Fraction:
-    """The signed square of total / √size, which orders as it does."""
+def squared(total: Fraction, size: int) -> Fraction:
+    """Give the signed square of total / √size, which orders as it does."""
     return total * abs(total) / size
 
 

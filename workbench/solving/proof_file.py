@@ -19,11 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.joint import JointProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
+from workbench.solving.hiring import SelectionSolution
+from workbench.solving.hiring_bound import size_bounds
+from workbench.solving.hiring_branches import MoneyLeaf, SizeTree, size_trees
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.pair_branching import proof_of_none
 from workbench.solving.solution import BranchProof, Leaf, PatternProof, Solution, Split
@@ -80,6 +83,70 @@ def proof_file(
     digest = hashlib.sha256(content).hexdigest()
     proof = {"kind": stated.form, "format": FORMAT, "problem_sha256": digest, **parts}
     return written(proof)
+
+
+def selection_proof_file(
+    content: bytes, problem: SelectionProblem, solution: SelectionSolution
+) -> bytes | None:
+    """Write the proof of whom to hire: the set, and trees that bound what others gain.
+
+    Parameters
+    ----------
+    content, problem, solution
+        As of `proof_file`.
+
+    Returns
+    -------
+    bytes or None
+        None where there is no set, though somebody may be hired.
+
+    Raises
+    ------
+    InputError
+        The checker refuses the proof.
+    """
+    checker = plan_checker()
+    digest = hashlib.sha256(content).hexdigest()
+    proof = {"kind": "selection", "format": FORMAT, "problem_sha256": digest}
+    try:
+        stated = checker["read_hiring"](content.decode("utf-8"))
+        if not stated.who:
+            return written({**proof, "claim": {"infeasible": True}, "sizes": []})
+        if solution.chosen is None:
+            return None
+        trees = solution.trees
+        if trees is None and solution.certificate.status == "proven":
+            trees = size_trees(problem, solution.chosen)
+        sizes = [_hiring(tree) for tree in trees or ()]
+        if not sizes:
+            rates = size_bounds(problem).money_price
+            sizes = [{"money_price": _short(rates[k : k + 1])[0]} for k in range(len(rates))]
+        more = min(stated.budget, len(stated.who)) - len(sizes)
+        sizes += [{"money_price": 0}] * more  # sizes whose cheapest set is beyond the money
+        chosen = sorted(solution.chosen.tolist())
+        score = sum(stated.gains[j] for j in chosen), len(chosen)
+        bound = score
+        for size, tree in enumerate(sizes, 1):
+            most = checker["gain_bound"](stated, tree, size)
+            if most is not None:
+                bound = max(bound, (most, size), key=lambda each: checker["squared"](*each))
+    except ValueError as error:
+        raise InputError(f"proof: the checker refuses it: {error}") from error
+    claim = {"score": [_signed(score[0]), score[1]], "bound": [_signed(bound[0]), bound[1]]}
+    return written({**proof, "claim": claim, "chosen": chosen, "sizes": sizes})
+
+
+def _hiring(tree: SizeTree) -> Tree:
+    """Write a tree of who is in a set."""
+    if isinstance(tree, MoneyLeaf):
+        price = Fraction(max(tree.money_price, 0.0))
+        return {"money_price": rational(price.limit_denominator(10**28))}
+    return {"worker": tree.worker, "in": _hiring(tree.inside), "out": _hiring(tree.outside)}
+
+
+def _signed(value: Fraction) -> int | str:
+    """Write a sum of gains, which may be below 0."""
+    return rational(value) if value >= 0 else f"-{rational(-value)}"
 
 
 def written(proof: dict[str, Any]) -> bytes:
