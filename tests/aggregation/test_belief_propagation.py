@@ -7,8 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
-from workbench.aggregation import AGGREGATORS
+from workbench.aggregation import AGGREGATORS, belief_sweeps
 from workbench.aggregation.atoms import one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
     HEATS,
@@ -17,7 +18,6 @@ from workbench.aggregation.belief_choice import (
     upright_odds,
 )
 from workbench.aggregation.belief_propagation import (
-    BLOCK,
     EASE_PRIOR,
     HYPER,
     SHARE_PRIOR,
@@ -25,6 +25,7 @@ from workbench.aggregation.belief_propagation import (
     begin,
     fit,
 )
+from workbench.aggregation.belief_sweeps import BLOCK
 from workbench.aggregation.beliefs import unit_labels
 from workbench.aggregation.posteriors import Earlier
 from workbench.base.errors import InputError
@@ -112,6 +113,83 @@ def test_products_of_many_chances_are_sums_of_their_logarithms():
         cavity = np.exp(start.joint[task] - message)[:, 0]
         expected[unit] += np.log(atoms.chance[:, :, label] @ (cavity / cavity.sum()))
     np.testing.assert_allclose(step.worker, expected, rtol=1e-12)
+
+
+def plain_turn(labels, atoms, now):
+    """One turn, a label at a time and in logarithms, as the module's docstring has it."""
+    n, K, S, G = labels.tasks, labels.classes, len(now.levels), len(atoms.prior)
+
+    def chance_of(rows, s, x):
+        return s * rows[:, x] + (1 - s) * rows[:, x].mean()
+
+    answered = np.zeros((len(labels.task), G))
+    pairs = 0.0
+    for at, (i, x) in enumerate(zip(labels.task, labels.label, strict=True)):
+        cavity = np.exp(now.joint[i] - now.messages[at])
+        cavity /= cavity.sum()
+        for g, rows in enumerate(atoms.chance):
+            for s, level in enumerate(now.levels):
+                answered[at, g] += cavity[:, s] @ chance_of(rows, level, x)
+    worker = np.log(now.population)[labels.kinds]
+    s = now.ease @ now.levels
+    for c, j, x in zip(labels.gold_class, labels.gold_unit, labels.gold_label, strict=True):
+        worker[j] += np.log([chance_of(rows, s, x)[c] for rows in atoms.chance])
+    for at, j in enumerate(labels.unit):
+        worker[j] += np.log(answered[at])
+    messages = np.zeros((len(labels.task), K, S))
+    for at, (i, j, x) in enumerate(zip(labels.task, labels.unit, labels.label, strict=True)):
+        without = np.exp(worker[j] - worker[j].max()) / answered[at]
+        mean = np.einsum("g,gcx->cx", without / without.sum(), atoms.chance)
+        messages[at] = np.log([chance_of(mean, level, x) for level in now.levels]).T
+        cavity = np.exp(now.joint[i] - now.messages[at])
+        pairs += np.log((cavity / cavity.sum() * np.exp(messages[at])).sum())
+    joint = np.log(now.share)[:, None] + np.log(now.ease) + np.zeros((n, 1, 1))
+    for i, message in zip(labels.task, messages, strict=True):
+        joint[i] += message
+    return joint, worker, messages, pairs
+
+
+@pytest.mark.parametrize("part", [1, 7, 512])
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_turn_is_that_of_the_plain_form(classes, unequal, part, monkeypatch):
+    """Units with one label, with many, with gold labels alone, and with none; of two types."""
+    monkeypatch.setattr(belief_sweeps, "PART", part)
+    rng = np.random.default_rng(classes)
+    atoms = two_coins() if classes == 2 else one_coin_atoms((1 - np.eye(3)) / 2)
+    task, unit = rng.integers(0, 9, 40), rng.integers(0, 6, 40) ** 2 // 5
+    gold = rng.integers(0, classes, 5)
+    labels = UnitLabels(
+        task,
+        unit,
+        rng.integers(0, classes, 40),
+        gold,
+        np.array([0, 0, 6, 7, 7]),
+        rng.integers(0, classes, 5),
+        11,
+        9,
+        classes,
+        np.arange(9) % 2,
+    )
+    now = begin(labels, atoms, rng.dirichlet(np.ones(classes)), unequal=unequal)
+    population = rng.dirichlet(np.ones(len(atoms.prior)), 2)
+    now = fit(labels, atoms, replace(now, population=population), sweeps=2)
+    after = fit(labels, atoms, now, sweeps=1)
+    joint, worker, messages, pairs = plain_turn(labels, atoms, now)
+    np.testing.assert_allclose(after.joint, joint, atol=1e-10)
+    np.testing.assert_allclose(after.worker, worker, atol=1e-10)
+    np.testing.assert_allclose(after.messages, messages, atol=1e-10)
+    evidence = logsumexp(joint, axis=(1, 2)).sum() + logsumexp(worker, axis=1).sum() - pairs
+    evidence += SHARE_PRIOR * np.log(now.share).sum()
+    evidence += (HYPER * atoms.prior * np.log(now.population)).sum()
+    if unequal:
+        evidence += (np.array(EASE_PRIOR) * np.log(now.ease)).sum()
+    assert after.evidence == pytest.approx(evidence, abs=1e-9)
+    seen = np.isin(np.arange(9), [*unit, 0, 6, 7])
+    atom = np.exp(worker - logsumexp(worker, axis=1, keepdims=True))
+    for kind in range(2):
+        total = HYPER * atoms.prior + atom[seen & (labels.kinds == kind)].sum(axis=0)
+        np.testing.assert_allclose(after.population[kind], total / total.sum(), atol=1e-10)
 
 
 def test_the_order_of_labels_does_not_matter():

@@ -21,12 +21,14 @@ energy.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from workbench.aggregation.atoms import Atoms
+from workbench.aggregation.belief_sweeps import ByUnit
 from workbench.aggregation.posteriors import log, normalised
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 
 EASINESS = (1.0, 0.6, 0.3, 0.0)
 EASE_PRIOR = (12.0, 0.4, 0.3, 0.3)
@@ -35,8 +37,6 @@ SHARE_PRIOR = 10.0
 """Dirichlet weight of each class's share, as many tasks."""
 HYPER = 4.0
 """Weight of the prior of atoms, in workers."""
-BLOCK = 64
-"""Chances that are multiplied before a logarithm is taken: none is below `atoms.LEAST`."""
 SWEEPS, SETTLED = 30, 1e-3
 """Turns at most, and the change of posteriors below which they end."""
 
@@ -67,6 +67,11 @@ class UnitLabels:
     units: int
     classes: int
     kinds: IntArray
+
+    @cached_property
+    def by_unit(self) -> ByUnit:
+        """Laid out for the turns of a fit."""
+        return ByUnit.of(self.task, self.unit, self.label, self.tasks, self.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +159,14 @@ def mixed_rows(rows: FloatArray, levels: FloatArray) -> FloatArray:
     return np.asarray(levels * rows[:, :, None] + (1.0 - levels) * even)
 
 
-def fit(labels: UnitLabels, atoms: Atoms, start: AtomFit, *, sweeps: int = SWEEPS) -> AtomFit:
+def fit(
+    labels: UnitLabels,
+    atoms: Atoms,
+    start: AtomFit,
+    *,
+    sweeps: int = SWEEPS,
+    settled: float = SETTLED,
+) -> AtomFit:
     """Send messages, and fit what is shared, until posteriors settle.
 
     Parameters
@@ -163,115 +175,49 @@ def fit(labels: UnitLabels, atoms: Atoms, start: AtomFit, *, sweeps: int = SWEEP
         From `begin`, or an earlier fit, its messages those of the same labels.
     sweeps
         Turns at most.
+    settled
+        Change of posteriors below which they end.
     """
-    order = np.argsort(labels.unit, kind="stable")
-    graph = _Graph.of(labels, atoms, order, _gold_evidence(labels, atoms, start))
-    now, before = replace(start, messages=start.messages[order]), start.posterior
+    graph = labels.by_unit
+    seen = np.union1d(graph.units, labels.gold_unit)
+    inner = np.searchsorted(seen, graph.units)
+    gold, kinds = _gold_evidence(labels, atoms, start), labels.kinds[seen]
+    posterior = _chances(np.ascontiguousarray(start.joint.transpose(1, 2, 0)))
+    chance = np.exp(start.messages[graph.order].transpose(1, 2, 0))
+    shared = after = start
     for _ in range(max(sweeps, 1)):
-        sent, atom, pairs = _swept(graph, labels, now)
-        now = _shared(sent, graph, labels, atoms, atom)
-        after = now.posterior
-        moved, before = float(np.abs(after - before).max(initial=0.0)), after
-        if moved < SETTLED:
-            break
-    messages = np.empty_like(now.messages)
-    messages[order] = now.messages
-    return replace(now, messages=messages, evidence=_evidence(sent, atoms, pairs))
-
-
-@dataclass(frozen=True, eq=False)
-class _Graph:
-    """Labels by unit, those of each next to each other.
-
-    Attributes
-    ----------
-    task, unit, label
-        Shape (k,).
-    starts, blocks
-        Where the labels of a unit begin, and where parts of them of at most `BLOCK`.
-    seen
-        Units with a label, or one of a gold task; shape (units,).
-    labelled
-        Tasks with a label, shape (n,).
-    cells
-        Columns of `chances` by true class, of the answer of each label; shape (k, K).
-    chances
-        A_g[c, x] by answer and true class, x K + c, and atom; shape (K K, G).
-    gold
-        Log-chance of answers to gold tasks, shape (units, G).
-    room
-        Two tables to work in, shape (2, k, G): made anew in every turn they would take most of it.
-    """
-
-    task: IntArray
-    unit: IntArray
-    label: IntArray
-    starts: IntArray
-    blocks: IntArray
-    seen: BoolArray
-    labelled: BoolArray
-    cells: IntArray
-    chances: FloatArray
-    gold: FloatArray
-    room: FloatArray
-
-    @classmethod
-    def of(cls, labels: UnitLabels, atoms: Atoms, order: IntArray, gold: FloatArray) -> _Graph:
-        task, unit, label = labels.task[order], labels.unit[order], labels.label[order]
-        K = labels.classes
-        seen = np.bincount(unit, minlength=labels.units) > 0
-        seen |= np.bincount(labels.gold_unit, minlength=labels.units) > 0
-        starts = np.flatnonzero(np.diff(unit, prepend=-1))
-        size = np.diff(starts, append=len(unit))
-        return cls(
-            task,
-            unit,
-            label,
-            starts,
-            np.flatnonzero((np.arange(len(unit)) - np.repeat(starts, size)) % BLOCK == 0),
-            seen,
-            np.bincount(task, minlength=labels.tasks) > 0,
-            label[:, None] * K + np.arange(K),
-            np.ascontiguousarray(atoms.chance.transpose(2, 1, 0).reshape(K * K, -1)),
-            gold,
-            np.empty((2, len(task), len(atoms.prior))),
+        shared = after
+        worker = log(shared.population)[kinds] + gold[seen]
+        prior = _prior(shared.share, shared.ease)
+        turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], atoms.chance)
+        worker[inner] = turn.worker
+        before, posterior, chance = posterior, _chances(turn.joint), turn.chance
+        after = _fitted(
+            shared, posterior @ graph.labelled, normalised(worker.copy())[0], kinds, atoms
         )
+        moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
+        if moved < settled:
+            break
+    everybody = log(shared.population)[labels.kinds] + gold
+    everybody[seen] = worker
+    messages = np.empty((len(graph.order), labels.classes, len(start.levels)))
+    messages[graph.order] = log(chance).transpose(2, 0, 1)
+    joint = np.ascontiguousarray(turn.joint.transpose(2, 0, 1))
+    sent = replace(shared, joint=joint, worker=everybody, messages=messages)
+    return replace(
+        sent,
+        share=after.share,
+        ease=after.ease,
+        population=after.population,
+        evidence=_evidence(sent, atoms, turn.pairs),
+    )
 
 
-def _swept(graph: _Graph, labels: UnitLabels, now: AtomFit) -> tuple[AtomFit, FloatArray, float]:
-    """Send each message once.
-
-    Returns
-    -------
-    Tasks, units and messages after it; atoms of each unit, shape (units, G); and the log-chances of
-    all labels, task and worker without them.
-    """
-    row = np.arange(len(graph.task))[:, None]
-    cavity = now.joint[graph.task] - now.messages
-    cavity = np.exp(cavity - cavity.max(axis=(1, 2), keepdims=True))
-    cavity /= cavity.sum(axis=(1, 2), keepdims=True)
-    easy = (cavity * now.levels).sum(axis=2)
-    easy += (cavity * (1.0 - now.levels)).sum(axis=(1, 2))[:, None] / labels.classes
-    weight: FloatArray = np.zeros((len(row), len(graph.chances)))
-    weight[row, graph.cells] = easy
-    # The chance of each label by atom, shape (k, G).
-    answered = np.matmul(weight, graph.chances, out=graph.room[0])
-    worker = log(now.population)[labels.kinds] + graph.gold
-    if len(graph.starts):
-        blocks = log(np.multiply.reduceat(answered, graph.blocks, axis=0))
-        firsts = np.searchsorted(graph.blocks, graph.starts)
-        worker[graph.unit[graph.starts]] += np.add.reduceat(blocks, firsts, axis=0)
-    atom = normalised(worker.copy())[0]
-    # The worker without the label: her posterior over what the label was likely to be.
-    without = np.take(atom, graph.unit, axis=0, out=graph.room[1])
-    without /= answered
-    rows = (without @ graph.chances.T)[row, graph.cells]
-    rows /= without.sum(axis=1, keepdims=True)
-    chance = mixed_rows(rows, now.levels)
-    messages = log(chance)
-    joint = _summed(graph.task, labels.tasks, messages) + _prior(now.share, now.ease)
-    pairs = float(log((cavity * chance).sum(axis=(1, 2))).sum())
-    return replace(now, joint=joint, worker=worker, messages=messages), atom, pairs
+def _chances(joint: FloatArray) -> FloatArray:
+    """Posterior of class and easiness by task from their logarithms, shape (K, S, n)."""
+    chance = np.exp(joint - joint.max(axis=(0, 1)))
+    chance /= chance.sum(axis=(0, 1))
+    return np.asarray(chance)
 
 
 def _gold_evidence(labels: UnitLabels, atoms: Atoms, at: AtomFit) -> FloatArray:
@@ -297,22 +243,25 @@ def _prior(share: FloatArray, ease: FloatArray) -> FloatArray:
     return log(share)[:, None] + log(ease)[None, :]
 
 
-def _shared(
-    now: AtomFit, graph: _Graph, labels: UnitLabels, atoms: Atoms, atom: FloatArray
+def _fitted(
+    now: AtomFit, mass: FloatArray, atom: FloatArray, kinds: IntArray, atoms: Atoms
 ) -> AtomFit:
-    """Fit π, the shares of easiness and ρ to the posteriors of tasks and units (units, G)."""
-    chance = np.exp(now.joint - now.joint.max(axis=(1, 2), keepdims=True))
-    chance /= chance.sum(axis=(1, 2), keepdims=True)
-    mass = chance[graph.labelled].sum(axis=0)
-    share = mass.sum(axis=1) + SHARE_PRIOR
-    ease = now.ease
+    """Fit π, the shares of easiness and ρ.
+
+    Parameters
+    ----------
+    mass
+        Labelled tasks of each class and easiness, in the mean; shape (K, S).
+    atom, kinds
+        Posterior of the atoms of units with labels, and their types; shapes (u, G) and (u,).
+    """
+    share, ease = mass.sum(axis=1) + SHARE_PRIOR, now.ease
     if len(ease) > 1:
         ease = mass.sum(axis=0) + np.array(EASE_PRIOR)
         ease = ease / ease.sum()
     population = np.empty_like(now.population)
     for kind in range(len(population)):
-        here = graph.seen & (labels.kinds == kind)
-        total = HYPER * atoms.prior + atom[here].sum(axis=0)
+        total = HYPER * atoms.prior + atom[kinds == kind].sum(axis=0)
         population[kind] = total / total.sum()
     return replace(now, share=share / share.sum(), ease=ease, population=population)
 
