@@ -15,11 +15,11 @@ import numpy as np
 
 from workbench.aggregation.atoms import Atoms, one_coin_atoms, two_coins
 from workbench.aggregation.belief_propagation import (
+    SETTLED,
     AtomFit,
     UnitLabels,
     begin,
     fit,
-    over_easiness,
     spoken,
 )
 from workbench.aggregation.posteriors import log
@@ -27,8 +27,11 @@ from workbench.base.arrays import BoolArray, FloatArray
 
 FIRST_SHARES = (0.5, 0.85, 0.15)
 """Of two classes: shares of the first at which fits begin."""
-STAGE = 8
-"""Turns of each start, before the likeliest goes on."""
+FIRST, STAGE = 3, 8
+"""Turns of each start, before those that went the same way are dropped, and before the likeliest of
+the others goes on."""
+ALIKE = 0.05
+"""Mean distance of the posteriors of tasks with labels below which two starts went the same way."""
 CROWDED = 15
 """Labels of a task from which on a start may rest on it and its like alone."""
 GAIN = 2.0
@@ -68,6 +71,7 @@ def choose(
     errors: FloatArray | None = None,
     *,
     most: int | None = None,
+    settled: float = SETTLED,
 ) -> Chosen:
     """Fit from several starts, and keep what is likeliest.
 
@@ -84,12 +88,15 @@ def choose(
     most
         Labels by which the starts are compared: of more, those of evenly spread tasks, and the
         likeliest goes on with all. None for all.
+    settled
+        Change of posteriors below which fits end.
     """
     if most is not None and len(labels.task) > most:
         some = labels.task % -(-len(labels.task) // most) == 0
-        chosen = choose(of_some(labels, some), share, None, errors)
+        chosen = choose(of_some(labels, some), share, None, errors, settled=settled)
         start = spoken(labels, chosen.atoms, chosen.fit)
-        return replace(chosen, fit=fit(labels, chosen.atoms, start, sweeps=STAGE))
+        last = fit(labels, chosen.atoms, start, sweeps=STAGE, settled=settled)
+        return replace(chosen, fit=last)
     K = labels.classes
     even = (1.0 - np.eye(K)) / max(K - 1, 1)
     atoms = two_coins() if K == 2 else one_coin_atoms(even if errors is None else errors)
@@ -100,12 +107,13 @@ def choose(
     starts += _crowded(labels, atoms, share)
     if warm is not None and len(warm.levels) == 1:
         starts = [warm, *starts]
-    plain, upright = _likeliest(labels, atoms, starts), np.inf
+    plain, upright = _likeliest(labels, atoms, starts, settled), np.inf
     if K == 2:
-        plain, upright = _upright(labels, atoms, plain)
+        plain, upright = _upright(labels, atoms, plain, settled)
     else:
         atoms = one_coin_atoms(pooled_errors(labels, plain))
-        plain = fit(labels, atoms, begin(labels, atoms, plain.share, unequal=False))
+        start = begin(labels, atoms, plain.share, unequal=False)
+        plain = fit(labels, atoms, start, settled=settled)
     # Begun by these workers: from a majority it might end with right and wrong interchanged.
     levels = begin(labels, atoms, plain.share, unequal=True)
     starts = [
@@ -114,11 +122,11 @@ def choose(
     ]
     if warm is not None and len(warm.levels) > 1:
         starts = [warm, *starts]
-    unequal = _likeliest(labels, atoms, starts)
+    unequal = _likeliest(labels, atoms, starts, settled)
     if unequal.evidence <= plain.evidence + EASE_GAIN:
         return Chosen(atoms, plain, upright)
     if K == 2:
-        unequal, upright = _upright(labels, atoms, unequal)
+        unequal, upright = _upright(labels, atoms, unequal, settled)
     return Chosen(atoms, unequal, upright)
 
 
@@ -127,17 +135,25 @@ def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:
     return replace(labels, task=labels.task[some], unit=labels.unit[some], label=labels.label[some])
 
 
-def _likeliest(labels: UnitLabels, atoms: Atoms, starts: list[AtomFit]) -> AtomFit:
-    """Go on from the start that after some turns is likeliest."""
-    if len(starts) == 1:
-        return fit(labels, atoms, starts[0])
-    best: AtomFit | None = None
+def _likeliest(labels: UnitLabels, atoms: Atoms, starts: list[AtomFit], settled: float) -> AtomFit:
+    """Go on from the start that after some turns is likeliest.
+
+    Starts that went the same way are one, the first of them.
+    """
+    labelled, ways = labels.by_unit.labelled, list[AtomFit]()
+    alike = ALIKE * labels.classes * max(labelled.sum(), 1.0)
     for start in starts:
-        each = fit(labels, atoms, start, sweeps=STAGE)
-        if best is None or each.evidence > best.evidence + GAIN:
-            best = each
-    assert best is not None
-    return fit(labels, atoms, best)
+        each = fit(labels, atoms, start, sweeps=FIRST, settled=settled)
+        apart = [labelled @ np.abs(each.posterior - way.posterior).sum(axis=1) for way in ways]
+        if not any(distance < alike for distance in apart):
+            ways.append(each)
+    best = ways[0]
+    if len(ways) > 1:
+        ways = [fit(labels, atoms, way, sweeps=STAGE - FIRST, settled=settled) for way in ways]
+        best = ways[0]
+        for way in ways[1:]:
+            best = way if way.evidence > best.evidence + GAIN else best
+    return fit(labels, atoms, best, settled=settled)
 
 
 def _crowded(labels: UnitLabels, atoms: Atoms, share: FloatArray) -> list[AtomFit]:
@@ -151,7 +167,7 @@ def _crowded(labels: UnitLabels, atoms: Atoms, share: FloatArray) -> list[AtomFi
     if not crowd.any() or crowd.all():
         return []
     some = of_some(labels, crowd)
-    there = fit(some, atoms, begin(some, atoms, share, unequal=False), sweeps=STAGE)
+    there = fit(some, atoms, begin(some, atoms, share, unequal=False), sweeps=STAGE, settled=0.01)
     return [spoken(labels, atoms, there)]
 
 
@@ -164,7 +180,9 @@ def pooled_errors(labels: UnitLabels, by: AtomFit) -> FloatArray:
     return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
 
-def _upright(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> tuple[AtomFit, float]:
+def _upright(
+    labels: UnitLabels, atoms: Atoms, now: AtomFit, settled: float
+) -> tuple[AtomFit, float]:
     """A fit or its mirror image, and the log-odds that this is the right one of them.
 
     Where gold tasks were answered, they decide: the evidence counts them.
@@ -180,7 +198,7 @@ def _upright(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> tuple[AtomFit, f
         share=now.share[::-1],
         population=begin(labels, atoms, now.share, unequal=False).population,
     )
-    other = fit(labels, atoms, mirrored)
+    other = fit(labels, atoms, mirrored, settled=settled)
     if judged:
         return (other if other.evidence > now.evidence + GAIN else now), np.inf
     upright = upright_odds(labels, atoms, other)
@@ -227,19 +245,22 @@ def mean_temperature(labels: UnitLabels, at: AtomFit) -> float:
         Their fit.
     """
     order = np.argsort(labels.task, kind="stable")
-    task, messages = labels.task[order], at.messages[order]
+    task = labels.task[order]
+    messages = np.ascontiguousarray(at.messages[order].transpose(1, 2, 0))
     starts = np.flatnonzero(np.diff(task, prepend=-1))
     first = np.repeat(starts, np.diff(starts, append=len(task)))
-    total = np.cumsum(messages, axis=0) - messages
+    total = np.cumsum(messages, axis=2) - messages
     later = first != np.arange(len(task))
-    before = (total - total[first])[later] + (log(at.share)[:, None] + log(at.ease))
-    ease = np.exp(before - before.max(axis=2, keepdims=True))
-    said = (ease * np.exp(messages[later])).sum(axis=2) / ease.sum(axis=2)
-    logs = log(over_easiness(before))
+    before = (total - total[:, :, first])[:, :, later]
+    before += (log(at.share)[:, None] + log(at.ease))[:, :, None]
+    chance = np.exp(before - before.max(axis=(0, 1)))
+    of_class = chance.sum(axis=1)
+    said = (chance * np.exp(messages[:, :, later])).sum(axis=1) / of_class
+    logs = log(of_class / of_class.max(axis=0))
     scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
     for at_heat, heat in enumerate(HEATS):
-        chance = np.exp((logs - logs.max(axis=1, keepdims=True, initial=-np.inf)) / heat)
-        foretold = (chance * said).sum(axis=1) / chance.sum(axis=1)
+        chance = np.exp(logs / heat)
+        foretold = (chance * said).sum(axis=0) / chance.sum(axis=0)
         scores[at_heat] += log(foretold).sum()
     weight = np.exp(scores - scores.max())
     return float(weight @ HEATS / weight.sum())

@@ -9,7 +9,7 @@ that more labels would not cure.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -38,16 +38,18 @@ from workbench.collection.belief_warnings import changed, contradicted
 from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
 
-GROWTH = 1.4
-"""The fit is chosen anew when there are so many times as many labels."""
+GROWTH, DOUBTED = 1.4, 1.1
+"""The fit is chosen anew when there are so many times as many labels; and while right and wrong may
+be interchanged."""
 COMPARED = 12_000
 """Labels by which several starts are compared, where there are more."""
 DOUBT = 6.0
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 GAIN = 2.0
 """Nats of evidence that one voter in place of several must gain."""
-SWEEPS = 8
-"""Turns of a refit that goes on."""
+SWEEPS, SETTLED = 8, 0.01
+"""Turns of a refit that goes on, and the change of posteriors below which fits end: what is left
+then is the slow creep of shares that the next fits go on with."""
 HOPELESS = 0.15
 """Mean square of a task's easiness below which it is left open: it would take seven times the
 labels of an easy one, or more."""
@@ -65,6 +67,30 @@ SHOWN = 20
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What is asked of the beliefs at every step, by task.
+
+    Attributes
+    ----------
+    posterior, top
+        Of classes, and that of the likeliest; shapes (n, K) and (n,).
+    square
+        Mean square of easiness, shape (n,).
+    """
+
+    posterior: FloatArray
+    top: FloatArray
+    square: FloatArray
+
+    def moved(self, rows: IntArray, now: Outlook) -> Outlook:
+        """With some tasks as they are now; what was handed out stays as it was."""
+        parts = {each.name: getattr(self, each.name).copy() for each in fields(self)}
+        for name, whole in parts.items():
+            whole[rows] = getattr(now, name)
+        return Outlook(**parts)
 
 
 class AtomBeliefs:
@@ -105,7 +131,7 @@ class AtomBeliefs:
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
-        self._posterior: FloatArray | None = None
+        self._outlook: Outlook | None = None
         self.block: IntArray = np.arange(len(pool.tasks))
 
     @property
@@ -130,26 +156,29 @@ class AtomBeliefs:
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
-        if self._posterior is None:
-            self._posterior = self._calibrated(self.fit.joint)
-        return self._posterior
-
-    def _calibrated(self, joint: FloatArray) -> FloatArray:
-        plain = over_easiness(joint)
-        return plain if self.calibration == Calibration(1.0) else self.calibration.apply(plain)
+        return self._all().posterior
 
     def confidence(self) -> FloatArray:
         """Posterior of the likeliest class of each task, shape (n,)."""
-        return np.asarray(self.posterior().max(axis=1))
+        return self._all().top
 
     def hopeless(self) -> BoolArray:
         """Tasks that more labels would hardly decide, shape (n,)."""
-        joint, levels = self.fit.joint, self.fit.levels
-        if len(levels) == 1:
-            return np.zeros(len(joint), dtype=bool)
+        return np.asarray((self._all().square < HOPELESS) & (self.ledger.counts >= LEAST_LABELS))
+
+    def _all(self) -> Outlook:
+        if self._outlook is None:
+            self._outlook = self._look(self.fit.joint)
+        return self._outlook
+
+    def _look(self, joint: FloatArray) -> Outlook:
+        """Outlook on tasks of such log-chances of class and easiness, shape (·, K, S)."""
+        plain, levels = over_easiness(joint), self.fit.levels
+        if self.calibration != Calibration(1.0):
+            plain = self.calibration.apply(plain)
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=1)
         square = (chance @ levels**2) / chance.sum(axis=1)
-        return np.asarray((square < HOPELESS) & (self.ledger.counts >= LEAST_LABELS))
+        return Outlook(plain, plain.max(axis=1), square)
 
     @property
     def floor(self) -> float:
@@ -226,10 +255,9 @@ class AtomBeliefs:
             message[repeated], log_chance[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
-            if self._posterior is not None:
+            if self._outlook is not None:
                 moved = np.unique(ask.task)
-                self._posterior = self._posterior.copy()
-                self._posterior[moved] = self._calibrated(now.joint[moved])
+                self._outlook = self._outlook.moved(moved, self._look(now.joint[moved]))
         np.add.at(now.worker, unit, log_chance)
         touched = np.unique(unit)
         self.weight[touched] = normalised(now.worker[touched].copy())[0]
@@ -237,18 +265,20 @@ class AtomBeliefs:
     def refit(self) -> None:
         """Send all messages anew; now and then choose the fit anew."""
         size, compared = len(self.ledger.labels), len(self._block_answered())
-        if size > GROWTH * self.chosen_at or compared > self.compared > 0 or self.doubtful:
-            self.chosen_at, self.compared = size, compared
-            self._choose()
-        else:
-            self.compared = compared
+        due = size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
+        voter = self.voter
+        if due or compared > self.compared > 0:
+            voter = self._voters(self.ledger.pool.share)
+        self.compared = compared
+        if not due and (voter == self.voter).all():
             labels = self._labels()
-            self.fit = fit(labels, self.grid, self._warm(), sweeps=SWEEPS)
+            self.fit = fit(labels, self.grid, self._warm(), sweeps=SWEEPS, settled=SETTLED)
             if self.K == 2:
                 self.upright = upright_odds(labels, self.grid, self.fit)
-                if self.upright < 0.0:
-                    self._choose()
-        self._new, self._posterior = [], None
+            due = self.upright < 0.0
+        if due or (voter != self.voter).any():
+            self._choose(voter)
+        self._new, self._outlook = [], None
         self.weight = normalised(self.fit.worker.copy())[0]
         self._calibrate()
 
@@ -300,7 +330,7 @@ class AtomBeliefs:
             expected = getattr(self.fit, name).shape
             if name in ("joint", "worker") and len(array) != expected[0]:
                 raise ValueError(f"{name} has {len(array)} rows")
-        self._posterior = None
+        self._outlook = None
         self.fit = AtomFit(**arrays, evidence=-np.inf)
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
@@ -314,10 +344,12 @@ class AtomBeliefs:
         """Labels of the ledger that count: of one voter the first on each task, shape (k,)."""
         task, worker, _ = self.ledger.labels.T
         voter = self.voter if voter is None else voter
-        if (voter == np.arange(self.m)).all():
-            return np.ones(len(task), dtype=bool)
-        counted: BoolArray = np.zeros(len(task), dtype=bool)
-        counted[np.unique(task * self.m + voter[worker], return_index=True)[1]] = True
+        counted: BoolArray = np.ones(len(task), dtype=bool)
+        shared = np.flatnonzero((np.bincount(voter, minlength=self.m) > 1)[voter[worker]])
+        if len(shared):
+            pair = task[shared] * self.m + voter[worker[shared]]
+            counted[shared] = False
+            counted[shared[np.unique(pair, return_index=True)[1]]] = True
         return counted
 
     def _labels(self, voter: IntArray | None = None) -> UnitLabels:
@@ -345,15 +377,16 @@ class AtomBeliefs:
         many = np.bincount(worker[np.isin(task, self.block)], minlength=self.m)
         return np.flatnonzero(many >= SHARED)
 
-    def _choose(self) -> None:
-        """Keep the likeliest of several fits, copies being one voter where that is likelier."""
-        share = self.ledger.pool.share
-        before, self.voter = self.voter, self._voters(share)
-        warm = self._warm() if (before == self.voter).all() and self.K == 2 else None
-        chosen = choose(self._labels(), share, warm, self.errors, most=COMPARED)
+    def _choose(self, voter: IntArray) -> None:
+        """Keep the likeliest of several fits, copies being one voter."""
+        same, self.voter = (voter == self.voter).all(), voter
+        self.chosen_at = len(self.ledger.labels)
+        warm = self._warm() if same and self.K == 2 else None
+        labels, share = self._labels(), self.ledger.pool.share
+        chosen = choose(labels, share, warm, self.errors, most=COMPARED, settled=SETTLED)
         self.fit, self.grid, self.upright = chosen.fit, chosen.atoms, chosen.upright
         if self.K > 2:
-            self.errors = pooled_errors(self._labels(), self.fit)
+            self.errors = pooled_errors(labels, self.fit)
 
     def _warm(self) -> AtomFit:
         """The last fit, with the messages of labels that came since."""
@@ -398,7 +431,8 @@ class AtomBeliefs:
     def _evidence(self, voter: IntArray, share: FloatArray) -> float:
         """Log-evidence of all labels, those that repeat their voter's being copies or not."""
         labels = self._labels(voter)
-        evidence = fit(labels, self.grid, begin(labels, self.grid, share, unequal=False)).evidence
+        start = begin(labels, self.grid, share, unequal=False)
+        evidence = fit(labels, self.grid, start, sweeps=SWEEPS, settled=SETTLED).evidence
         task, worker, label = self.ledger.labels.T
         counted = self._counted(voter)
         first = dict(
