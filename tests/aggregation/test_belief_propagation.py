@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from workbench.aggregation import AGGREGATORS, belief_sweeps
+from workbench.aggregation import AGGREGATORS, belief_choice, belief_sweeps
 from workbench.aggregation.atoms import one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
     HEATS,
@@ -246,6 +246,30 @@ def test_starts_that_are_compared_on_some_tasks_end_where_all_do():
     apart = np.abs(whole.fit.posterior - part.fit.posterior)
     assert apart.mean() < 0.01
     assert (part.fit.posterior.argmax(axis=1) != truth).mean() < 0.1
+
+
+@pytest.mark.parametrize("kind", ["rare", "unequal", "liars"])
+def test_starts_that_went_the_same_way_need_no_second_one(kind, monkeypatch):
+    """Fewer turns, and the same fit as where every start goes on."""
+    skill = {"rare": 0.75, "unequal": 0.9, "liars": np.where(np.arange(24) % 3, 0.9, 0.1)}[kind]
+    votes, _ = crowd(200, 24, skill, 9, 0.9 if kind == "rare" else 0.5, asked=0.3)
+    if kind == "unequal":
+        rng = np.random.default_rng(10)
+        guess = (rng.random(200) < 0.4)[votes.task]
+        votes = replace(votes, label=np.where(guess, rng.integers(0, 2, len(guess)), votes.label))
+    labels, turns = unit_labels(votes, np.full(200, -1)), []
+    plain = belief_sweeps.ByUnit.turn
+    monkeypatch.setattr(
+        belief_sweeps.ByUnit, "turn", lambda *all_of: (turns.append(1), plain(*all_of))[1]
+    )
+    fits = []
+    for alike in (belief_choice.ALIKE, 0.0):
+        monkeypatch.setattr(belief_choice, "ALIKE", alike)
+        fits.append((choose(labels, np.full(2, 0.5)).fit, len(turns)))
+    (few, fewer), (every, total) = fits
+    assert fewer < total - fewer
+    assert few.evidence == pytest.approx(every.evidence, abs=0.5)
+    np.testing.assert_allclose(few.posterior, every.posterior, atol=0.02)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])

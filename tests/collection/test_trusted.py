@@ -150,6 +150,70 @@ def test_the_posterior_that_is_kept_is_the_one_that_labels_give():
             beliefs.refit()
 
 
+def test_what_is_kept_of_tasks_is_what_all_labels_give():
+    """Tasks of unequal easiness: what is asked at every step, after labels of some of them."""
+    rng = np.random.default_rng(14)
+    truth, ease = rng.integers(0, 2, 150), rng.choice([1.0, 0.0], 150, p=[0.7, 0.3])
+    label = drawn(0.5 + 0.45 * ease[:, None] * np.ones(14), truth, 14)
+    beliefs = AtomBeliefs(Ledger(pool_of(150, 14)))
+    for worker in range(14):
+        ask = Questions(np.arange(150), np.full(150, worker))
+        beliefs.ledger.ask(ask)
+        beliefs.ledger.tell(ask, label[:, worker])
+        beliefs.told(ask, label[:, worker])
+        if worker == 11:
+            beliefs.refit()
+        again = AtomBeliefs(beliefs.ledger)
+        again.resume(beliefs.state())
+        np.testing.assert_array_equal(beliefs.confidence(), again.posterior().max(axis=1))
+        np.testing.assert_array_equal(beliefs.hopeless(), again.hopeless())
+    assert 20 < beliefs.hopeless().sum() < 60
+
+
+def test_of_one_voter_the_first_label_on_a_task_counts():
+    rng = np.random.default_rng(15)
+    beliefs = AtomBeliefs(Ledger(pool_of(12, 9)))
+    beliefs.voter = np.array([0, 0, 2, 3, 3, 3, 6, 0, 8])
+    pairs = rng.permutation(12 * 9)[:80]
+    ask = Questions(pairs // 9, pairs % 9)
+    beliefs.ledger.ask(ask)
+    beliefs.ledger.tell(ask, rng.integers(0, 2, 80))
+    before, expected = set(), []
+    for task, worker in zip(ask.task.tolist(), beliefs.voter[ask.worker].tolist(), strict=True):
+        expected.append((task, worker) not in before)
+        before.add((task, worker))
+    np.testing.assert_array_equal(beliefs._counted(), expected)
+    assert not all(expected)
+
+
+def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatch):
+    rng = np.random.default_rng(16)
+    truth = rng.integers(0, 2, 60)
+    label = drawn(np.full(22, 0.7), truth, 16)
+    label[:, 20:] = label[:, 19:20]
+    chosen = []
+    plain = AtomBeliefs._choose
+    monkeypatch.setattr(
+        AtomBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
+    )
+    beliefs = AtomBeliefs(Ledger(pool_of(60, 22)))
+    beliefs.block = np.arange(32)
+    for worker in range(22):
+        ask = Questions(np.arange(60), np.full(60, worker))
+        beliefs.ledger.ask(ask)
+        beliefs.ledger.tell(ask, label[:, worker])
+        beliefs.told(ask, label[:, worker])
+        if worker == 16:
+            beliefs.refit()
+            assert not beliefs.doubtful
+            beliefs.chosen_at = 10**6  # from here on nothing but the block calls for it
+            chosen.clear()
+        elif worker > 16:
+            beliefs.refit()
+    assert beliefs.copying.tolist() == [False] * 20 + [True] * 2
+    assert len(chosen) == 2  # for five more workers, two of them copies
+
+
 def test_what_is_saved_goes_on_the_same():
     rng = np.random.default_rng(9)
     label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 9)

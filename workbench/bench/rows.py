@@ -27,6 +27,8 @@ def faster(least: float | None = None) -> Target:
 
 MINUTE = Target(60, unit="s")
 STEP = "one ask and tell of the collector, 10⁴ tasks × 10³ workers"
+TRUSTED = "until-trusted, 10⁴ tasks × 10³ workers, 10⁵ labels"
+BEGUN = "until-trusted to its first question, 10⁵ tasks × 10⁴ workers"
 VISITS = "the collector's 10⁶ labels, a visit at a time"
 FULL = "full LP by arrays, checked"
 BARE = "bare highspy on the same arrays"
@@ -70,6 +72,22 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("adaptive-peak", TRIAL, "", megabytes(250), OF_TRIAL),
     ("learning", LS_OL, PLAIN, faster(50), "learning.learning_time"),
     ("collect-step", STEP, "", Target(2, unit="ms"), "collecting.step_time"),
+    (
+        "trusted-step",
+        f"{TRUSTED}: one ask and tell",
+        "",
+        Target(2, unit="ms"),
+        "collecting.trusted_step_time",
+    ),
+    (
+        "trusted-longest",
+        f"{TRUSTED}: longest ask",
+        "",
+        Target(1, unit="s"),
+        "collecting.trusted_longest_time",
+    ),
+    ("trusted-start", BEGUN, "", Target(5, unit="s"), "collecting.trusted_start_time"),
+    ("trusted-start-peak", BEGUN, "", megabytes(1536), memory_of("collecting.trusted_start")),
     ("collect-million", VISITS, "", MINUTE, "collecting.million_time"),
     ("prefixes", PREFIXES, "one convolution pass", Target(2), "voting.prefixes"),
     ("study-runner", SLEEPING, SLEEP, Target(1.15), "runner.study_runner"),
