@@ -231,6 +231,16 @@ def test_a_label_that_is_foretold_too_surely_heats():
     assert HEATS[0] < heats[0] < heats[1] < HEATS[-1]
 
 
+def test_a_temperature_comes_of_tasks_of_which_nothing_is_left_open():
+    """After two thousand labels of a task the chance of a class is below the least number."""
+    votes, _ = crowd(3, 2500, 0.97, 12)
+    labels = unit_labels(votes, np.full(3, -1))
+    start = begin(labels, two_coins(), np.full(2, 0.5), unequal=True)
+    now = fit(labels, two_coins(), start)
+    assert now.posterior.min() == 0.0
+    assert 1.0 <= mean_temperature(labels, now) < 1.5
+
+
 def test_without_labels_there_is_an_even_belief():
     labels = replace(labels_of([(0, 0, 0)], 3, 2, 2), task=NONE, unit=NONE, label=NONE)
     chosen = choose(labels, np.full(2, 0.5))

@@ -253,10 +253,12 @@ def mean_temperature(labels: UnitLabels, at: AtomFit) -> float:
     later = first != np.arange(len(task))
     before = (total - total[:, :, first])[:, :, later]
     before += (log(at.share)[:, None] + log(at.ease))[:, :, None]
-    chance = np.exp(before - before.max(axis=(0, 1)))
-    of_class = chance.sum(axis=1)
-    said = (chance * np.exp(messages[:, :, later])).sum(axis=1) / of_class
-    logs = log(of_class / of_class.max(axis=0))
+    peak = before.max(axis=1)
+    ease = np.exp(before - peak[:, None])
+    of_class = ease.sum(axis=1)
+    said = (ease * np.exp(messages[:, :, later])).sum(axis=1) / of_class
+    logs = np.log(of_class) + peak
+    logs -= logs.max(axis=0)
     scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
     for at_heat, heat in enumerate(HEATS):
         chance = np.exp(logs / heat)
