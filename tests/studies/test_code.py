@@ -75,8 +75,13 @@ def package(tmp_path, monkeypatch):
         "__init__": """
 from workbench.base.registry import Entry, Registry, imported
 
-VOTES = Registry("vote", Entry("plain", imported("votes.plain:vote"), "one word", "practice"))
+PLACES = ("votes.fine:vote",)
+VOTES = Registry("vote", *(Entry(name, imported(name), "one word", "none") for name in PLACES))
+RULES = Registry("rule", Entry("plain", imported("votes.plain:vote"), "a rule", "practice"))
 FIRST = "plain"
+
+def ruled(x, kind="plain"):
+    return imported(f"votes.plain:{kind}"), imported("votes.fine:vote")
 
 def chosen(name):
     return VOTES[name].call
@@ -133,6 +138,12 @@ ALL = {"a module of the registry", "another one", "the registry's names"}
         ("from votes import FIRST", "len", ACTS - {"a statement that acts"}),
         ("from votes import VOTES", "VOTES['plain'].call", {*EDITS}),
         ("from votes import chosen", "chosen('plain')", {*EDITS}),
+        ("from votes import RULES", "RULES['plain'].call", BY_NAME | ACTS),
+        (
+            "from votes import ruled",
+            "ruled(1)",
+            BY_NAME | ACTS | {"another one", "a module of the registry"},
+        ),
         ("import votes", "votes.chosen('plain')", {*EDITS}),
         ("import votes as v", "vars(v)['chosen']('plain')", {*EDITS}),
     ],

@@ -2,12 +2,12 @@
 
 Taken is what the trial's function names in its own file, and what this names in its turn there and
 in the modules of the workbench that it imports, name by name; and of every module that is imported
-on the way the statements that bind no name, for they may change what others do. A package that
-imports modules when an entry of its registry is looked up counts with all of these where the
-registry is named. Where a module itself is passed on, or a name cannot be followed, the whole
-module counts. Of all this the syntax trees count, docstrings left out: a comment, a sentence in a
-docstring, a line that is broken elsewhere or an analysis that changes is no other trial. Libraries
-stand in the record's environment by their versions.
+on the way the statements that bind no name, for they may change what others do. What a registry
+imports when an entry is looked up counts where the registry is named; all modules of its package
+where it does not write out which. Where a module itself is passed on, or a name cannot be followed,
+the whole module counts. Of all this the syntax trees count, docstrings left out: a comment, a
+sentence in a docstring, a line that is broken elsewhere or an analysis that changes is no other
+trial. Libraries stand in the record's environment by their versions.
 """
 
 from __future__ import annotations
@@ -168,6 +168,9 @@ class _Module:
         if isinstance(node, ast.Attribute) and (module := self._module_of(node.value)):
             yield from _taken(module, node.attr)
             return
+        if isinstance(node, ast.Call) and (place := _looked_up(node)):
+            yield place
+            return
         if isinstance(node, ast.Name):
             if node.id in self.modules:
                 yield from _taken(self.modules[node.id], WHOLE)
@@ -208,6 +211,19 @@ def _taken(module: str, name: str) -> Iterator[Place]:
         yield Place(f"{module}.{name}", WHOLE)
     else:
         yield Place(module, name)
+
+
+def _looked_up(node: ast.Call) -> Place | None:
+    """Where `imported("module:name")` leads; None where the module is not written out."""
+    if not (isinstance(node.func, ast.Name) and node.func.id == LATE and len(node.args) == 1):
+        return None
+    where = node.args[0]
+    parts = where.values if isinstance(where, ast.JoinedStr) else [where]
+    first = parts[0] if parts else None
+    if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
+        return None
+    module, colon, name = first.value.partition(":")
+    return Place(module, name if len(parts) == 1 else WHOLE) if colon else None
 
 
 def _targets(node: ast.AST) -> list[str]:
