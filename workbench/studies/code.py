@@ -273,7 +273,9 @@ def _inside(module: str) -> list[str]:
     path = _path(module)
     if path is None or path.name != "__init__.py":
         return []
-    return sorted(f"{module}.{one.stem}" for one in path.parent.glob("*.py") if one != path)
+    files = (one.relative_to(path.parent).with_suffix("") for one in path.parent.rglob("*.py"))
+    inside = (".".join((module, *file.parts)).removesuffix(".__init__") for file in files)
+    return sorted(name for name in inside if name != module)
 
 
 def _single(node: ast.stmt) -> list[ast.stmt]:
