@@ -27,6 +27,7 @@ from workbench.aggregation.belief_propagation import (
 )
 from workbench.aggregation.belief_sweeps import BLOCK
 from workbench.aggregation.beliefs import unit_labels
+from workbench.aggregation.calibration import tempered
 from workbench.aggregation.posteriors import Earlier
 from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
@@ -295,6 +296,24 @@ def test_as_an_aggregator_it_beats_the_majority(share):
     assert good.min() > bad.max()
     wrong = (own.label != truth).mean()
     assert wrong <= 1.3 * (1.0 - own.info["confidence"].mean()) + 0.03
+
+
+def test_where_tasks_are_of_unequal_easiness_two_fits_are_averaged():
+    """Experts are right on all tasks, the others on the easy ones."""
+    hard = (np.arange(150) < 50)[:, None]
+    skill = np.where(hard, np.where(np.arange(30) < 5, 0.95, 0.4), 0.93)
+    votes, _ = crowd(150, 30, skill, 17)
+    labels = unit_labels(votes, np.full(150, -1))
+    chosen = choose(labels, np.full(2, 0.5))
+    assert len(chosen.fit.levels) > 1 == len(chosen.alike.levels)
+    own = AGGREGATORS["belief-propagation"].call(votes, seed=0)
+    parts = [
+        tempered(each.posterior, mean_temperature(labels, each))
+        for each in (chosen.fit, chosen.alike)
+    ]
+    np.testing.assert_allclose(own.info["posterior"], sum(parts) / 2, atol=1e-12)
+    assert np.abs(parts[0] - parts[1]).max() > 0.1
+    assert "averaged" in own.info["variant"]
 
 
 def test_known_classes_judge_workers_and_stay():

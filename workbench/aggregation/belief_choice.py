@@ -57,11 +57,15 @@ class Chosen:
         What workers may be like, and what was fitted.
     upright
         Log-odds that right and wrong are not interchanged; infinite where that is no question.
+    alike
+        The likeliest fit with tasks alike, of the labels by which starts are compared; `fit` itself
+        where tasks are not of unequal easiness.
     """
 
     atoms: Atoms
     fit: AtomFit
     upright: float
+    alike: AtomFit
 
 
 def choose(
@@ -124,10 +128,10 @@ def choose(
         starts = [warm, *starts]
     unequal = _likeliest(labels, atoms, starts, settled)
     if unequal.evidence <= plain.evidence + EASE_GAIN:
-        return Chosen(atoms, plain, upright)
+        return Chosen(atoms, plain, upright, plain)
     if K == 2:
         unequal, upright = _upright(labels, atoms, unequal, settled)
-    return Chosen(atoms, unequal, upright)
+    return Chosen(atoms, unequal, upright, plain)
 
 
 def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:

@@ -24,6 +24,10 @@ METHOD = "belief propagation"
 def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Seed) -> Aggregate:
     """Label tasks by two coins a worker, shares of the classes and easiness of the tasks.
 
+    Where the evidence is for tasks of unequal easiness, the posterior is the mean of that fit's and
+    of the fit with tasks alike. Easiness takes from everybody's word on disputed tasks alike; where
+    the able are right on these too, it is the fit without it that knows.
+
     Parameters
     ----------
     votes
@@ -58,16 +62,20 @@ def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Se
     labels = unit_labels(votes, matrix.known)
     chosen = choose(labels, share)
     fit, heat = chosen.fit, mean_temperature(labels, chosen.fit)
+    posterior = tempered(fit.posterior, heat)
+    if chosen.alike is not fit:
+        alike = tempered(chosen.alike.posterior, mean_temperature(labels, chosen.alike))
+        posterior = (posterior + alike) / 2.0
     atom = normalised(fit.worker.copy())[0]
     right = np.einsum("gcc,c->g", chosen.atoms.chance, fit.share)
     return concluded(
         matrix,
-        matrix.clamped(tempered(fit.posterior, heat)),
+        matrix.clamped(posterior),
         METHOD,
         seed,
         {
             "variant": "belief propagation, tasks "
-            + ("of unequal easiness" if len(fit.levels) > 1 else "alike"),
+            + ("alike" if fit is chosen.alike else "alike and of unequal easiness, averaged"),
             "class_prior": fit.share,
             "skill": np.where(matrix.voted, atom @ right, np.nan),
             "evidence": fit.evidence,
