@@ -571,12 +571,17 @@ def tree_bound(problem, root, priced=True):
         if "pairs" in table(node, "a node"):
             waiting += branches(problem, node, sides)
             continue
-        require(set(node) == {"worker_prices", "side_prices"}, "a leaf has two lists of prices")
-        rows = (("worker_prices", len(problem.copies)), ("side_prices", len(sides)))
-        u, mu = ([rational(x, name) for x in listed(node[name], name, n)] for name, n in rows)
+        u, mu = leaf_prices(problem, node, sides)
         bound = leaf_bound(problem, u, sides, mu, priced)
         least = min(least, rounded_up(problem, bound) if priced and bound < math.inf else bound)
     return least
+
+
+def leaf_prices(problem, node, sides):
+    """Prices of workers and of sides, as a leaf has them."""
+    require(set(node) == {"worker_prices", "side_prices"}, "a leaf has two lists of prices")
+    rows = (("worker_prices", len(problem.copies)), ("side_prices", len(sides)))
+    return [[rational(x, name) for x in listed(node[name], name, n)] for name, n in rows]
 
 
 def branches(problem, node, sides):
@@ -612,6 +617,96 @@ def rational(value, words):
     require(str(fraction) == value, f"{words}: {value} is not in lowest terms")
     require(fraction <= LARGEST, f"{words}: a number is too large")
     return fraction
+
+
+# ---- which tasks to drop: the fewest, so that shares of labels cover the rest ----
+
+Part = namedtuple("Part", "tasks sign limit")
+"""A side of a split, sign × (how many of some tasks are dropped) ≤ limit."""
+
+
+def drop_proven(content, told):
+    """What a proof shows of tasks to drop, beside what all proofs have.
+
+    Numbers of labels have no limits here, and a label may be given in part: who has no plan even
+    so has none at all.
+    """
+    problem, claims = read(content), table(told["claim"], "claim")
+    require(problem.form == "assignment", "tasks to drop are of covers")
+    alone = set(problem.times) | set(problem.copies) <= {1}
+    require(alone, "tasks to drop are of a problem by task and worker")
+    dropped = rising(told["drop"], "tasks to drop", len(problem.of))
+    require(set(claims) == {"tasks", "bound"}, "claim tasks and bound")
+    require(count(claims["tasks"], "tasks") == len(dropped), f"{len(dropped)} tasks are dropped")
+    shares_cover(problem, told["shares"], dropped)
+    bound = drop_bound(problem, told["tree"])
+    claimed = count(claims["bound"], "bound")
+    require(claimed <= math.ceil(bound), f"the tree proves {float(bound):.12g} only")
+    require(claimed <= len(dropped), "fewer tasks than the bound")
+    if not dropped:
+        return "shares of labels cover every task"
+    fewer = "fewer" if claimed == len(dropped) else f"fewer than {claimed}"
+    return f"shares of labels cover all but {len(dropped)} tasks, and never all but {fewer}"
+
+
+def shares_cover(problem, rows, dropped):
+    """Require that shares, [[worker, share], …] of each task that is kept, cover it."""
+    gone, used = set(dropped), Counter()
+    kept = [i for i in range(len(problem.of)) if i not in gone]
+    for i, row in zip(kept, listed(rows, "shares", len(kept))):
+        kind, cover = problem.kinds[problem.of[i]], 0
+        pairs = [listed(pair, "a share", 2) for pair in listed(row, "shares")]
+        workers = rising([pair[0] for pair in pairs], f"task {i}, workers", len(problem.copies))
+        for j, pair in zip(workers, pairs):
+            part = rational(pair[1], "a share")
+            require(part <= 1, f"task {i}: more than a label of worker {j}")
+            require(kind.free[j], f"task {i} is not for worker {j}")
+            cover, used[j] = cover + kind.quality[j] * part, used[j] + part
+        require(cover >= kind.need, f"task {i} is not covered")
+    require(all(part <= problem.capacity[j] for j, part in used.items()), "too many")
+
+
+def drop_bound(problem, root):
+    """The least that the leaves of a tree prove of how many tasks are dropped.
+
+    A split says of some tasks that `most` of them are dropped at most, or more. A leaf has prices
+    of workers, u ≥ 0, and of the sides above it, μ ≥ 0: as dropping a task costs 1 and μ, and
+    keeping it the least Σ_j u_j of shares that cover it, no fewer than the sum of the lesser, less
+    Σ_j M_j u_j and what the sides allow.
+    """
+    least, waiting, seen = math.inf, [(root, ())], 0
+    while waiting:
+        node, parts = waiting.pop()
+        seen += 1
+        require(seen <= NODES and len(parts) <= DEEPEST, "a tree of too many nodes or too deep")
+        if "tasks" in table(node, "a node"):
+            require(set(node) == {"tasks", "most", "below", "above"}, "tasks, most, two nodes")
+            tasks = set(rising(node["tasks"], "tasks", len(problem.of)))
+            most = count(node["most"], "most tasks")
+            waiting.append((node["below"], (*parts, Part(tasks, 1, most))))
+            waiting.append((node["above"], (*parts, Part(tasks, -1, -(most + 1)))))
+            continue
+        u, mu = leaf_prices(problem, node, parts)
+        bound = -sum(map(math.prod, zip(u, problem.capacity)))
+        bound -= sum(price * part.limit for price, part in zip(mu, parts))
+        prices = {key: share_price(problem, kind, u) for key, kind in problem.kinds.items()}
+        for i, key in enumerate(problem.of):
+            own = sum(price * part.sign for price, part in zip(mu, parts) if i in part.tasks)
+            bound += min(1 + own, prices[key])
+        least = min(least, bound)
+    return least
+
+
+def share_price(problem, kind, u):
+    """The least Σ_j u_j y_j of shares 0 ≤ y ≤ 1 that cover a task; infinite where none do."""
+    able = zip(kind.quality, u, kind.free, problem.capacity)
+    left, total = kind.need, 0
+    for _, q, price in sorted((price / q, q, price) for q, price, on, m in able if on and m and q):
+        if left <= 0:
+            break
+        part = min(Fraction(1), left / q)
+        left, total = left - part * q, total + part * price
+    return math.inf if left > 0 else total
 
 
 # ---- whom to hire: the set of the highest Σ G / √(its size) ----
@@ -763,6 +858,9 @@ def proven(content, text):
     if told["kind"] == "selection":
         require({"sizes"} <= rest <= {"sizes", "chosen"}, "fields")
         return hiring_proven(content.decode("utf-8"), told)
+    if told["kind"] == "drop":
+        require(rest == {"drop", "shares", "tree"}, "fields")
+        return drop_proven(content.decode("utf-8"), told)
     plan = rest & {"labels", "patterns"}
     require(rest == {"tree"} | plan, "fields")
     claims, problem = table(told["claim"], "claim"), read(content.decode("utf-8"))

@@ -169,6 +169,28 @@ def selection(rng):
     return raw
 
 
+def crowded(rng):
+    """A cover problem of too little capacity as its file states it; some tasks are alike."""
+    n, m = int(rng.integers(2, 8)), int(rng.integers(2, 6))
+    kinds = n if rng.random() < 0.6 else max(1, n // 2)
+    of = np.sort(rng.integers(0, kinds, n))
+    quality = rng.integers(5, 100, (kinds, m)) / 100
+    share = rng.uniform(0.2, 0.95, kinds)
+    need = np.round(share * quality.sum(axis=1), 2)
+    raw = {
+        "quality": quality[of].tolist(),
+        "requirement": need[of].tolist(),
+        "capacity": rng.integers(0, max(2, n // 2 + 1), m).tolist(),
+    }
+    if rng.random() < 0.3:
+        raw["available"] = (rng.random((n, m)) < 0.85).tolist()
+    elif rng.random() < 0.7:
+        # Two crowds that lack a part of a label each: a task of either has to go.
+        apart = (np.arange(n)[:, None] < n / 2) == (np.arange(m)[None, :] < m / 2)
+        raw["available"] = (apart | (rng.random((n, m)) < 0.05)).tolist()
+    return raw
+
+
 def best_set(raw):
     """The signed square of the best score, and its set, by all sets; None where there is none."""
     m, best = len(raw["gains"]), None

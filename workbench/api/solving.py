@@ -25,6 +25,7 @@ from workbench.base.writing import write_together
 
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination
+    from workbench.solving.dropping import DropSolution
     from workbench.solving.hiring import SelectionSolution
     from workbench.solving.joint.route import JointSolution
     from workbench.solving.self_check import KnownProblem
@@ -37,9 +38,12 @@ TITLES = {
     "typed": "relaxation over class counts",
     "slices": "selection, size by size",
     "sizes": "selection, all sizes in one model",
+    "drop": "fewest tasks to drop, so that shares of labels cover the rest",
 }
 JOINT = {"ip": "joint cover, whole plans", "relaxation": "joint cover, relaxation"}
 """Formulations of a joint problem."""
+SHOWN = 10
+"""Tasks that are named."""
 POSITIVE = 1e-9
 """Shares up to this are none."""
 
@@ -243,6 +247,53 @@ class SolvedSelection(Solved):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class SolvedDrop(Solved):
+    """The fewest tasks to drop, so that shares of labels cover the rest."""
+
+    problem: AssignmentProblem
+    solution: DropSolution
+
+    def verdict(self) -> list[str]:
+        """Say how many tasks go, and whose word it is that no fewer will do."""
+        solution = self.solution
+        many = len(solution.dropped)
+        if not many:
+            return ["No task has to be dropped: shares of labels cover all of them."]
+        tasks = ", ".join(map(str, solution.dropped[:SHOWN]))
+        more = f" and {many - SHOWN} more" if many > SHOWN else ""
+        which = (
+            f"Drop task{'s' if many > 1 else ''} {tasks}{more}: shares of labels cover the rest."
+        )
+        if solution.gap:
+            return [which, f"It is proven that fewer than {_number(solution.bound)} will not do."]
+        word = "It is proven" if solution.bound_proven else "By HiGHS's word alone it holds"
+        return [which, f"{word} that no fewer will do."]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the tasks to drop, by index."""
+        return pd.DataFrame({"task": np.array(self.solution.dropped, dtype=np.int64)})
+
+    def details(self) -> str:
+        """Give number, bound and certificate, a line each."""
+        solution = self.solution
+        bound = _bound(solution.bound, solution.certificate.lower_bound)
+        return self._laid_out(bound, method=solution.method)
+
+    def plot(self) -> Figure:
+        """Nothing to draw.
+
+        Raises
+        ------
+        InputError
+            Always: it has no history of costs and bounds.
+        """
+        raise InputError("plot: tasks to drop have no cost and bound over time")
+
+    def _payload(self) -> dict[str, Any]:
+        return {**super()._payload(), "dropped": list(self.solution.dropped)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class SolvedJoint(Solved):
     """An assignment for labels of several classes: who labels which task."""
 
@@ -312,11 +363,12 @@ def solve(
         An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`, `SelectionProblem`,
         or `crowd_models.joint.JointProblem` (labels of several classes); or a .json file of one.
     formulation
-        Integer program, its relaxation, the dual of that, or the relaxation over counts of equal
-        tasks and equal workers (typed).
+        Integer program, its relaxation, the dual of that, the relaxation over counts of equal
+        tasks and equal workers (typed), or the fewest tasks to drop so that the relaxation of the
+        rest has a solution (drop).
 
-        `ip`, `relaxation`, `dual` or `typed` of an assignment; `typed` of a problem stated by
-        class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
+        `ip`, `relaxation`, `dual`, `typed` or `drop` of an assignment; `typed` of a problem stated
+        by class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
         first that fits when None.
     epsilon
         Error each task may have, in place of the file's epsilon or requirement.
@@ -350,7 +402,8 @@ def solve(
 
         Of an integer program in a .json file (by covers, by exact errors, or of several classes):
         the plan and its bound, a bound alone, or that there is no plan. Of a selection: the set,
-        and what no other gains. Where nothing is proven nothing is written.
+        and what no other gains. Of drop: shares for the rest, and that fewer will not do. Where
+        nothing is proven nothing is written.
 
     Returns
     -------
@@ -406,6 +459,9 @@ def solve(
             program, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
         )
         return _with_proof(SolvedSelection(program, hired), problem, proof)
+    if formulation == "drop":
+        _unused("drop", {**options, "gap": gap})
+        return _with_proof(_dropped(program, time_limit), problem, proof)
     if program.gain == EXACT_ERROR:
         solution = _exact_error(
             program, formulation or usual(program), options, time_limit, gap, seed
@@ -444,6 +500,15 @@ def _exact_error(
     return exact_error_solution(program, time_limit=time_limit, gap=gap, seed=seed)
 
 
+def _dropped(program: AssignmentProblem | TypedProblem, time_limit: float | None) -> SolvedDrop:
+    """Find the fewest tasks to drop."""
+    from workbench.solving.dropping import solve_drop
+
+    if not isinstance(program, AssignmentProblem) or program.gain == EXACT_ERROR:
+        raise InputError("formulation 'drop': is of a cover problem by task and worker")
+    return SolvedDrop(program, solve_drop(program, time_limit=time_limit))
+
+
 AnySolved = TypeVar("AnySolved", bound=Solved)
 
 
@@ -461,7 +526,8 @@ def check_provable(
 ) -> None:
     """Refuse a proof of what has none: it is of a plan, and names the file of its problem."""
     whole = isinstance(program, (AssignmentProblem, JointProblem)) and formulation == "ip"
-    if not whole and not isinstance(program, SelectionProblem):
+    drop = isinstance(program, AssignmentProblem) and formulation == "drop"
+    if not (whole or drop or isinstance(program, SelectionProblem)):
         raise InputError("proof: is of an integer program by task and worker; leave it out")
     if not isinstance(problem, (str, Path)) or Path(problem).suffix.lower() != ".json":
         raise InputError("proof: names its problem's file; give a .json")
@@ -477,14 +543,16 @@ def proof_of(file: str | Path, solved: Solved) -> bytes | None:
     InputError
         The checker refuses what would be written.
     """
-    from workbench.solving.hiring import SelectionSolution
-    from workbench.solving.proof_file import proof_file, selection_proof_file
+    from workbench.solving.proof_file import drop_proof_file, proof_file, selection_proof_file
 
-    if isinstance(solved.solution, SelectionSolution):
-        assert isinstance(solved.problem, SelectionProblem)
-        return selection_proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
-    assert isinstance(solved.problem, (AssignmentProblem, JointProblem))
-    return proof_file(Path(file).read_bytes(), solved.problem, solved.solution)
+    content = Path(file).read_bytes()
+    if isinstance(solved, SolvedDrop):
+        return drop_proof_file(content, solved.problem, solved.solution)
+    if isinstance(solved, SolvedSelection):
+        return selection_proof_file(content, solved.problem, solved.solution)
+    assert isinstance(solved, (SolvedAssignment, SolvedJoint))
+    assert not isinstance(solved.problem, TypedProblem)
+    return proof_file(content, solved.problem, solved.solution)
 
 
 def _unused(what: str, options: dict[str, Any]) -> None:
@@ -653,9 +721,9 @@ def named(problem: Problem, formulation: str) -> str:
     )
 
 
-def reports(problem: Problem) -> bool:
+def reports(problem: Problem, formulation: str) -> bool:
     """Whether costs and bounds are told while it is solved, and kept when it is interrupted."""
-    if isinstance(problem, (SelectionProblem, JointProblem)):
+    if isinstance(problem, (SelectionProblem, JointProblem)) or formulation == "drop":
         return False
     return problem.gain != EXACT_ERROR
 

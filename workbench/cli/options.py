@@ -461,12 +461,12 @@ store_option = click.option(
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 
 
-def problem_options(function: Function) -> Function:
+def problem_options(function: Function, formulations: tuple[str, ...] = FORMULATIONS) -> Function:
     """Add FILE, `--formulation`, `--epsilon` and `--gain`."""
     for option in (
         choice("--gain", ("hoeffding", "bhattacharyya")),
         number("--epsilon"),
-        choice("--formulation", FORMULATIONS, default="ip"),
+        choice("--formulation", formulations, default="ip"),
         click.argument("file", type=click.Path()),
     ):
         function = option(function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
     details=True,
     of=("solving:solve",),
 )
-@options.problem_options
+@partial(options.problem_options, formulations=(*options.FORMULATIONS, "drop"))
 @options.choice("--route", ROUTES, default="arrays")
 @options.choice("--method", METHODS, default="auto")
 @options.seconds()
@@ -44,7 +45,7 @@ def command(
     as_json: bool,
     **arguments: Any,
 ) -> int:
-    """Solve the assignment problem in FILE (.json or .npz) and check the answer.
+    """Solve the problem in FILE (.json or .npz) and check the answer.
 
     Exit code 1 when there is no answer, 130 after Ctrl-C (the best answer is printed all the same).
     One that is not proven the best states its gap.
@@ -62,7 +63,7 @@ def command(
     if proof is not None:
         solving.check_provable(file, problem, formulation, epsilon, gain)
     with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:
-        if solving.reports(problem):
+        if solving.reports(problem, formulation):
             limit = arguments.pop("time_limit")
             arguments |= {
                 "time_limit": LONGEST if limit is None else min(limit, LONGEST),

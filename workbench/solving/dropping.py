@@ -9,8 +9,9 @@ every v, u ≥ 0, right or wrong,
 
     L(v, u) = Σ_τ n_τ min(1, C_τ v_τ − Σ_k m_k max(0, q_τk v_τ − u_k)) − Σ_k m_k M_k u_k
 
-bounds it from below (weak duality), and is evaluated in rational arithmetic. It is the relaxation
-that can then be covered; of whole plans nothing is said.
+bounds it from below (weak duality), and is evaluated in rational arithmetic. Where that leaves a
+gap, branches on how many tasks of a class are dropped prove the rest (`drop_tree`). It is the
+relaxation that can then be covered; of whole plans nothing is said.
 """
 
 from __future__ import annotations
@@ -22,16 +23,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from crowd_models import TypedProblem
-from workbench.base.arrays import FloatArray, IntArray
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.certify import farkas
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel, primal_arrays
+from workbench.solving.solution import Certificate, Leaf, Solution, Termination
 
 ROUNDS = 20
 """Linear programs of the heuristic; in the last, whole classes go."""
 SECONDS, NODES = 20.0, 2000
 """What may be spent on fewer tasks than the heuristic's, and nodes of branch and bound for them."""
+DEAR = 1e3
+"""What it costs to break a split, beside the tasks that are dropped."""
+FRACTION, BEYOND, DEEPEST = 1e-6, 1e-4, 100
+"""What is no whole number of tasks; by how much a leaf proves more; splits below one another."""
 LACKING = 1e-9
 """Part of a task that counts as rounding."""
 
@@ -47,7 +53,7 @@ class Dropped:
     infeasible
         Whether a checked Farkas combination shows that something has to be dropped.
     least
-        No fewer tasks will do: proven in rational arithmetic.
+        No fewer tasks will do: proven in rational arithmetic, or by branches.
     fewest
         Whether no fewer than `counts` will do, by `least` or by the solver's branch and bound.
     """
@@ -56,6 +62,19 @@ class Dropped:
     infeasible: bool
     least: int
     fewest: bool
+
+
+@dataclass(frozen=True, eq=False)
+class DropSplit:
+    """Of some task classes, shape (T,), `most` tasks are dropped or fewer, or more."""
+
+    classes: BoolArray
+    most: int
+    below: DropTree
+    above: DropTree
+
+
+DropTree = DropSplit | Leaf
 
 
 def tasks_to_drop(
@@ -88,7 +107,162 @@ def tasks_to_drop(
             proposal = np.round(result.values[:n]).astype(np.int64)
             if proposal.sum() < counts.sum() and _covered(_rest(typed, proposal), options):
                 counts = proposal
-    return Dropped(counts, infeasible, least, fewest=bool(counts.sum() <= proven))
+    many = int(counts.sum())
+    if least < many and drop_tree(typed, many, options, until) is not None:
+        least = proven = many
+    return Dropped(counts, infeasible, least, fewest=bool(many <= proven))
+
+
+def drop_tree(typed: TypedProblem, many: int, options: RunOptions, until: float) -> DropTree | None:
+    """Prove that no fewer than so many tasks can be dropped; None where there was no time.
+
+    Each leaf has prices of workers and of the sides above it, which prove more than `many` − 1.
+    """
+    from scipy.sparse import csc_array, hstack, vstack
+
+    base = replace(_program(typed), integer=False)
+    n, rows = typed.shape[0], len(base.row_lower)
+    matrix = csc_array((base.value, base.index, base.start), shape=(rows, len(base.cost)))
+    left = iter(range(NODES))
+
+    def node(parts: tuple[tuple[BoolArray, int, int], ...]) -> DropTree | None:
+        if next(left, None) is None or time.perf_counter() > until or len(parts) > DEEPEST:
+            return None
+        sides = len(parts)
+        dropped = np.zeros((sides, len(base.cost)))
+        for k, (classes, sign, _) in enumerate(parts):
+            dropped[k, :n] = sign * classes
+        # What no number of tasks can keep is broken at a price, which shows in the dual values.
+        broken = vstack([csc_array((rows, sides)), csc_array(-np.eye(sides))])
+        whole = csc_array(hstack([vstack([matrix, csc_array(dropped)]), broken]))
+        limits = np.array([limit for _, _, limit in parts], dtype=np.float64)
+        model = replace(
+            base,
+            cost=np.concatenate([base.cost, np.full(sides, DEAR * (many + 1))]),
+            lower=np.concatenate([base.lower, np.zeros(sides)]),
+            upper=np.concatenate([base.upper, np.full(sides, np.inf)]),
+            row_lower=np.concatenate([base.row_lower, np.full(sides, -np.inf)]),
+            row_upper=np.concatenate([base.row_upper, limits]),
+            start=whole.indptr,
+            index=whole.indices.astype(np.int32),
+            value=whole.data,
+        )
+        result = run(model, options)
+        if result.row_duals is None or result.values is None:
+            return None
+        prices = np.maximum(-result.row_duals, 0.0)
+        leaf = Leaf(prices[: typed.shape[1]], prices[rows:])
+        if _leaf_bound(typed, leaf, parts) > many - 1 + BEYOND:
+            return leaf
+        counts = result.values[:n]
+        apart = np.abs(counts - np.rint(counts))
+        if apart.max(initial=0.0) <= FRACTION:
+            return None
+        classes = np.arange(n) == int(apart.argmax())
+        most = math.floor(float(counts[classes][0]))
+        below = node((*parts, (classes, 1, most)))
+        above = below and node((*parts, (classes, -1, -(most + 1))))
+        return DropSplit(classes, most, below, above) if below and above else None
+
+    return node(())
+
+
+def _leaf_bound(
+    typed: TypedProblem, leaf: Leaf, parts: tuple[tuple[BoolArray, int, int], ...]
+) -> float:
+    """How many tasks are dropped at least, by the prices of a leaf."""
+    total = -float(typed.supply @ leaf.worker_prices)
+    total -= float(leaf.side_prices @ np.array([limit for _, _, limit in parts], dtype=np.float64))
+    usable = typed.mask & (typed.capacity > 0) & (typed.quality > 0)
+    for t in np.flatnonzero(typed.tasks).tolist():
+        own = np.flatnonzero(usable[t])
+        quality = typed.quality[t, own]
+        order = np.argsort(leaf.worker_prices[own] / quality, kind="stable")
+        most = (quality * typed.workers[own])[order]
+        needed = np.clip(typed.requirement[t] - (np.cumsum(most) - most), 0.0, most)
+        missing = typed.requirement[t] * (1 - 1e-12) > most.sum()
+        price = float((needed / quality[order]) @ leaf.worker_prices[own][order])
+        signs = np.array([sign * classes[t] for classes, sign, _ in parts], dtype=np.float64)
+        dropping = 1.0 + float(leaf.side_prices @ signs)
+        total += int(typed.tasks[t]) * (dropping if missing else min(dropping, price))
+    return total
+
+
+def shares_of(problem: AssignmentProblem, options: RunOptions | None = None) -> FloatArray | None:
+    """Shares of labels that cover every task, shape (n, m); None where there are none."""
+    typed = problem.typed
+    n, m = typed.shape
+    result = run(replace(_program(typed), integer=False), options or RunOptions())
+    if result.values is None or (result.values[:n] > LACKING).any():
+        return None
+    shares: FloatArray = np.zeros((n, m))
+    shares[typed.pairs] = result.values[n:]
+    return typed.lift(np.maximum(shares, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class DropSolution(Solution):
+    """The fewest tasks to drop as the solution of a program: shares for the rest.
+
+    Attributes
+    ----------
+    dropped
+        Tasks to drop, ascending; `objective` says how many, `bound` how many at least.
+    """
+
+    dropped: tuple[int, ...] = ()
+
+
+def solve_drop(problem: AssignmentProblem, *, time_limit: float | None = None) -> DropSolution:
+    """Drop the fewest tasks, so that shares of labels cover the rest.
+
+    Numbers of labels have no limits in it. Of equal tasks the last are dropped.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds for fewer tasks than a heuristic's and for the proof; 20 where None.
+    """
+    started = time.perf_counter()
+    typed = problem.typed
+    assert typed.task_class is not None
+    seconds = SECONDS if time_limit is None else time_limit
+    dropped = tasks_to_drop(typed, seconds=seconds)
+    many = int(dropped.counts.sum())
+    tasks = [
+        np.flatnonzero(typed.task_class == t)[len(np.flatnonzero(typed.task_class == t)) - count :]
+        for t, count in enumerate(dropped.counts.tolist())
+    ]
+    those = np.sort(np.concatenate(tasks)).astype(np.int64)
+    kept = np.setdiff1d(np.arange(problem.shape[0]), those)
+    shares: FloatArray | None = np.zeros(problem.shape)
+    if len(kept):
+        part = shares_of(problem.keep_tasks(kept.tolist()))
+        assert shares is not None
+        if part is None:
+            shares = None
+        else:
+            shares[kept] = part
+    bound = many if dropped.fewest else dropped.least
+    return DropSolution(
+        "drop",
+        "arrays",
+        Termination.OPTIMAL if dropped.fewest else Termination.SEARCH_ENDED,
+        objective=float(many),
+        bound=float(bound),
+        assignment=shares,
+        certificate=Certificate(
+            "proven" if dropped.least == many else "feasible",
+            (),
+            float(dropped.least),
+            None,
+            "tasks to drop",
+            {"tasks to drop": float(dropped.least)},
+        ),
+        seconds=time.perf_counter() - started,
+        method="prices and branches on tasks to drop",
+        dropped=tuple(those.tolist()),
+    )
 
 
 def uncoverable_counts(typed: TypedProblem) -> IntArray:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +26,8 @@ from crowd_models.joint import JointProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
+from workbench.solving.dropping import DropSolution, DropTree, drop_tree
+from workbench.solving.highs import RunOptions
 from workbench.solving.hiring import SelectionSolution
 from workbench.solving.hiring_bound import size_bounds
 from workbench.solving.hiring_branches import MoneyLeaf, SizeTree, size_trees
@@ -34,6 +38,8 @@ from workbench.solving.solution import BranchProof, Leaf, PatternProof, Solution
 FORMAT = 2
 DIGITS = 10**9
 """Prices are rounded to multiples of 1/DIGITS. That is safe: a bound holds at any prices."""
+SHARE = 10**12
+"""Shares of labels are rounded to multiples of 1/SHARE."""
 SECONDS = 20.0
 """Time limit of the search for a proof that there is no plan."""
 FEW = 600
@@ -83,6 +89,73 @@ def proof_file(
     digest = hashlib.sha256(content).hexdigest()
     proof = {"kind": stated.form, "format": FORMAT, "problem_sha256": digest, **parts}
     return written(proof)
+
+
+def drop_proof_file(
+    content: bytes, problem: AssignmentProblem, solution: DropSolution
+) -> bytes | None:
+    """Write the proof of how few tasks can be dropped: shares for the rest, and a tree of prices.
+
+    Parameters
+    ----------
+    content, problem, solution
+        As of `proof_file`.
+
+    Returns
+    -------
+    bytes or None
+        None where no shares are known that cover the rest, or not to the last digit.
+
+    Raises
+    ------
+    InputError
+        The checker refuses the proof.
+    """
+    if solution.assignment is None:
+        return None
+    checker, typed = plan_checker(), problem.typed
+    until = time.perf_counter() + SECONDS
+    tree = drop_tree(typed, len(solution.dropped), RunOptions(), until)
+    root = leaf(np.zeros(problem.shape[1])) if tree is None else _dropping(tree, typed)
+    used = np.maximum(solution.assignment.sum(axis=0), 1e-300)
+    fit = np.minimum(1.0, problem.capacity / used * (1 - 1e-13))  # what was over by rounding
+    shares = []
+    for row in np.delete(solution.assignment, solution.dropped, axis=0) * fit:
+        parts = [(j, math.floor(float(row[j]) * SHARE)) for j in np.flatnonzero(row).tolist()]
+        shares.append([[j, rational(Fraction(part, SHARE))] for j, part in parts if part > 0])
+    stated = checker["read"](content.decode("utf-8"))
+    try:
+        checker["shares_cover"](stated, shares, list(solution.dropped))
+    except ValueError:
+        return None
+    try:
+        bound = max(0, math.ceil(checker["drop_bound"](stated, root)))
+    except ValueError as error:
+        raise InputError(f"proof: the checker refuses it: {error}") from error
+    proof = {
+        "kind": "drop",
+        "format": FORMAT,
+        "problem_sha256": hashlib.sha256(content).hexdigest(),
+        "claim": {"tasks": len(solution.dropped), "bound": bound},
+        "drop": list(solution.dropped),
+        "shares": shares,
+        "tree": root,
+    }
+    return written(proof)
+
+
+def _dropping(tree: DropTree, typed: TypedProblem) -> Tree:
+    """Write a tree of how many tasks of a class are dropped, by task and worker."""
+    assert typed.task_class is not None
+    assert typed.worker_class is not None
+    if isinstance(tree, Leaf):
+        return leaf(tree.worker_prices[typed.worker_class], tree.side_prices)
+    return {
+        "tasks": np.flatnonzero(tree.classes[typed.task_class]).tolist(),
+        "most": tree.most,
+        "below": _dropping(tree.below, typed),
+        "above": _dropping(tree.above, typed),
+    }
 
 
 def selection_proof_file(

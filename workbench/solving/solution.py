@@ -323,6 +323,8 @@ class Infeasibility:
         else:
             who = "no whole assignment covers every task"
         perhaps = "" if self.drop_fewest else " (perhaps fewer would do)"
+        if self.drop_fewest and self.drop_least < len(self.drop):
+            perhaps = " (no fewer will do, by HiGHS's word)"
         mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}{perhaps}"] if self.drop else []
         if self.epsilon_enough is not None:
             mends.append(f"use --epsilon {_shown(self.epsilon_enough, ROUND_CEILING)} or larger")
