@@ -646,7 +646,7 @@ def drop_proven(content, told):
     if not dropped:
         return "shares of labels cover every task"
     fewer = "fewer" if claimed == len(dropped) else f"fewer than {claimed}"
-    return f"shares of labels cover all but {len(dropped)} tasks, and never all but {fewer}"
+    return f"shares of labels cover all tasks but {len(dropped)}, and never all but {fewer}"
 
 
 def shares_cover(problem, rows, dropped):

@@ -139,3 +139,27 @@ def test_exact_errors_and_several_classes_have_files_and_proofs(run, tmp_path):
         export = run("export", problem, "--proof", proof, "--out", tmp_path / "p.vipr")
         assert export.exit_code == 2
         assert "sets of workers are listed" in export.stderr
+
+
+def test_tasks_to_drop_have_a_proof_that_no_other_form_holds(run, tmp_path):
+    problem, proof = tmp_path / "problem.json", tmp_path / "proof.json"
+    raw = {"quality": [[0.5, 0.4, 0.3]] * 3, "requirement": 0.8, "capacity": [1, 2, 1]}
+    problem.write_text(json.dumps(raw))
+    result = run("solve", problem, "--formulation", "drop", "--proof", proof)
+    assert result.exit_code == 0, result.stderr
+    assert "It is proven that no fewer will do." in result.stdout
+    line = run("verify", problem, proof).stdout
+    assert line == "holds: shares of labels cover all tasks but 1, and never all but fewer\n"
+    export = run("export", problem, "--proof", proof, "--out", tmp_path / "p.vipr")
+    assert export.exit_code == 2
+    assert "no form for a proof of kind 'drop'" in export.stderr
+
+
+def test_whom_to_hire_has_a_file_and_a_proof(run, tmp_path):
+    problem, proof = tmp_path / "problem.json", tmp_path / "proof.json"
+    raw = {"gains": [0.81, 0.64, 0.49, 0.36, None], "budget": 3, "costs": [4, 3, 2, 1, 1]}
+    problem.write_text(json.dumps({**raw, "money": 6}))
+    result = run("solve", problem, "--proof", proof)
+    assert result.exit_code == 0, result.stderr
+    assert "It is proven that none is better." in result.stdout
+    assert run("verify", problem, proof).stdout.endswith("and no set has a higher\n")

@@ -67,3 +67,10 @@ def test_no_weights_prove_too_much(seed):
         assert drop_bound(typed, v, u) <= fewest
         assert drop_bound(typed, -v, -u) == 0
     assert drop_bound(typed, v * np.nan, u * np.inf) == 0
+
+
+def test_decimals_that_just_suffice_do():
+    """As floats 0.5 + 0.3 is below 0.8, and the bound a hair above 1: still one task has to go."""
+    problem = AssignmentProblem([[0.5, 0.4, 0.3]] * 3, [1, 2, 1], 0.8)
+    dropped = tasks_to_drop(problem.typed)
+    assert (dropped.counts.sum(), dropped.least, dropped.fewest) == (1, 1, True)

@@ -44,7 +44,7 @@ def proven(seeds, folder):
         holds, line = CHECKER["line_of"](problem.read_bytes(), text)
         assert holds, (seed, line)
         dropped += fewest > 0
-        end = f"all but {fewest} tasks, and never all but fewer" if fewest else "every task"
+        end = f"all tasks but {fewest}, and never all but fewer" if fewest else "every task"
         assert line == f"holds: shares of labels cover {end}", (seed, line)
     return dropped
 

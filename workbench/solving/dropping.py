@@ -273,10 +273,14 @@ def uncoverable_counts(typed: TypedProblem) -> IntArray:
 
 
 def _least(typed: TypedProblem, relaxed: _Relaxed) -> int:
-    """Tasks that nobody can cover alone have to go; of the others, as many as the bound says."""
+    """Tasks that nobody can cover alone have to go; of the others, as many as the bound says.
+
+    Of decimals as floats 0.5 + 0.3 may fall short of 0.8: a hair above a number is that number.
+    """
     alone = uncoverable_counts(typed)
     bound = drop_bound(_rest(typed, alone), relaxed.task_weights, relaxed.worker_prices)
-    return int(alone.sum()) + max(0, math.ceil(bound))
+    slack = Fraction(LACKING) * max(1, int(typed.tasks.sum()))
+    return int(alone.sum()) + max(0, math.ceil(bound - slack))
 
 
 def _thinned(

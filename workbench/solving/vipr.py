@@ -79,14 +79,16 @@ def vipr_file(content: bytes, text: str) -> bytes:
     Raises
     ------
     InputError
-        The proof is wrong, is of a problem by class, or is too large.
+        The proof is wrong, of another kind than of plans by covers, by class, or too large.
     """
     checker = plan_checker()
     holds, line = checker["line_of"](content, text)
     if not holds:
         raise InputError(f"proof: {line}")
-    problem, proof = checker["read"](content.decode("utf-8")), checker["parsed"](text)
-    return certificate(checker, problem, proof)
+    proof = checker["parsed"](text)
+    if proof["kind"] != "assignment":
+        raise InputError(f"vipr: has no form for a proof of kind {proof['kind']!r}")
+    return certificate(checker, checker["read"](content.decode("utf-8")), proof)
 
 
 def certificate(checker: dict[str, Any], problem: Any, proof: dict[str, Any]) -> bytes:
