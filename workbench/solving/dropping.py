@@ -75,6 +75,8 @@ class DropSplit:
 
 
 DropTree = DropSplit | Leaf
+Parts = tuple[tuple[BoolArray, int, int], ...]
+"""Sides of splits: classes, sign and limit, sign × (tasks of them that are dropped) ≤ limit."""
 
 
 def tasks_to_drop(
@@ -118,36 +120,13 @@ def drop_tree(typed: TypedProblem, many: int, options: RunOptions, until: float)
 
     Each leaf has prices of workers and of the sides above it, which prove more than `many` − 1.
     """
-    from scipy.sparse import csc_array, hstack, vstack
-
     base = replace(_program(typed), integer=False)
-    n, rows = typed.shape[0], len(base.row_lower)
-    matrix = csc_array((base.value, base.index, base.start), shape=(rows, len(base.cost)))
-    left = iter(range(NODES))
+    n, rows, left = typed.shape[0], len(base.row_lower), iter(range(NODES))
 
-    def node(parts: tuple[tuple[BoolArray, int, int], ...]) -> DropTree | None:
+    def node(parts: Parts) -> DropTree | None:
         if next(left, None) is None or time.perf_counter() > until or len(parts) > DEEPEST:
             return None
-        sides = len(parts)
-        dropped = np.zeros((sides, len(base.cost)))
-        for k, (classes, sign, _) in enumerate(parts):
-            dropped[k, :n] = sign * classes
-        # What no number of tasks can keep is broken at a price, which shows in the dual values.
-        broken = vstack([csc_array((rows, sides)), csc_array(-np.eye(sides))])
-        whole = csc_array(hstack([vstack([matrix, csc_array(dropped)]), broken]))
-        limits = np.array([limit for _, _, limit in parts], dtype=np.float64)
-        model = replace(
-            base,
-            cost=np.concatenate([base.cost, np.full(sides, DEAR * (many + 1))]),
-            lower=np.concatenate([base.lower, np.zeros(sides)]),
-            upper=np.concatenate([base.upper, np.full(sides, np.inf)]),
-            row_lower=np.concatenate([base.row_lower, np.full(sides, -np.inf)]),
-            row_upper=np.concatenate([base.row_upper, limits]),
-            start=whole.indptr,
-            index=whole.indices.astype(np.int32),
-            value=whole.data,
-        )
-        result = run(model, options)
+        result = run(_on_sides(base, parts, n, DEAR * (many + 1)), options)
         if result.row_duals is None or result.values is None:
             return None
         prices = np.maximum(-result.row_duals, 0.0)
@@ -167,9 +146,35 @@ def drop_tree(typed: TypedProblem, many: int, options: RunOptions, until: float)
     return node(())
 
 
-def _leaf_bound(
-    typed: TypedProblem, leaf: Leaf, parts: tuple[tuple[BoolArray, int, int], ...]
-) -> float:
+def _on_sides(base: LinearModel, parts: Parts, classes: int, dear: float) -> LinearModel:
+    """The program with a row each side; what no number of tasks keeps is broken at a price.
+
+    That price shows in the dual values, where a program without a solution would have none.
+    """
+    from scipy.sparse import csc_array, hstack, vstack
+
+    rows, columns, sides = len(base.row_lower), len(base.cost), len(parts)
+    dropped = np.zeros((sides, columns))
+    for k, (those, sign, _) in enumerate(parts):
+        dropped[k, :classes] = sign * those
+    matrix = csc_array((base.value, base.index, base.start), shape=(rows, columns))
+    broken = vstack([csc_array((rows, sides)), csc_array(-np.eye(sides))])
+    whole = csc_array(hstack([vstack([matrix, csc_array(dropped)]), broken]))
+    limits = np.array([limit for _, _, limit in parts], dtype=np.float64)
+    return replace(
+        base,
+        cost=np.concatenate([base.cost, np.full(sides, dear)]),
+        lower=np.concatenate([base.lower, np.zeros(sides)]),
+        upper=np.concatenate([base.upper, np.full(sides, np.inf)]),
+        row_lower=np.concatenate([base.row_lower, np.full(sides, -np.inf)]),
+        row_upper=np.concatenate([base.row_upper, limits]),
+        start=whole.indptr,
+        index=whole.indices.astype(np.int32),
+        value=whole.data,
+    )
+
+
+def _leaf_bound(typed: TypedProblem, leaf: Leaf, parts: Parts) -> float:
     """How many tasks are dropped at least, by the prices of a leaf."""
     total = -float(typed.supply @ leaf.worker_prices)
     total -= float(leaf.side_prices @ np.array([limit for _, _, limit in parts], dtype=np.float64))

@@ -22,7 +22,7 @@ from workbench.solving.patterns.master import Master, MasterOptimum
 from workbench.solving.patterns.pair_branching import fraction
 from workbench.solving.solution import BranchProof, Leaf, Side, Split, two_sides
 
-LISTED = 5_000
+LISTED = 20_000
 """Least sets of a kind of task that are listed."""
 FEW = 600
 """Most pairs (task, worker) for which a proof is looked for."""
