@@ -148,8 +148,22 @@ def test_it_goes_on_where_another_program_left_it(tmp_path):
 def test_newcomers_are_waited_for_unless_it_is_to_be_now():
     collector = Collector(["t1", "t2"], 3, classes=["no", "yes"], epsilon=0.3, policy="until-sure")
     loop = wb.audit_collection(collector, price=1.0)
-    assert loop.go_on() == "label"
+    assert loop.go_on() == "newcomer"
+    assert "somebody new" in loop.next_step("newcomer")
     assert loop.go_on(now=True) == "check"
+
+
+def test_a_caller_who_names_nobody_is_told_that_nobody_here_is_asked():
+    collector = Collector(
+        ["t1", "t2"], ["ann"], newcomers=2, classes=["no", "yes"], epsilon=0.01, policy="until-sure"
+    )
+    loop = wb.audit_collection(collector, price=1.0)
+    while (step := loop.go_on()) == "label":
+        asked = collector.next()
+        assert asked  # who is asked more is asked: this ends
+        for question in asked:
+            collector.tell(question.worker, {question.task: "yes"})
+    assert step == "newcomer"
 
 
 @pytest.mark.slow

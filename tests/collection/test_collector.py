@@ -240,3 +240,47 @@ def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
     assert "right and wrong may be interchanged" in result.stdout
     result = CliRunner().invoke(main, ["collect", "next", str(path)])
     assert "right and wrong may be interchanged" in result.stderr
+
+
+def answered_by(collector, worker=None):
+    """Let whoever is asked say "yes", until nobody is; how many labels came."""
+    many = 0
+    while asked := collector.next(worker):
+        for question in asked:
+            collector.tell(question.worker, {question.task: "yes"})
+            many += 1
+    return many
+
+
+@pytest.mark.parametrize("policy", ["until-sure", "until-trusted", "fixed"])
+def test_who_would_be_asked_more_is_told_apart_from_who_may_still_come(policy):
+    tasks = [f"t{i}" for i in range(12)]
+    collector = Collector(
+        tasks, ["ann"], newcomers=8, classes=["no", "yes"], epsilon=0.05, policy=policy
+    )
+    assert collector.asks_more() and collector.asks_newcomers()
+    assert answered_by(collector)
+    # One worker cannot decide, and a caller who names nobody has nobody left to ask.
+    assert not collector.asks_more()
+    assert collector.asks_newcomers()
+    assert collector.next() == []
+    first = collector.next("bob", 1)
+    assert len(first) == 1
+    assert collector.asks_more()  # her question is open
+    collector.halt()
+    assert not collector.asks_more() and not collector.asks_newcomers()
+    collector.halt("")
+    collector.tell("bob", {first[0].task: "yes"})
+    for name in "bcdefghi":
+        answered_by(collector, name if name > "b" else "bob")
+    assert collector.asks_newcomers() is False  # no place is left, whatever is open
+    assert collector.asks_more() == bool(collector.next())
+
+
+def test_without_money_nobody_new_would_be_asked():
+    collector = Collector(
+        ["t1", "t2"], ["ann"], newcomers=3, classes=["no", "yes"], epsilon=0.05, total=2
+    )
+    assert answered_by(collector) == 2
+    assert not collector.belief().closed.all()
+    assert not collector.asks_newcomers()

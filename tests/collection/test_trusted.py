@@ -304,3 +304,92 @@ def test_few_labels_are_believed_less_than_the_model_says():
         beliefs.refit()
         heats.append(beliefs.calibration.temperature)
     assert heats[0] > heats[1] > 1.0
+
+
+def seen(label, hidden=None, tasks=None, **more):
+    """Beliefs of all labels of an (n, m) table, or of some tasks of it."""
+    n, m = label.shape
+    ledger = Ledger(replace(pool_of(n, m), hidden=hidden, **more))
+    policy = POLICIES["until-trusted"].call(ledger, Goal(0.1), 0)
+    task, worker = (
+        axis.ravel() for axis in np.meshgrid(range(n) if tasks is None else tasks, np.arange(m))
+    )
+    ask = Questions(task, worker)
+    ledger.ask(ask)
+    ledger.tell(ask, label[task, worker])
+    policy.told(ask, label[task, worker])
+    policy.refit()
+    return policy
+
+
+def test_what_labels_can_cure_is_what_the_floor_leaves():
+    rng = np.random.default_rng(21)
+    label = drawn(rng.uniform(0.55, 0.8, 6), rng.integers(0, 2, 60), 21)
+    beliefs = seen(label, hidden=np.full(60, -1)).beliefs
+    beliefs.calibration = Calibration(1.0, 0.2)
+    beliefs._outlook = None
+    before = 1.0 - beliefs._above_floor()
+    error = 1.0 - beliefs.confidence()
+    for epsilon in (0.12, 0.15, 0.3):
+        goal = beliefs.curable(epsilon)
+        np.testing.assert_array_equal(error <= epsilon, before <= goal)
+        assert not beliefs.cured(epsilon).any()
+        np.testing.assert_array_equal(beliefs.lacking(epsilon) > 1e-9, error > epsilon + 1e-9)
+    # A floor of .2 is an error of .1: it leaves less than a tenth of .11.
+    for epsilon in (0.05, 0.11):
+        assert beliefs.curable(epsilon) == 0.0
+    np.testing.assert_array_equal(beliefs.cured(0.08), before <= 0.08)
+    # Far above it, only hidden tasks are asked about.
+    beliefs.ledger.pool.hidden[:5] = 0
+    np.testing.assert_array_equal(beliefs.cured(0.05), (before <= 0.05) | (np.arange(60) >= 5))
+
+
+def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
+    rng = np.random.default_rng(22)
+    label = drawn(rng.uniform(0.6, 0.95, 25), rng.integers(0, 2, 40), 22)
+    prices = rng.uniform(1.0, 3.0, (1, 25))
+    policy = seen(label, tasks=np.arange(20), price=prices)
+    cost, closed = policy.to_close(), policy.belief().closed
+    lacking, nats = policy.beliefs.lacking(0.1), policy._nats()[0]
+    assert closed[:20].any()
+    np.testing.assert_array_equal(cost == 0.0, closed)
+    order = np.argsort(-nats / prices[0])
+    for task in range(40):
+        if closed[task]:
+            continue
+        total = paid = 0.0
+        for worker in order.tolist():
+            if total < lacking[task] and policy.ledger.open[task, worker]:
+                total, paid = total + nats[worker], paid + prices[0, worker]
+        assert cost[task] == pytest.approx(paid if total >= lacking[task] else np.inf)
+    # Of tasks that everybody has labelled none is closed by more labels.
+    assert np.isinf(cost[:20][~closed[:20]]).all()
+    policy.goal = Goal(0.1, mean=True)
+    assert policy.to_close() is None
+
+
+def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
+    """Four workers a task, who together can hardly bring it to so small an error."""
+    rng = np.random.default_rng(23)
+    truth = rng.integers(0, 2, 200)
+    label = drawn(np.full(20, 0.65), truth, 23)
+    available = np.zeros(label.shape, dtype=bool)
+    for task in range(200):
+        available[task, rng.permutation(20)[:4]] = True
+    end, _ = collected(label, truth, epsilon=0.01, available=available)
+    before, _ = collected(label, truth, "until-sure", epsilon=0.01, available=available)
+    assert len(end.ledger.labels) < available.sum() == len(before.ledger.labels)
+    assert not end.belief.closed.any()
+
+
+def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
+    """Hidden tasks do not show that the floor stays; its mean keeps tasks above ε all the same."""
+    rng = np.random.default_rng(24)
+    truth = rng.integers(0, 2, 200)
+    seems = np.where(np.arange(200) % 8 == 0, 1 - truth, truth)
+    label = drawn(rng.uniform(0.65, 0.95, 30), seems, 24)
+    hidden = np.where(np.arange(200) < 24, truth, -1)
+    end, beliefs = collected(label, truth, hidden=hidden)
+    assert beliefs.curable(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
+    assert not end.belief.closed.any()
+    assert len(end.ledger.labels) < label.size / 4

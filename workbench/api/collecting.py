@@ -25,7 +25,16 @@ from workbench.base.text import Columns, shown
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, Collected, rehearse
 from workbench.collection.collector import Collector
-from workbench.collection.policy import Belief, Goal, Policy, answer_table, notes_of
+from workbench.collection.policy import (
+    Belief,
+    Goal,
+    Policy,
+    answer_table,
+    closing,
+    left_open,
+    notes_of,
+    priced,
+)
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
 from workbench.collection.setup import check_goal
@@ -99,6 +108,10 @@ class Collection(Result):
     limit_unknown
         What any policy of this measured error pays at least, in expectation, that knows the prior
         of skills and nobody's; None where no prior is given.
+    left_open
+        Tasks that are not closed, `task, cost`: the expected price of the labels that would close
+        each, infinite (None in `to_dict`) where no labels that can be had are expected to. None
+        where the policy cannot say.
     """
 
     title: str
@@ -123,6 +136,7 @@ class Collection(Result):
     believed_closed: float | None = None
     audited: AuditedAnswers | None = None
     limit_unknown: float | None = None
+    left_open: pd.DataFrame | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
@@ -166,7 +180,8 @@ class Collection(Result):
         left = self.tasks - self.closed
         if not left:
             return ""
-        return f", {left} {'is' if left == 1 else 'are'} not sure enough"
+        cost = closing(self.left_open)
+        return f", {left} {'is' if left == 1 else 'are'} left open{cost and f': {cost}'}"
 
     def _as_asked(self, low: float) -> list[str]:
         """Hold the error against the one asked for; where it is missed, say what helps."""
@@ -245,6 +260,7 @@ class Collection(Result):
             "answers": self.answers.to_dict("records"),
             "curve": self.curve.to_dict("records"),
             "error_measured": self.error,
+            "left_open": priced(self.left_open),
             "audited": None if self.audited is None else self.audited.to_dict(),
         }
 
@@ -522,6 +538,7 @@ def _collection(
     wrong = belief.misses(answers.truth)
     error, judged = float(wrong.mean()) if len(wrong) else np.nan, len(wrong)
     goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
+    still_open = left_open(watch.policy, pool.tasks.tolist())
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
     return Collection(
@@ -547,6 +564,7 @@ def _collection(
         policy=policy,
         settings=settings,
         notes=tuple(_notes(ledger, judged, crowd is not None, watch.policy)),
+        left_open=None if still_open is None else back.back(still_open),
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.auditing.loop import Coin
     from workbench.collection.collector import Collector
 
-Next = Literal["label", "check", "nothing"]
+Next = Literal["label", "newcomer", "check", "nothing"]
 
 
 class CollectionAudit:
@@ -84,6 +84,7 @@ class CollectionAudit:
         Returns
         -------
         "label": ask workers (`collector.next`) until they are asked no more, then go on here.
+        "newcomer": nobody who is here is asked more; ask somebody new, by name, then go on here.
         "check": let the expert label what `auditor.next` gives, then go on here.
         "nothing": what is promised is shown.
         """
@@ -96,14 +97,20 @@ class CollectionAudit:
             if self.auditor.certified:
                 self._note(len(audits) - 1, "certified")
                 return "nothing"
-            if self._labels_first(self.auditor, len(audits) - 1):
+            if step := self._labels_first(self.auditor, len(audits) - 1):
                 self._note(len(audits) - 1, "given up")
-                return "label"
+                return step
             self._note(len(audits) - 1, "under way")
             return "check"
-        if not now and self.collector.asks_more():
-            return "label"
+        if not now and (step := self._asks()):
+            return step
         return self._begin(len(audits), now)
+
+    def _asks(self) -> Literal["label", "newcomer", ""]:
+        """Whom the collection would ask more: those who are here, newcomers, or nobody."""
+        if self.collector.asks_more():
+            return "label"
+        return "newcomer" if self.collector.asks_newcomers() else ""
 
     def _begin(self, number: int, now: bool) -> Next:
         from workbench.auditing.loop import error_of_rest
@@ -114,8 +121,8 @@ class CollectionAudit:
         error = error_of_rest(plan.error, len(table), len(rest))
         risk, path = plan.shares[number] * plan.risk, self._path(number)
         trial = audit(rest, error, risk, 0)
-        if not now and not trial.certified and self._labels_first(trial, number):
-            return "label"
+        if not now and not trial.certified and (step := self._labels_first(trial, number)):
+            return step
         self.collector.halt("paused")
         if path is not None and path.exists():  # begun by another, or before a break
             self.auditor = Auditor.open(path, origin=self._origin)
@@ -125,7 +132,7 @@ class CollectionAudit:
         self._note(number, "under way")
         return self.go_on()
 
-    def _labels_first(self, auditor: Auditor, number: int) -> bool:
+    def _labels_first(self, auditor: Auditor, number: int) -> Literal["label", "newcomer", ""]:
         """Give the next coin to labels, where they seem cheaper and there are any to buy."""
         from workbench.auditing.loop import MOST_HALVINGS, Spending
 
@@ -135,17 +142,17 @@ class CollectionAudit:
         self.coin = coin = auditor.next_coin(number, plan.risk, spending)
         goal = collector.goal
         if coin.to == "check" or goal is None or not collector.policy.begins_again:
-            return False
+            return ""
         if math.log2(plan.error / goal) + coin.halvings > MOST_HALVINGS:
-            return False
+            return ""
         collector.change(epsilon=goal / 2.0**coin.halvings)
         collector.halt("")
-        if collector.asks_more():
-            return True
+        if step := self._asks():
+            return step
         collector.change(epsilon=goal)
         if number < len(collector.audits):
             collector.halt("paused")
-        return False
+        return ""
 
     # ---- the audits and their files ----
 
@@ -248,11 +255,16 @@ class CollectionAudit:
         if step == "nothing":
             return "Next: nothing; `workbench audit status` writes the certificate."
         store = _shown(self.collector.path)
-        if step == "label":
+        if step in ("label", "newcomer"):
             cheaper = self.coin is not None and self.coin.to == "label"
+            whom = (
+                f"ask workers (`workbench collect next {store}`)"
+                if step == "label"
+                else f"ask somebody new (`workbench collect next {store} --worker NAME`): nobody "
+                "who is here is asked more"
+            )
             return (
-                f"Next: ask workers (`workbench collect next {store}`), then come back here."
-                f"{self._labels_are_cheaper() if cheaper else ''}"
+                f"Next: {whom}, then come back here.{self._labels_are_cheaper() if cheaper else ''}"
             )
         file = _shown(self._path(self.collector.audits[-1].number))
         return (

@@ -578,9 +578,11 @@ def _time(text: str) -> datetime:
 
 
 def _status(running: Any, as_json: bool) -> int:
-    status = running.status()
+    from workbench.collection.policy import closing, priced
+
+    status, still_open = running.status(), running.left_open()
     if as_json:
-        emit(status)
+        emit({**status, "left_open": priced(still_open)})
         return 0
     line = (
         "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
@@ -588,6 +590,8 @@ def _status(running: Any, as_json: bool) -> int:
     )
     if status["on_record"]:
         line += "; {on_record} labels were on record, at no cost"
+    if cost := closing(still_open):
+        line += f"; of the tasks that are open, {cost}"
     show(line.format(**status))
     for note in status["notes"]:
         show(note)

@@ -55,6 +55,10 @@ HOPELESS = 0.15
 labels of an easy one, or more."""
 LEAST_LABELS = 6
 """Labels from which on a task may be called hopeless."""
+FAR = 1.5
+"""Times ε from which on a floor is far above it."""
+LEAST_ROOM = 0.1
+"""Share of ε that a floor must leave, for tasks to be labelled until they are below it."""
 SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
 """Tasks of the block that two workers must share, and shares of them on which they must agree, for
 one voter to be thought of."""
@@ -62,8 +66,6 @@ SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed mean chance to be right, from which on a worker is compared with others."""
 UNDECIDED = 8.0
 """Nats within which it is undecided whether workers are one voter."""
-SHOWN = 20
-"""Hidden tasks with labels from which on they may show that labels do not cure an error."""
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
@@ -126,7 +128,7 @@ class AtomBeliefs:
         self.grid = self._atoms()
         self.voter: IntArray = np.arange(self.m)
         self.upright, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
-        self.calibration, self.calibrated_by, self.floored_at = Calibration(1.0), 0, 0
+        self.calibration, self.calibrated_by = Calibration(1.0), 0
         self.least_floor = 0.0
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
@@ -162,10 +164,6 @@ class AtomBeliefs:
         """Posterior of the likeliest class of each task, shape (n,)."""
         return self._all().top
 
-    def hopeless(self) -> BoolArray:
-        """Tasks that more labels would hardly decide, shape (n,)."""
-        return np.asarray((self._all().square < HOPELESS) & (self.ledger.counts >= LEAST_LABELS))
-
     def _all(self) -> Outlook:
         if self._outlook is None:
             self._outlook = self._look(self.fit.joint)
@@ -180,19 +178,58 @@ class AtomBeliefs:
         square = (chance @ levels**2) / chance.sum(axis=1)
         return Outlook(plain, plain.max(axis=1), square)
 
+    def worth(self) -> FloatArray:
+        """What a label tells of each task, beside one that all workers find easy; shape (n,).
+
+        The mean square of its easiness, over the temperature.
+        """
+        return np.asarray(self._all().square / self.calibration.temperature)
+
+    def hopeless(self) -> BoolArray:
+        """Tasks that more labels would hardly decide, shape (n,)."""
+        return np.asarray((self.worth() < HOPELESS) & (self.ledger.counts >= LEAST_LABELS))
+
+    def curable(self, epsilon: float) -> float:
+        """Error that a task may have before the floor is added; 0 where the floor alone is ε.
+
+        (1 − λ) e + λ (1 − 1/K) is to be ε; a floor that leaves hardly any of it leaves nothing.
+        """
+        floor = self.calibration.floor
+        room = epsilon - floor * (1.0 - 1.0 / self.K)
+        return room / (1.0 - floor) if room >= LEAST_ROOM * epsilon else 0.0
+
+    def _above_floor(self) -> FloatArray:
+        """Chance of the likeliest class of each task before the floor is added, shape (n,)."""
+        floor = self.calibration.floor
+        return np.asarray((self.confidence() - floor / self.K) / (1.0 - floor))
+
+    def cured(self, epsilon: float) -> BoolArray:
+        """Tasks of which labels cure no more, as the floor alone keeps them above ε; shape (n,).
+
+        They are brought to ε before the floor is added; while the floor is far above ε only hidden
+        tasks are, which show whether it stays.
+        """
+        hidden = self.ledger.pool.hidden
+        if hidden is None or self.curable(epsilon):
+            return np.zeros(len(self.ledger.counts), dtype=bool)
+        far = self.calibration.floor * (1.0 - 1.0 / self.K) >= FAR * epsilon
+        return np.asarray((1.0 - self._above_floor() <= epsilon) | (far & (hidden < 0)))
+
+    def lacking(self, epsilon: float) -> FloatArray:
+        """Nats that labels must bring to each task to close it, were it easy; shape (n,).
+
+        Before the floor is added where it may be closed, else to `cured`.
+        """
+        goal = self.curable(epsilon) or epsilon
+        top = np.clip(self._above_floor(), 1.0 / self.K, 1.0 - 1e-12)
+        odds = (2.0 * top - 1.0) * np.log(top / (1.0 - top))
+        required = (1.0 - 2.0 * goal) * np.log((1.0 - goal) / goal)
+        return np.asarray(np.maximum(required - odds, 0.0) / np.maximum(self.worth(), 1e-9))
+
     @property
     def floor(self) -> float:
         """Error that more labels do not cure, at least, as hidden tasks show it."""
         return self.least_floor * (1.0 - 1.0 / self.K)
-
-    def incurable(self, epsilon: float) -> bool:
-        """Whether so large an error stayed while the labels doubled: no task will be closed."""
-        if self.floor < epsilon:
-            self.floored_at = 0
-            return False
-        size = len(self.ledger.labels)
-        self.floored_at = self.floored_at or size
-        return self.calibrated_by >= SHOWN and size >= 2 * self.floored_at
 
     def notes(self) -> list[str]:
         """Say what whoever reads the posterior must know of the workers."""
@@ -299,7 +336,6 @@ class AtomBeliefs:
             "calibration": [self.calibration.temperature, self.calibration.floor],
             "least_floor": self.least_floor,
             "calibrated_by": self.calibrated_by,
-            "floored_at": self.floored_at,
         }
 
     def resume(self, saved: dict[str, Any]) -> None:
@@ -320,7 +356,7 @@ class AtomBeliefs:
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
         self.least_floor = float(saved.get("least_floor", 0.0))
-        self.calibrated_by, self.floored_at = int(saved["calibrated_by"]), int(saved["floored_at"])
+        self.calibrated_by = int(saved["calibrated_by"])
         levels = len(saved["levels"])
         shapes = {"joint": (-1, self.K, levels), "messages": (-1, self.K, levels)}
         arrays = {}

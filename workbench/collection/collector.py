@@ -71,7 +71,7 @@ from workbench.collection.events import (
 )
 from workbench.collection.history import Names, history_table
 from workbench.collection.log import MAKER, EventLog, MemoryLog, replayed
-from workbench.collection.policy import Belief, Policy, answer_table, notes_of
+from workbench.collection.policy import Belief, Policy, answer_table, left_open, notes_of
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
 from workbench.collection.refits import Refit
 from workbench.collection.running import Running
@@ -1004,19 +1004,28 @@ class Collector(Saveable[CollectorState]):
         return self._now.halted
 
     def asks_more(self) -> bool:
-        """Say whether anybody would be asked something now, unless the collection is halted.
+        """Say whether anybody who is here would be asked something now, or is asked already.
 
-        Open questions count, and so do newcomers who may still come while tasks are open.
+        Nobody is while the collection is halted. Of those who may still come: `asks_newcomers`.
         """
         with self._log.view() as view:
             running = replayed(view)
         if running.halted:
             return False
-        places = len(running.setup.hands) - len(running.names)
-        if running.waiting or (places and not running.policy.belief().closed.all()):
-            return True
-        asked = running.ask(None, None, None)
-        return asked is not None and bool(asked.asks)
+        return bool(running.waiting) or asks(running, None)
+
+    def asks_newcomers(self) -> bool:
+        """Say whether somebody would be asked something now who has not been here yet.
+
+        Nobody is while the collection is halted, or where no place for a newcomer is left.
+        """
+        with self._log.view() as view:
+            running = replayed(view)
+        place, hands = len(running.names), running.setup.hands
+        if running.halted or place == len(hands):
+            return False
+        running.apply(Joined(place, "", hands[place]))
+        return asks(running, place)
 
     def note_audit(self, *events: AuditPlanned | Audited) -> None:
         """Keep what is planned of audits of the answers, and where each stands.
@@ -1197,6 +1206,15 @@ class Collector(Saveable[CollectorState]):
             running.setup.seed,
         )
 
+    def left_open(self) -> pd.DataFrame | None:
+        """Give the tasks that are not closed: `task, cost`, the cheapest first.
+
+        `cost` is the expected price of the labels that would close the task, infinite where no
+        labels that can be had are expected to. None where the policy cannot say.
+        """
+        running = self._now
+        return left_open(running.policy, [task.name for task in running.setup.tasks])
+
     def labels(self) -> pd.DataFrame:
         """Labels so far in order of arrival, a long table `task, worker, label`; gold apart.
 
@@ -1302,6 +1320,12 @@ class _Turn:
         self.asked = self.running.ask(worker, most, first, apart=apart)
         if self.asked is not None:
             self.events.append((self.who, self.asked))
+
+
+def asks(running: Running, worker: int | None) -> bool:
+    """Whether a worker would be asked something now; anybody who is here where it is None."""
+    asked = running.ask(worker, None, None)
+    return asked is not None and bool(asked.asks)
 
 
 def pseudonym(place: int, names: Sequence[Id | None]) -> str:

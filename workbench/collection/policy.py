@@ -152,6 +152,14 @@ class Policy:
         """Give posterior and closed tasks as they stand."""
         raise NotImplementedError
 
+    def to_close(self) -> FloatArray | None:
+        """Expected price of the labels that would close each task, shape (n,).
+
+        0 of closed tasks, infinite where no labels that can be had are expected to. None where the
+        policy cannot say.
+        """
+        return None
+
     def state(self) -> dict[str, Any]:
         """All that the ledger does not hold, in values that JSON knows, to go on later."""
         return {}
@@ -188,6 +196,46 @@ def answer_table(
             "closed": belief.closed,
         }
     )
+
+
+def left_open(policy: Policy | None, tasks: list[Any]) -> pd.DataFrame | None:
+    """Lay out the tasks that are not closed: `task, cost`, by cost; None where nobody can say.
+
+    Parameters
+    ----------
+    policy
+        Who decides.
+    tasks
+        Names of its tasks.
+    """
+    price = None if policy is None else policy.to_close()
+    if policy is None or price is None:
+        return None
+    rows = np.flatnonzero(~policy.belief().closed)
+    rows = rows[np.argsort(price[rows], kind="stable")]
+    names = pd.Series([tasks[at] for at in rows.tolist()], dtype=object).infer_objects()
+    return pd.DataFrame({"task": names, "cost": price[rows]})
+
+
+def priced(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
+    """Rows of a table of `left_open`, infinity as None."""
+    if table is None:
+        return None
+    rows = table.to_dict("records")
+    return [row | {"cost": row["cost"] if np.isfinite(row["cost"]) else None} for row in rows]
+
+
+def closing(table: pd.DataFrame | None) -> str:
+    """Say in a clause what a table of `left_open` adds up to; "" where it has no task."""
+    if table is None or table.empty:
+        return ""
+    cost = table["cost"].to_numpy(dtype=np.float64)
+    can = np.isfinite(cost)
+    if not can.any():
+        return "no labels that can be had are expected to close them"
+    which = "them" if can.all() else f"{int(can.sum())} of them"
+    rest = "" if can.all() else ", and no labels that can be had the others"
+    return f"closing {which} is expected to cost {cost[can].sum():,.5g} more{rest}"
 
 
 def notes_of(policy: Policy | None) -> list[str]:

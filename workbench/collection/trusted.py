@@ -10,11 +10,13 @@ Source: `sure`, and beyond the papers `atoms`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import Seed, stream
-from workbench.collection.atom_beliefs import AtomBeliefs
+from workbench.collection.atom_beliefs import SHARED, AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Goal
 from workbench.collection.pool import NOTHING, Ledger, Questions
@@ -26,6 +28,12 @@ FEW_TASKS = 16
 """Tasks of the block that strangers answer while right and wrong may be interchanged."""
 MORE = 6
 """Workers drawn to answer the block too, while it is undecided whether some copy."""
+LUCK = 0.5
+"""Part of what a task lacks that the workers who can still label it must be expected to tell."""
+SOME_LABELS = 2
+"""Labels of a task from which on it is asked whether they can."""
+CELLS = 2**22
+"""Pairs of a task and a worker that are gone through at a time."""
 
 
 class UntilTrusted(UntilSure):
@@ -45,6 +53,15 @@ class UntilTrusted(UntilSure):
         plain = pool.group is None and pool.confusion is None and not forget
         return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
 
+    def state(self) -> dict[str, Any]:
+        """Give beliefs, indices, and which tasks are given up."""
+        return {**super().state(), "beyond": self.beyond.tolist()}
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Take them up; before 2.0 no task was out of reach."""
+        super().resume(saved)
+        self.beyond[:] = saved.get("beyond", False)
+
     def is_due(self) -> bool:
         """As until sure; and before the collection ends, the fit is chosen anew."""
         return super().is_due() or self._may_end()
@@ -54,6 +71,55 @@ class UntilTrusted(UntilSure):
         if isinstance(self.beliefs, AtomBeliefs) and self._may_end():
             self.beliefs.chosen_at = 0
         super().refit()
+
+    def to_close(self) -> FloatArray | None:
+        """Expected price of closing each task: workers are asked who tell most for it first."""
+        beliefs, epsilon = self.beliefs, self.goal.epsilon
+        if not isinstance(beliefs, AtomBeliefs) or epsilon is None or self.goal.mean:
+            return None
+        price = np.where(self.belief().closed, 0.0, np.inf)
+        rows = np.flatnonzero(price > 0.0) if beliefs.curable(epsilon) else NOTHING.task
+        kind, nats = self.ledger.pool.kind, self._nats()
+        lacking = beliefs.lacking(epsilon)
+        order = np.argsort(-nats / self.ledger.pool.divisor, axis=1)
+        # Nobody, at 0 nats, comes last.
+        step = max(CELLS // nats.shape[1], 1)
+        for part in np.split(rows, range(step, len(rows), step)):
+            by = order[kind[part]]
+            can = self.ledger.open[part[:, None], by]
+            total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
+            cost = np.cumsum(can * self.ledger.pool.price[kind[part][:, None], by], axis=1)
+            last = (total < lacking[part, None]).sum(axis=1)
+            some = last < total.shape[1]
+            price[part[some]] = cost[some, last[some]]
+        return price
+
+    def _nats(self) -> FloatArray:
+        """What a label of each worker is expected to tell of an easy task, (T, m); 0 of none."""
+        nats = (self.beliefs.weight @ self.gain).reshape(self.index.shape)
+        able = (self.ledger.left > 0) & ~self.beliefs.copying
+        return np.asarray(np.where(able, nats, 0.0))
+
+    def _judge_all(self) -> None:
+        super()._judge_all()
+        beliefs, epsilon = self.beliefs, self.goal.epsilon
+        beyond: BoolArray = np.zeros(len(self.ledger.counts), dtype=bool)
+        if isinstance(beliefs, AtomBeliefs) and epsilon is not None and not self.goal.mean:
+            beyond = self._out_of_reach(beliefs, epsilon)
+        self.beyond = beyond
+
+    def _out_of_reach(self, beliefs: AtomBeliefs, epsilon: float) -> BoolArray:
+        """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
+        ledger, lacking = self.ledger, beliefs.lacking(epsilon)
+        out: BoolArray = np.zeros(len(lacking), dtype=bool)
+        if not len(ledger.open):  # a fit made apart: who takes it judges
+            return out
+        rows = np.flatnonzero((lacking > 0.0) & (ledger.counts >= SOME_LABELS))
+        nats = self._nats()
+        for kind in np.unique(ledger.pool.kind[rows]):
+            here = rows[ledger.pool.kind[rows] == kind]
+            out[here] = ledger.open[here] @ nats[kind] < LUCK * lacking[here]
+        return out
 
     def _may_end(self) -> bool:
         """Whether no task is wanted by a fit that was not chosen by all labels.
@@ -75,9 +141,10 @@ class UntilTrusted(UntilSure):
             # Whom they are compared with: those of the cold start, more while it is undecided.
             many = len(self.starters) + MORE * self.beliefs.undecided
             beside = self.witnesses[:many] if len(suspects) > 1 else suspects[:0]
+            block = self.block if self.beliefs.undecided else self.block[:SHARED]
             for suspect in [*suspects.tolist(), *beside.tolist()]:
                 if worker in (None, suspect):
-                    todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
+                    todo = block[ledger.open[block, suspect]][: ledger.left[suspect]]
                     if len(todo):
                         return Questions(todo, np.full(len(todo), suspect))
         ask = super()._best(worker, most)
@@ -102,6 +169,7 @@ class UntilTrusted(UntilSure):
         beliefs = self.beliefs
         if not isinstance(beliefs, AtomBeliefs):
             return wanted
-        if self.goal.epsilon is not None and beliefs.incurable(self.goal.epsilon):
-            return wanted & ~self.ledger.enough
-        return wanted & ~(beliefs.hopeless() & self.ledger.enough)
+        done = beliefs.hopeless() | self.beyond
+        if self.goal.epsilon is not None:
+            done |= beliefs.cured(self.goal.epsilon)
+        return wanted & ~(done & self.ledger.enough)
