@@ -258,7 +258,8 @@ def test_who_would_be_asked_more_is_told_apart_from_who_may_still_come(policy):
     collector = Collector(
         tasks, ["ann"], newcomers=8, classes=["no", "yes"], epsilon=0.05, policy=policy
     )
-    assert collector.asks_more() and collector.asks_newcomers()
+    assert collector.asks_more()
+    assert collector.asks_newcomers()
     assert answered_by(collector)
     # One worker cannot decide, and a caller who names nobody has nobody left to ask.
     assert not collector.asks_more()
@@ -268,7 +269,8 @@ def test_who_would_be_asked_more_is_told_apart_from_who_may_still_come(policy):
     assert len(first) == 1
     assert collector.asks_more()  # her question is open
     collector.halt()
-    assert not collector.asks_more() and not collector.asks_newcomers()
+    assert not collector.asks_more()
+    assert not collector.asks_newcomers()
     collector.halt("")
     collector.tell("bob", {first[0].task: "yes"})
     for name in "bcdefghi":

@@ -221,8 +221,8 @@ def priced(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
     """Rows of a table of `left_open`, infinity as None."""
     if table is None:
         return None
-    rows = table.to_dict("records")
-    return [row | {"cost": row["cost"] if np.isfinite(row["cost"]) else None} for row in rows]
+    pairs = zip(table["task"].tolist(), table["cost"].tolist(), strict=True)
+    return [{"task": task, "cost": cost if np.isfinite(cost) else None} for task, cost in pairs]
 
 
 def closing(table: pd.DataFrame | None) -> str:
