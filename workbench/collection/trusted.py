@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import Seed, stream
-from workbench.collection.atom_beliefs import SHARED, AtomBeliefs
+from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Goal
 from workbench.collection.pool import NOTHING, Ledger, Questions
@@ -141,10 +141,9 @@ class UntilTrusted(UntilSure):
             # Whom they are compared with: those of the cold start, more while it is undecided.
             many = len(self.starters) + MORE * self.beliefs.undecided
             beside = self.witnesses[:many] if len(suspects) > 1 else suspects[:0]
-            block = self.block if self.beliefs.undecided else self.block[:SHARED]
             for suspect in [*suspects.tolist(), *beside.tolist()]:
                 if worker in (None, suspect):
-                    todo = block[ledger.open[block, suspect]][: ledger.left[suspect]]
+                    todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
                     if len(todo):
                         return Questions(todo, np.full(len(todo), suspect))
         ask = super()._best(worker, most)

@@ -54,3 +54,55 @@ def test_what_counts_as_good_enough():
     assert close["gold_se"][0] == pytest.approx(0.02)
     assert close["enough"][0]
     assert not far["enough"][0]
+
+
+def test_a_policy_is_held_against_ebcc_at_so_many_labels_a_task():
+    """By the standard error, at each budget that the crowd has labels for."""
+    rows = []
+    for data, more in (("rte", (0.0, -0.02, 0.01, 0.009)), ("product", (0.02, -0.1, None, None))):
+        row = complete("collect-recorded", policy="margin", data=data, budgets="a task")
+        for b, excess in zip(study.A_TASK, more, strict=True):
+            row |= {f"own_at_{b}": None if excess is None else 0.2 + excess}
+            row |= {f"ebcc_at_{b}": 0.2, f"more_at_{b}": excess, f"se_at_{b}": 0.01}
+        rows.append(row | {"scored": 100})
+    analysis = study.about_labels_a_task(pd.DataFrame(rows))
+    (table,) = analysis.tables.values()
+    assert table["within"].tolist() == [True] * 4 + [False, True]
+    assert "on 1 of 2 crowds (not on product), and at 5 of 6 budgets" in analysis.findings[0]
+
+
+def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc():
+    crowd = study.simulated(study.STAND_IN, seed=np.random.SeedSequence(3))
+    pool, answers = study.replayed(crowd)
+    n = len(pool.tasks)
+    record = study._bought_a_task("fixed", pool, answers, [5])
+    labels, _ = study.bought("fixed", pool, answers, (n, 2 * n), 5)
+    assert labels == [n, 2 * n]
+    ledger = study.Ledger(pool, n)
+    study._spend(study.Fixed(ledger, study.Goal(), 5), ledger, answers)
+    assert (ledger.counts == 1).all()
+    fitted = study.ebcc(ledger.votes(), restarts=study.RESTARTS, seed=5)
+    scored = answers.truth >= 0
+    wrong = fitted.info["posterior"].argmax(axis=1)[scored] != answers.truth[scored]
+    assert record["ebcc_at_1"] == pytest.approx(wrong.mean(), abs=0.02)  # but for ties
+
+
+def test_where_a_belief_holds():
+    made = pd.DataFrame(
+        {
+            "policy": "until-trusted",
+            "epsilon": 0.1,
+            "controls": 0,
+            "data": ["a", "b", "c", "d"],
+            "closed": [1.0, 0.5, 0.0, 0.2],
+            "closed_error": [0.075, 0.09, np.nan, 0.09],
+            "closed_believed": [0.05, 0.05, np.nan, 0.05],
+            "closed_error_se": [0.001, 0.001, np.nan, 0.02],
+            "error": [0.2, 0.2, 0.2, 0.2],
+            "believed": [0.2, 0.1, 0.2, 0.2],
+            "error_se": [0.0] * 4,
+        }
+    )
+    said = study.holds(made)
+    assert "of closed tasks on 2 of 3 (not b) crowds, of all tasks on 3 of 4 (not b)" in said
+    assert "nothing on c." in said

@@ -7,10 +7,14 @@ counts. Gold scores the labels, and nothing else.
   record, in `STEPS` equal steps and at half of all. Each is held against `fixed`, so many labels a
   task and Dawid–Skene, in pairs: in an order of one seed both meet the same workers at a task. The
   standard error is of both orders and gold tasks, as crossed.
-- *Until sure* (`epsilon`): the policy closes a task when it believes the error to be ε. Some gold
+- *So many labels a task* (`budgets`): 1, 2, 3 and 5 for each task in the mean, as far as they are
+  on record, held against as many for every task and EBCC, in pairs and with the same standard
+  error.
+- *Closed at ε* (`epsilon`): the policy closes a task when it believes the error to be ε. Some gold
   tasks, asked about like all others, then tell how wrong the labels are
-  (`workbench.collection.honest`); the others with gold show what they are. `until-sure` and `mixed`
-  hear of their class while they go on, and temper beliefs by it.
+  (`workbench.collection.honest`); the others with gold show what they are. `until-trusted`,
+  `until-sure` and `mixed` hear of their class while they go on, and temper beliefs by it. With no
+  such task they believe that workers err independently.
 
 Policies that take a visit of each worker are not replayed: nobody on record would have answered
 what they would ask. The simulated stand-in, drawn anew in each trial, lets the study run without
@@ -30,13 +34,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.aggregation.ebcc import ebcc
 from workbench.aggregation.vote_rule import vote_rule
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import stream
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
+from workbench.collection.fixed import Fixed
 from workbench.collection.honest import calibrated, measured_error, wrong_chances
-from workbench.collection.policy import Goal
+from workbench.collection.policy import Goal, Policy
 from workbench.collection.pool import Ledger, Pool
 from workbench.collection.recorded import recorded as pool_of
 from workbench.crowd.datasets import DATASETS
@@ -73,6 +79,8 @@ ONE_BUDGET = "product"
 """It has three labels a task, so that there is nothing to draw."""
 FEW = (ONE_BUDGET, "music_genre")
 """Crowds of fewer than five labels a task, of which half says nothing."""
+ALL, EACH = "up to all", "a task"
+"""Budgets: steps from three labels a task up to all on record, or `A_TASK`."""
 SMALL = "sat12"
 """It has 32 tasks with gold: ten of them are controls."""
 STOPPED = ("bluebird", "rte", "sp_amt", "face", "sentiment", "zencrowd_us")
@@ -83,6 +91,13 @@ REPLAYED = tuple(
 DRAWN = tuple(
     name for name in ("fixed", "margin", "uncertain-drawn", "until-sure") if name in POLICIES
 )
+A_TASK = (1, 2, 3, 5)
+"""Labels a task in the mean at which policies are held against EBCC."""
+RESTARTS = 2
+"""Random starts of EBCC: ten, its default, take five times as long."""
+MUCH, MARGIN = 1.3, 0.01
+"""A belief holds where the error made is at most `MUCH` times it, and `MARGIN`, and two standard
+errors."""
 LEAST, STEPS = 3, 11
 """Labels a task from which on policies are compared; steps up to all labels."""
 ENOUGH = 0.9
@@ -97,14 +112,16 @@ def trial(params: Params, streams: Streams) -> Record:
     drawn = stream(streams.instance, "orders").integers(2**31, size=params["orders"])
     orders = np.atleast_1d(drawn).tolist()
     if params["epsilon"] is None:
-        return _bought(params["policy"], pool, answers, orders)
+        bought_ = _bought if params["budgets"] == ALL else _bought_a_task
+        return bought_(params["policy"], pool, answers, orders)
     if params["controls"] >= (scored := int((answers.truth >= 0).sum())):
         raise TrialEnded("infeasible", f"{params['controls']} control tasks of {scored}")
     ends = pd.DataFrame([_stopped(params, pool, answers, order) for order in orders])
+    means = ends.astype(float).mean()
     return {
         "labels": int((answers.label >= 0).sum()),
         "tasks": len(pool.tasks),
-        **{str(name): float(mean) for name, mean in ends.astype(float).mean().items()},
+        **{str(name): None if np.isnan(mean) else float(mean) for name, mean in means.items()},
     }
 
 
@@ -139,6 +156,46 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
     return record
 
 
+def _bought_a_task(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Record:
+    """Error at so many labels a task, beside that of as many for each and EBCC."""
+    n, labels = len(pool.tasks), int((answers.label >= 0).sum())
+    each = [b for b in A_TASK if b * n <= labels]
+    budgets = tuple(b * n for b in each)
+    own = np.stack([bought(policy, pool, answers, budgets, order)[1] for order in orders])
+    base = np.stack([by_ebcc(pool, answers, budgets, order) for order in orders])
+    record: dict[str, Any] = {"labels": labels, "tasks": n, "scored": own.shape[2]}
+    for at, b in enumerate(each):
+        less = own[:, at] - base[:, at]
+        record |= {
+            f"own_at_{b}": float(own[:, at].mean()),
+            f"ebcc_at_{b}": float(base[:, at].mean()),
+            f"more_at_{b}": float(less.mean()),
+            f"se_at_{b}": crossed_error(less),
+        }
+    return record
+
+
+@lru_cache(maxsize=32)
+def by_ebcc(pool: Pool, answers: Answers, budgets: tuple[int, ...], order: int) -> FloatArray:
+    """Chance of a wrong label of each scored task by EBCC of labels drawn evenly; as `bought`."""
+    ledger = Ledger(pool, 0)
+    policy, wrong = Fixed(ledger, Goal(), order), []
+    for b in budgets:
+        ledger.total = b
+        _spend(policy, ledger, answers)
+        posterior = ebcc(ledger.votes(), restarts=RESTARTS, seed=order).info["posterior"]
+        wrong.append(wrong_chances(posterior, answers.truth))
+    return np.stack(wrong)
+
+
+def _spend(policy: Policy, ledger: Ledger, answers: Answers) -> None:
+    """Let a policy ask until it asks no more."""
+    while len(ask := policy.next()):
+        ledger.ask(ask)
+        ledger.tell(ask, answers.of(ask))
+        policy.told(ask, answers.of(ask))
+
+
 @lru_cache(maxsize=32)
 def bought(
     policy: str, pool: Pool, answers: Answers, budgets: tuple[int, ...], order: int
@@ -159,10 +216,7 @@ def bought(
             ledger = Ledger(pool, b)
             deciding = kind(ledger, Goal(), order)
         ledger.total = b
-        while len(ask := deciding.next()):
-            ledger.ask(ask)
-            ledger.tell(ask, answers.of(ask))
-            deciding.told(ask, answers.of(ask))
+        _spend(deciding, ledger, answers)
         wrong[b] = wrong_chances(deciding.belief().posterior, answers.truth)
         labels[b] = len(ledger.labels)
     return [labels[b] for b in budgets], np.stack([wrong[b] for b in budgets])
@@ -191,22 +245,30 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
     controls: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
     controls[control] = answers.truth[control]
     kind, goal = POLICIES[params["policy"]].call, Goal(params["epsilon"])
-    done = rehearse(kind, replace(pool, hidden=controls), answers, goal, seed=order)
-    stated = measured_error(done.ledger, controls, seed=order)
+    hidden = controls if len(control) else None
+    done = rehearse(kind, replace(pool, hidden=hidden), answers, goal, seed=order)
     rule = vote_rule(done.ledger.votes(), "dawid-skene-smoothed")(controls)
     actual = float(rule.label(rest).loss(answers.truth[rest]).mean())
-    low, high = stated.error_interval
     shut = rest[done.belief.closed[rest]]
-    wrong = wrong_chances(done.belief.posterior[shut], answers.truth[shut])
-    return {
+    wrong, of_shut = (
+        wrong_chances(done.belief.posterior[rows], answers.truth[rows]) for rows in (rest, shut)
+    )
+    record = {
         "a_task": len(done.ledger.labels) / len(pool.tasks),
         "closed": float(done.belief.closed.mean()),
-        "closed_believed": float(done.belief.error[shut].sum()) / max(len(shut), 1),
-        "closed_error": float(wrong.sum()) / max(len(shut), 1),
+        "closed_believed": float(done.belief.error[shut].mean()) if len(shut) else None,
+        "closed_error": float(of_shut.mean()) if len(shut) else None,
         "believed": float(done.belief.error[rest].mean()),
+        "error": float(wrong.mean()),
+        "actual": actual,
+    }
+    if hidden is None:
+        return record | dict.fromkeys(("calibrated", "measured", "held"))
+    stated = measured_error(done.ledger, controls, seed=order)
+    low, high = stated.error_interval
+    return record | {
         "calibrated": float(1.0 - calibrated(done.ledger, controls)[rest].max(axis=1).mean()),
         "measured": stated.error_measured,
-        "actual": actual,
         "held": low - 1e-12 <= actual <= high + 1e-12,
     }
 
@@ -218,7 +280,11 @@ ORDERS: dict[str, Sequence[Any] | None] = {"data": (STAND_IN, *CROWDS), "policy"
 
 def analyse(trials: pd.DataFrame) -> Analysis:
     """Policies on a budget, beside `fixed`; and where they stopped by their beliefs."""
-    parts = (about_budgets(measured(trials, "error_0")), about_ends(measured(trials, "believed")))
+    parts = (
+        about_budgets(measured(trials, "error_0")),
+        about_labels_a_task(measured(trials, "own_at_1")),
+        about_ends(measured(trials, "believed")),
+    )
     return joined([Analysis((ended(trials),)), *parts])
 
 
@@ -298,6 +364,31 @@ def compared(policy: str, crowds: pd.DataFrame) -> str:
     )
 
 
+def about_labels_a_task(rows: pd.DataFrame) -> Analysis:
+    """Errors at so many labels a task, beside as many for each task and EBCC."""
+    if rows.empty:
+        return Analysis()
+    parts = []
+    for b in A_TASK:
+        columns = {f"{name}_at_{b}": name for name in ("own", "ebcc", "more", "se")}
+        some = rows.reindex(columns=["data", "policy", "orders", "scored", *columns])
+        parts.append(some.rename(columns=columns).assign(a_task=b).dropna(subset=["own"]))
+    table = pd.concat(parts, ignore_index=True)
+    table["within"] = table["more"] <= table["se"] + 1e-12
+    table = in_order(table, {**ORDERS, "a_task": A_TASK})
+    findings = []
+    for policy, points in table.groupby("policy", sort=False):
+        near = points.groupby("data", sort=False)["within"].mean() >= ENOUGH
+        behind = ", ".join(str(name) for name in near.index[~near])
+        findings.append(
+            f"{policy}, at 1, 2, 3 and 5 labels a task: not worse than as many for each and EBCC "
+            f"by more than a standard error at 90 % of the budgets on {near.sum()} of {len(near)} "
+            f"crowds{f' (not on {behind})' if behind else ''}, and at {points['within'].sum()} of "
+            f"{len(points)} budgets in all; wrong on {points['more'].mean():+.4f} more in the mean."
+        )
+    return Analysis(tuple(findings), {"On so many labels a task, beside fixed k and EBCC": table})
+
+
 ENDS = [
     "data",
     "policy",
@@ -309,26 +400,61 @@ ENDS = [
     "closed_believed",
     "closed_error",
     "believed",
+    "error",
     "calibrated",
     "measured",
     "actual",
     "held",
 ]
-"""Columns of the table of policies that stopped."""
+"""Columns of the table of policies that stopped; `actual` is the error of Dawid–Skene's labels, and
+`error` that of the policy's."""
+KEYS = ENDS[:5]
 
 
 def about_ends(rows: pd.DataFrame) -> Analysis:
     """Believed, calibrated, measured and actual error where the policy stopped, by crowd."""
     if rows.empty:
         return Analysis()
-    table = in_order(rows[ENDS], {**ORDERS, "epsilon": None, "controls": None})
-    findings = [stopped(crowds) for _, crowds in table.groupby(["policy", "epsilon", "controls"])]
+    numbers = rows.assign(**{name: rows[name].astype(float) for name in ENDS if name not in KEYS})
+    groups = numbers.groupby(KEYS, sort=False)
+    means, errors = groups[ENDS[5:]].mean(), groups[["closed_error", "error"]].sem()
+    table = means.join(errors.add_suffix("_se")).assign(trials=groups.size()).reset_index()
+    table = in_order(table, {**ORDERS, "epsilon": None, "controls": None})
+    findings = [
+        sentence
+        for _, crowds in table.groupby(["policy", "epsilon", "controls"])
+        for sentence in (holds(crowds), stopped(crowds))
+        if sentence
+    ]
     return Analysis(tuple(findings), {"Stopped at a believed ε": table})
 
 
-def stopped(crowds: pd.DataFrame) -> str:
-    """How far beliefs of one policy are off, and whether the intervals hold."""
+def holds(crowds: pd.DataFrame) -> str:
+    """On how many crowds one policy is right about its own labels."""
     policy, epsilon, controls = crowds[["policy", "epsilon", "controls"]].iloc[0]
+    parts = []
+    for name, made, believed in (
+        ("closed tasks", "closed_error", "closed_believed"),
+        ("all tasks", "error", "believed"),
+    ):
+        some = crowds.dropna(subset=[made])
+        room = 2.0 * some[f"{made}_se"].fillna(0.0)
+        right = some[made] <= MUCH * some[believed] + MARGIN + room
+        behind = ", ".join(some.loc[~right, "data"].astype(str))
+        parts.append(f"{name} on {right.sum()} of {len(some)}{f' (not {behind})' * bool(behind)}")
+    nothing = ", ".join(crowds.loc[crowds["closed"] == 0.0, "data"].astype(str))
+    return (
+        f"{policy}, ε {epsilon:g}, {controls} hidden tasks: wrong on at most {MUCH:g} times what "
+        f"it believes, .01 and two standard errors of {parts[0]} crowds, of {parts[1]}; it closes "
+        f"nothing on {nothing or 'none'}."
+    )
+
+
+def stopped(crowds: pd.DataFrame) -> str:
+    """How far beliefs of one policy are off, and whether the intervals hold; "" of no controls."""
+    policy, epsilon, controls = crowds[["policy", "epsilon", "controls"]].iloc[0]
+    if crowds["held"].isna().all():
+        return ""
     by_excess = crowds.assign(times=crowds["actual"] / crowds["believed"]).sort_values("times")
     worst, least = by_excess.iloc[-1], crowds.sort_values("held").iloc[0]
     return (
@@ -363,11 +489,24 @@ STUDY = Study(
             most=0.5,
             optional=True,
         ),
-        "controls": Parameter(int, 40, "with ε, gold tasks to measure the error on", least=2),
+        "controls": Parameter(
+            int,
+            40,
+            "with ε, gold tasks to measure the error on, of which the policy hears",
+            least=0,
+        ),
+        "budgets": Parameter(
+            str, ALL, "without ε, labels that may be bought", choices=(ALL, EACH), paired=True
+        ),
     },
     sizes={
         "smoke": Size(
-            ({"policy": list(DRAWN), "orders": [1]}, {"epsilon": [0.05], "orders": [1]}), 1
+            (
+                {"policy": list(DRAWN), "orders": [1]},
+                {"policy": ["fixed", "until-trusted"], "budgets": [EACH], "orders": [2]},
+                {"epsilon": [0.05], "orders": [1], "controls": [0, 40]},
+            ),
+            1,
         ),
         "small": Size(
             (
@@ -398,6 +537,6 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
-    version=2,
+    version=3,
     deadline=1800.0,
 )
