@@ -419,7 +419,7 @@ class AuditPlan(Result):
             f"takes about {first['q50']:,.0f} checks {basis} ({first['q10']:,.0f} to "
             f"{first['q90']:,.0f} in 8 of 10 audits).\n"
             f"With 1.5 times as many errors it takes about {more['q50']:,.0f}: recorded crowds are "
-            f"often surer than they should be. Where {percent(self.error, 6)} are wrong it takes "
+            f"often higher than they should be. Where {percent(self.error, 6)} are wrong it takes "
             f"about {most['q50']:,.0f}.\n"
             f"{self._by_gold()}"
             "The proof holds in any case: confidences only decide how long it takes.\n"

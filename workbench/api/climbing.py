@@ -99,7 +99,7 @@ class Ladder(Result):
             sentences.append(f"planned ahead it takes {ahead['cost']:{form}} {unit}, {proven};")
         looking = [
             f"{row['cost']:{form}} ± {row['se']:.2g} {unit}{where}"
-            for row, where in ((right, ""), (sure, " where no task is closed less sure"))
+            for row, where in ((right, ""), (sure, " where no task is closed in more doubt"))
             if not pd.isna(row["cost"])
         ]
         if looking:

@@ -279,7 +279,7 @@ class KnownTasks:
         Recorded: share of the other gold that tells when to stop.
 
         These tasks are asked about like all tasks, their class unknown to the model; they tell
-        "until-trusted", "until-sure" and "mixed" how sure their model may be when it closes a task.
+        "until-trusted", "until-sure" and "mixed" how far their model may be trusted when it closes a task.
         They do not measure the error.
     hidden_tasks
         Recorded: the same as a number of tasks.
@@ -834,7 +834,7 @@ def collector(
     gold
         Tasks of known class, to judge workers by: columns task, gold.
     hidden
-        Tasks of known class among all others, asked about like them, that tell how sure is sure:
+        Tasks of known class among all others, asked about like them, that tell how far beliefs may be trusted:
         columns task, gold.
     classes
         Names of the classes. [default: those of the gold]

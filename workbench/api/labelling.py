@@ -104,7 +104,7 @@ a model's answers come with a warning."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labels(Result):
-    """One label for each task, and how sure it is.
+    """One label for each task, and the confidence in it.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Labels(Result):
 
     @property
     def confidence(self) -> pd.Series[float]:
-        """How sure the label is, by task: in [0, 1]; NaN where a method has no measure of it."""
+        """Confidence in the label, by task: in [0, 1]; NaN where a method has no measure of it."""
         return self._by_task("confidence")
 
     @property
@@ -176,7 +176,7 @@ class Labels(Result):
         return self.given.back(self.found.answers)
 
     def plot(self) -> Figure:
-        """Draw how sure labels are, how workers agree, and with a truth the reliability."""
+        """Draw confidences, how workers agree, and with a truth the reliability."""
         from workbench.plots import labelling
 
         result = self.found
@@ -591,7 +591,7 @@ def _fit(start: Labels) -> Fit:
 
 
 def _reliability(table: pd.DataFrame) -> str:
-    """The surest labels of a table of reliability: how sure, how often right."""
+    """The labels of most confidence in a table of reliability: it, and how often they are right."""
     if table.empty:
         return "no task with a label to judge"
     top = table.iloc[-1]

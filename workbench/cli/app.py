@@ -31,7 +31,7 @@ COMMANDS = {
     "plan": "Make a plan: who labels which task, and what is proven of it.",
     "hire": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
-    "collect": "Label until sure: whom to ask next, and when to stop.",
+    "collect": "Collect labels: whom to ask next, and when to stop.",
     "audit": "Prove by an expert's checks how many answers are wrong at most.",
     "verify": "Recompute a certificate, with none of the code that wrote it.",
     "learn": "Learn whom to trust while tasks come in, without gold.",

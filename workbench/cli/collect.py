@@ -1,4 +1,4 @@
-"""`workbench collect`: label until sure, in rehearsal or live."""
+"""`workbench collect`: whom to ask next, and when to stop, in rehearsal or live."""
 
 from __future__ import annotations
 

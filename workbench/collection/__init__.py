@@ -1,4 +1,4 @@
-"""Label until sure (floor 3): whom to ask next, about what, and when to stop.
+"""Collecting labels (floor 3): whom to ask next, about what, and when to stop.
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `beliefs` what
 labels say of tasks and workers, `sure` the policy that uses it, `atom_beliefs` what until-trusted
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _POLICIES = {
     "until-trusted": (
         "trusted:UntilTrusted",
-        "until sure by a belief of unequal classes, two coins a worker and unequal tasks",
+        "as until-sure, by a belief of unequal classes, two coins a worker and unequal tasks",
         "beyond the papers: Liu, Peng, Ihler (2012); Whitehill and others (2009)",
     ),
     "until-sure": (
         "sure:UntilSure",
-        "the worker who tells most for her price, until each task is sure",
+        "the worker who tells most for her price, until each task is believed",
         "beyond the papers: Wald (1945); Liu, Peng, Ihler (2012); Gittins (1979)",
     ),
     "mixed": (
@@ -53,7 +53,7 @@ _POLICIES = {
     ),
     "uncertain": (
         "rivals:Uncertain",
-        "the least sure task first by Dawid–Skene fitted anew each round, any worker",
+        "the task in most doubt first by Dawid–Skene fitted anew each round, any worker",
         "Sheng, Provost, Ipeirotis (2008), Section 5",
     ),
     "uncertain-drawn": (
@@ -68,7 +68,7 @@ _POLICIES = {
     ),
     "halving": (
         "rivals:Halving",
-        "rounds of equal price, the surer half of the tasks left out after each",
+        "rounds of equal price, the half of the tasks in less doubt left out after each",
         "after Khetan, Oh (2016), Algorithm 1",
     ),
     "fixed-overlap": (
@@ -88,7 +88,7 @@ _POLICIES = {
     ),
     "dynamic-overlap": (
         "platforms:DynamicOverlap",
-        "two to seven labels a task, until the answer is sure by how often workers agree",
+        "two to seven labels a task, until how often workers agree makes the answer likely",
         "Toloka's dynamic overlap",
     ),
     "algorithm-2": (

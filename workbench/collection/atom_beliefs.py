@@ -50,9 +50,9 @@ GAIN = 2.0
 SWEEPS, SETTLED = 8, 0.01
 """Turns of a refit that goes on, and the change of posteriors below which fits end: what is left
 then is the slow creep of shares that the next fits go on with."""
-HOPELESS = 0.15
-"""Mean square of a task's easiness below which it is left open: it would take seven times the
-labels of an easy one, or more."""
+HOPELESS = 0.055
+"""What a label tells of a task, beside an easy one, below which it is left open: it would take
+eighteen times the labels, or more."""
 LEAST_LABELS = 6
 """Labels from which on a task may be called hopeless."""
 FAR = 1.5
@@ -117,7 +117,7 @@ class AtomBeliefs:
     upright
         Log-odds that right and wrong are not interchanged.
     calibration
-        Of the posterior, where hidden tasks show how sure it may be.
+        Of the posterior, where hidden tasks show how far it may be believed.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -432,7 +432,7 @@ class AtomBeliefs:
         return replace(self.fit, messages=np.concatenate([self.fit.messages, new[kept]]))
 
     def _calibrate(self) -> None:
-        """Be as sure as labels foretell each other, and as hidden tasks say that one may be."""
+        """Believe as far as labels foretell each other, and as hidden tasks allow."""
         self.calibration = Calibration(mean_temperature(self._labels(), self.fit))
         hidden = self.ledger.pool.hidden
         if hidden is None:

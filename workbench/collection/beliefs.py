@@ -150,7 +150,7 @@ class Beliefs:
     doubtful
         Whether right and wrong might be interchanged: nearly as many are worse than chance.
     heat
-        Temperature of the posterior, above 1 where hidden tasks show it to be too sure.
+        Temperature of the posterior, above 1 where hidden tasks show it to believe too much.
     """
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
@@ -336,7 +336,7 @@ class Beliefs:
         return evidence
 
     def _fit_heat(self) -> None:
-        """Make posteriors as sure as hidden tasks say they may be; never surer."""
+        """Let posteriors believe what hidden tasks allow, and never more."""
         hidden = self.ledger.pool.hidden
         if hidden is None:
             return

@@ -1,4 +1,4 @@
-"""Labels collected from people or models by name: ask, tell, stop when sure.
+"""Labels collected from people or models by name: ask, tell, stop when it is enough.
 
     collector = Collector(["t1", "t2"], ["ann", "bob"], classes=["cat", "dog"], epsilon=0.05,
                           path="labels.sqlite")
@@ -124,7 +124,7 @@ class CollectorState(State, frozen=True):
 
 
 class Collector(Saveable[CollectorState]):
-    """Asks whom a policy says, until it is sure or the money is spent.
+    """Asks whom a policy says, until all is closed that can be, or the money is spent.
 
     A frame may be of pandas, polars (lazy too), pyarrow or any library that narwhals knows. In
     place of a Series by task or worker a frame will do, its names in a column `task` or `worker`.
@@ -140,7 +140,7 @@ class Collector(Saveable[CollectorState]):
         by task with columns `label` and `task_type`. None where there are none.
     hidden
         True label of some of the tasks, by task: they are asked about like all others, and tell how
-        sure beliefs may be, so that others are closed when they should. Two or more.
+        far beliefs may be trusted, so that others are closed when they should. Two or more.
     classes
         Names, or a mapping of their prior shares; those of the gold when None.
     types
@@ -172,7 +172,7 @@ class Collector(Saveable[CollectorState]):
         here count, cost nothing and are not asked for again. Their workers need not be named.
     least, most
         Labels of a task, those on record included: it is not closed with fewer, and left open where
-        so many do not make it sure.
+        so many do not close it.
     newcomers
         Workers beside those named who may still come; numbers alone, not tables, are for them.
     policy

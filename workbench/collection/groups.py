@@ -61,7 +61,7 @@ def group_correlations(
         Of each class, shape (K,).
     judged
         Tasks from which the confusion of each group is known, shape (number of groups,): φ is no
-        surer than that, and is drawn to `PRIOR` with the weight of `PRIOR_TASKS`.
+        better known than that, and is drawn to `PRIOR` with the weight of `PRIOR_TASKS`.
     """
     correlations = np.full(int(group.max(initial=-1)) + 1, PRIOR)
     n, K = int(task.max(initial=-1)) + 1, len(share)

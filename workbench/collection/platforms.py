@@ -7,7 +7,7 @@ and does not get within a budget is left open.
 - *k agree*: until k labels name the same class, as projects retire subjects.
 - *Agreement threshold*: until the share of the class named most is high enough, from a least to a
   most number of labels.
-- *Dynamic overlap*: until the answer is sure enough, each label counting by how often its worker
+- *Dynamic overlap*: until the answer is likely enough, each label counting by how often its worker
   has agreed with the majority so far.
 
 Sources: common practice; Willett and others (2013), "Galaxy Zoo 2", and Zooniverse's help, for
@@ -143,7 +143,7 @@ class AgreementThreshold(_ByMajority):
 
 
 class DynamicOverlap(_ByMajority):
-    """From `fewest` to `largest` labels of a task, until the answer is sure enough.
+    """From `fewest` to `largest` labels of a task, until the answer is likely enough.
 
     A worker's skill q is the share of her labels that the majority of their tasks has named so far,
     `AGREED` of `HEARD` labels more; the chance of class k of a task is in proportion to the product
@@ -183,7 +183,7 @@ class DynamicOverlap(_ByMajority):
         return Belief(self.chances(), self.closed() & self.ledger.enough)
 
     def closed(self) -> BoolArray:
-        """Tasks whose answer is sure enough, or that have most labels."""
+        """Tasks whose answer is likely enough, or that have most labels."""
         counts = self.ledger.counts
         sure = (counts >= self.fewest) & (self.chances().max(axis=1) >= self.confidence - 1e-12)
         closed: BoolArray = sure | (counts + self.ledger.waiting >= self.largest)

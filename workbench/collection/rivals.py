@@ -1,7 +1,7 @@
 """Policies that others have proposed, and the most uncertain first.
 
 All rank tasks (`by_task`). Each has its own view of a task that has seen some labels: how large the
-lead is, how much one label could add, whether it belongs to the surer half, how sure Dawid–Skene's
+lead is, how much one label could add, whether it belongs to the half in less doubt, how likely Dawid–Skene's
 model is of it.
 """
 
@@ -106,9 +106,9 @@ def likeliest(named: tuple[int, ...]) -> float:
 
 
 class Halving(ByTask):
-    """As much money in each of some rounds, the surer half of the tasks left out after each.
+    """As much money in each of some rounds, the half of the tasks in less doubt left out after each.
 
-    A round spreads its labels evenly over the tasks that are left; then the surer half of them, by
+    A round spreads its labels evenly over the tasks that are left; then the half of them in less doubt, by
     Dawid–Skene's posterior, is done. With a budget of k labels a task there are log₂ k rounds, so
     that the first gives a task more labels than rounds, and doubtful tasks get most. What is left
     over where those have nobody to ask goes to the others. The paper judges by message passing,
@@ -159,7 +159,7 @@ class Halving(ByTask):
 
 
 class Uncertain(ByTask):
-    """The task first of which Dawid–Skene, fitted anew each round, is least sure.
+    """The task first of which Dawid–Skene, fitted anew each round, is in most doubt.
 
     Tasks without a label come before all others. A task is closed when its believed error is at
     most ε, or all are when the mean is. That is a poor rule to stop by: the model takes workers as
@@ -175,7 +175,7 @@ class Uncertain(ByTask):
         return np.where(self.ledger.counts > 0, sure, -1.0)
 
     def closed(self) -> BoolArray:
-        """Tasks that are sure enough, once all settles."""
+        """Tasks of little enough doubt, once all settles."""
         epsilon, labelled = self.goal.epsilon, self.ledger.counts > 0
         if epsilon is None:
             return super().closed()

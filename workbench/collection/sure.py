@@ -1,4 +1,4 @@
-"""Label until sure: the worker who tells most for her price, until each task is sure.
+"""The policy until-sure: the worker who tells most for her price, until each task is believed.
 
 A task is closed when its posterior error is at most ε; a posterior that is right may be looked at
 after every label (Wald 1945). What remains is whom to ask:
@@ -12,10 +12,10 @@ after every label (Wald 1945). What remains is whom to ask:
 - **A cold start.** A few workers are put to the same few tasks, or to gold tasks where there are
   any. Nothing else is fixed beforehand: as long as workers hardly agree nobody's labels close a
   task, indices stay near each other, and more workers are asked about the same tasks.
-- **Near ones first.** Tasks close to sure are asked about first: there a newcomer is judged by a
+- **Near ones first.** Tasks that are nearly closed are asked about first: there a newcomer is judged by a
   truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and her word,
   little as it counts, may close them. Of a mean, all tasks pass one bar before it falls; where a
-  budget is given, the least sure come first.
+  budget is given, those in most doubt come first.
 - **What is to come.** Where workers arrive one at a time, she who is here is asked if her index
   is not below the dual price of the nats still needed, the abilities of those to come being drawn
   from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
@@ -41,7 +41,7 @@ START = (6, 16)
 """Workers and tasks of the cold start where anybody can be asked at any time."""
 BLOCK = 40
 """Tasks of the cold start where workers come and go: each is asked about them until half of them
-are sure."""
+are believed."""
 DOUBT = 10.0
 """Odds against a worker at which her trial ends: its length is ln(DOUBT)/KL."""
 LONGEST = 60.0
@@ -51,7 +51,7 @@ PROVEN = 0.9
 VISIT = 200
 """Labels asked of a proven worker before anything is judged anew."""
 ROWS = 256
-"""Tasks looked at for one answer of `next`; where the least sure come first, a 20th of all."""
+"""Tasks looked at for one answer of `next`; where those in most doubt come first, a 20th of all."""
 PATIENCE = 0.7
 """Share of the dual price at which a worker who is here is still asked."""
 IN_HAND = 5.0
@@ -123,7 +123,7 @@ class UntilSure(Policy):
         self._judge(np.unique(ask.worker))
 
     def unasked(self, ask: Questions, label: IntArray) -> None:
-        """Move the beliefs; fit them anew where many labels are new, or all seems sure."""
+        """Move the beliefs; fit them anew where many labels are new, or all seems closed."""
         self.told(ask, label)
         if self.is_due() or not self._wanted(self.beliefs.confidence(), None).any():
             self.refit()
@@ -177,7 +177,7 @@ class UntilSure(Policy):
         for name in ("came", "index", "keep", "limit"):
             getattr(self, name)[:] = saved[name]
 
-    # What is sure
+    # What is closed
 
     def _closed(self, top: FloatArray) -> BoolArray:
         error = 1.0 - top

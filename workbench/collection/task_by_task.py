@@ -234,7 +234,7 @@ class TaskByTask(Policy):
     # ---- what is believed ----
 
     def belief(self) -> Belief:
-        """The learner's label of each task that had its turn, and how sure it is of it."""
+        """The learner's label of each task that had its turn, and its confidence in it."""
         pool = self.ledger.pool
         K, done = len(pool.classes), self._class >= 0
         posterior = np.tile(pool.share, (len(pool.tasks), 1))

@@ -1,6 +1,6 @@
-"""Until trusted: as until sure, by a belief that ordinary crowds keep.
+"""The policy until-trusted: as until-sure, by a belief that ordinary crowds keep.
 
-Whom to ask is until sure's; what is believed of tasks and workers is `atom_beliefs`: classes of
+Whom to ask is until-sure's; what is believed of tasks and workers is `atom_beliefs`: classes of
 unequal share, two coins a worker, tasks of unequal easiness where the evidence says so. Tasks that
 more labels would hardly decide are left open, and named. Where hidden tasks show that answers stay
 wrong however many labels are bought, nothing is bought that could not close a task.
@@ -63,7 +63,7 @@ class UntilTrusted(UntilSure):
         self.beyond[:] = saved.get("beyond", False)
 
     def is_due(self) -> bool:
-        """As until sure; and before the collection ends, the fit is chosen anew."""
+        """As until-sure; and before the collection ends, the fit is chosen anew."""
         return super().is_due() or self._may_end()
 
     def refit(self) -> None:
@@ -134,7 +134,7 @@ class UntilTrusted(UntilSure):
         return not self._wanted(beliefs.confidence(), None).any()
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
-        """The block to a worker who seems very good, else as until sure."""
+        """The block to a worker who seems very good, else as until-sure."""
         if isinstance(self.beliefs, AtomBeliefs):
             ledger = self.ledger
             suspects = self.beliefs.suspects()

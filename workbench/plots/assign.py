@@ -49,7 +49,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
                 continue
             right.plot(place, worst[column], color=colour, ls=dash, marker=".", label=label)
         right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=f"requested ε = {epsilon:g}")
-        right.set_xlabel(f"the {len(worst)} tasks, least sure first")
+        right.set_xlabel(f"the {len(worst)} tasks, those in most doubt first")
         right.set_ylabel("probability of a wrong label")
         key_above(right)
         for axes in (left, right):

@@ -1,4 +1,4 @@
-"""How sure labels are, and how often each worker agrees with them (of `workbench.aggregation`)."""
+"""Confidence in labels, and how often each worker agrees with them (of `workbench.aggregation`)."""
 
 from __future__ import annotations
 

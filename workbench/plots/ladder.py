@@ -13,7 +13,7 @@ SAID = {
     "hoeffding": "planned by Hoeffding's bound\n(the paper's program)",
     "bhattacharyya": "planned by Bhattacharyya's bound",
     "exact error": "planned by the exact error",
-    "sequential, posterior": "each label looked at,\nno task closed less sure",
+    "sequential, posterior": "each label looked at,\nno task closed above ε",
     "sequential, error": "each label looked at,\nstopping by lot",
     "skills unknown": "skills unknown:\nno policy pays less",
     "information limit": "information limit:\nno policy pays less",

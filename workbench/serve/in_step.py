@@ -357,7 +357,7 @@ class InStep:
         """Say which tasks are to be in the queue, and how many annotators more each wants.
 
         They are the first in the policy's order, until each annotator has enough to do: what the
-        policy would ask next, then whatever else is open, the least sure first.
+        policy would ask next, then whatever else is open, those in most doubt first.
         """
         still = self._open()
         more = Counter(
@@ -386,7 +386,7 @@ class InStep:
         return wanted
 
     def _open(self) -> dict[str, None]:
-        """Tasks that are not closed, the least sure first."""
+        """Tasks that are not closed, those in most doubt first."""
         belief, ledger = self.collector.belief(), self.collector.ledger
         order = np.argsort(-belief.error, kind="stable")
         names = list(self.collector.tasks)

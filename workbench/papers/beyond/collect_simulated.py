@@ -1,4 +1,4 @@
-"""Label until sure on simulated crowds: labels paid and errors made, believed and measured.
+"""Policies that stop by themselves on simulated crowds: labels paid and errors made, believed and measured.
 
 A thousand tasks, anybody may be asked at any time, and nobody's skill is known. Beside each
 collection stands the information limit at the error that it was *measured* to make: the least
@@ -10,7 +10,7 @@ others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many wor
 `ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one;
 `drift`, `half .8` where half of the workers guess after a quarter of their capacity; `two types`,
 `half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4]; and those of
-`ordinary_crowds`, without gold. Variants of until sure: forgetting, workers who come once, one
+`ordinary_crowds`, without gold. Variants of until-sure: forgetting, workers who come once, one
 after another, and the mean error as the goal.
 
 Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.

@@ -1,7 +1,7 @@
 """When an exam pays: labels bought with and without G gold tasks for each worker first.
 
 Workers are drawn independently: a share is of skill `good`, the others guess; each can give M
-labels. *Until sure* knows nothing of this prior. With an exam of G, everybody whom it would ask
+labels. *Until-sure* knows nothing of this prior. With an exam of G, everybody whom it would ask
 labels G gold tasks before anything else, which cost as much and are of her M labels. Beside what is
 paid stands the bound on every policy that knows the prior (`workbench.solving.ignorance`), at the
 error that was measured over all trials of a cell, gold tasks at hand.
@@ -43,7 +43,7 @@ CHANCE = 2.0
 
 
 class Examined(UntilSure):
-    """Until sure, everybody's first questions being all gold tasks."""
+    """Until-sure, everybody's first questions being all gold tasks."""
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """The exam of the first of those who would be asked and have not taken it, if any."""
