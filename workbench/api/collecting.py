@@ -279,8 +279,8 @@ class KnownTasks:
         Recorded: share of the other gold that tells when to stop.
 
         These tasks are asked about like all tasks, their class unknown to the model; they tell
-        "until-trusted", "until-sure" and "mixed" how far their model may be trusted when it closes a task.
-        They do not measure the error.
+        "until-trusted", "until-sure" and "mixed" how far their model may be trusted when it closes
+        a task. They do not measure the error.
     hidden_tasks
         Recorded: the same as a number of tasks.
     gold_tasks
@@ -834,8 +834,8 @@ def collector(
     gold
         Tasks of known class, to judge workers by: columns task, gold.
     hidden
-        Tasks of known class among all others, asked about like them, that tell how far beliefs may be trusted:
-        columns task, gold.
+        Tasks of known class among all others, asked about like them, that tell how far beliefs may
+        be trusted: columns task, gold.
     classes
         Names of the classes. [default: those of the gold]
     skills

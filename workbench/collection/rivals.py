@@ -1,8 +1,8 @@
 """Policies that others have proposed, and the most uncertain first.
 
 All rank tasks (`by_task`). Each has its own view of a task that has seen some labels: how large the
-lead is, how much one label could add, whether it belongs to the half in less doubt, how likely Dawid–Skene's
-model is of it.
+lead is, how much one label could add, whether it belongs to the half in less doubt, how far
+Dawid–Skene's model believes it.
 """
 
 from __future__ import annotations
@@ -106,10 +106,10 @@ def likeliest(named: tuple[int, ...]) -> float:
 
 
 class Halving(ByTask):
-    """As much money in each of some rounds, the half of the tasks in less doubt left out after each.
+    """As much money in each of some rounds, the half in less doubt left out after each.
 
-    A round spreads its labels evenly over the tasks that are left; then the half of them in less doubt, by
-    Dawid–Skene's posterior, is done. With a budget of k labels a task there are log₂ k rounds, so
+    A round spreads its labels evenly over the tasks that are left; then the half of them in less
+    doubt, by Dawid–Skene's posterior, is done. With a budget of k labels a task there are log₂ k rounds, so
     that the first gives a task more labels than rounds, and doubtful tasks get most. What is left
     over where those have nobody to ask goes to the others. The paper judges by message passing,
     which is for two classes, and goes through a round's thresholds one after another.

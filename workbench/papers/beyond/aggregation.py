@@ -1,4 +1,4 @@
-"""Ways to turn votes into labels, on every recorded crowd: how often right, how confident, how fast.
+"""Ways to turn votes into labels, on every recorded crowd: right how often, with what confidence.
 
 A crowd's labels are given to each method, all of them or those of some tasks drawn at random, since
 a batch of one's own is smaller than published crowds. A label that a worker gave a task twice

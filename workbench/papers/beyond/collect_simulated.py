@@ -1,4 +1,4 @@
-"""Policies that stop by themselves on simulated crowds: labels paid and errors made, believed and measured.
+"""Policies that stop by themselves, on simulated crowds: labels paid, errors made and believed.
 
 A thousand tasks, anybody may be asked at any time, and nobody's skill is known. Beside each
 collection stands the information limit at the error that it was *measured* to make: the least
