@@ -72,7 +72,7 @@ ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages"
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class TaskView:
     """What is asked of the beliefs at every step, by task.
 
     Attributes
@@ -87,12 +87,12 @@ class Outlook:
     top: FloatArray
     square: FloatArray
 
-    def moved(self, rows: IntArray, now: Outlook) -> Outlook:
+    def moved(self, rows: IntArray, now: TaskView) -> TaskView:
         """With some tasks as they are now; what was handed out stays as it was."""
         parts = {each.name: getattr(self, each.name).copy() for each in fields(self)}
         for name, whole in parts.items():
             whole[rows] = getattr(now, name)
-        return Outlook(**parts)
+        return TaskView(**parts)
 
 
 class AtomBeliefs:
@@ -133,7 +133,7 @@ class AtomBeliefs:
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
-        self._outlook: Outlook | None = None
+        self._outlook: TaskView | None = None
         self.block: IntArray = np.arange(len(pool.tasks))
 
     @property
@@ -164,19 +164,19 @@ class AtomBeliefs:
         """Posterior of the likeliest class of each task, shape (n,)."""
         return self._all().top
 
-    def _all(self) -> Outlook:
+    def _all(self) -> TaskView:
         if self._outlook is None:
             self._outlook = self._look(self.fit.joint)
         return self._outlook
 
-    def _look(self, joint: FloatArray) -> Outlook:
-        """Outlook on tasks of such log-chances of class and easiness, shape (·, K, S)."""
+    def _look(self, joint: FloatArray) -> TaskView:
+        """View of tasks of such log-chances of class and easiness, shape (·, K, S)."""
         plain, levels = over_easiness(joint), self.fit.levels
         if self.calibration != Calibration(1.0):
             plain = self.calibration.apply(plain)
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=1)
         square = (chance @ levels**2) / chance.sum(axis=1)
-        return Outlook(plain, plain.max(axis=1), square)
+        return TaskView(plain, plain.max(axis=1), square)
 
     def worth(self) -> FloatArray:
         """What a label tells of each task, beside one that all workers find easy; shape (n,).
