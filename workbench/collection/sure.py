@@ -13,9 +13,9 @@ after every label (Wald 1945). What remains is whom to ask:
   any. Nothing else is fixed beforehand: as long as workers hardly agree nobody's labels close a
   task, indices stay near each other, and more workers are asked about the same tasks.
 - **Near ones first.** Tasks that are nearly closed are asked about first: there a newcomer is
-  judged by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many
-  labels), and her word, little as it counts, may close them. Of a mean, all tasks pass one bar before it falls; where a
-  budget is given, those in most doubt come first.
+  judged by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and
+  her word, little as it counts, may close them. Of a mean, all tasks pass one bar before it falls;
+  where a budget is given, those in most doubt come first.
 - **What is to come.** Where workers arrive one at a time, she who is here is asked if her index
   is not below the dual price of the nats still needed, the abilities of those to come being drawn
   from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
