@@ -24,8 +24,8 @@ import pytest
 from crowd_models import AssignmentProblem
 from crowd_models.files import write_problem
 from tests.solving.rational import rational_optimum
+from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
-from workbench.papers.beyond.check_bound import bound_of
 from workbench.papers.beyond.instances import every_sequence, ladder
 from workbench.papers.beyond.minimax_program import minimax
 from workbench.solving import PatternProof, certify, solve
@@ -343,7 +343,17 @@ def test_a_number_of_the_index_that_is_none(instances, best):
         assert said.startswith(f"{CENTS}: WRONG: ")
 
 
-# ---- check_bound ----
+# ---- check_policies.py, online ----
+
+ONLINE = policy_checker()["online_bound"]
+
+
+def bound_of(certificate):
+    """What a certificate proves; ValueError where it cannot be read."""
+    if not isinstance(certificate, dict) or set(certificate) != {"problem", "sequences"}:
+        raise ValueError("a certificate has a problem and sequences")
+    return ONLINE(certificate["problem"], certificate["sequences"])
+
 
 FAMILIES = (
     ladder(4, (1, 2), tasks=2, capacity=1, repair_price=2.0),
@@ -358,13 +368,13 @@ def certificates():
     return [json.loads(json.dumps(minimax(problem).certificate)) for problem in FAMILIES]
 
 
-def served(certificate, state, kind):
+def served(game, state, kind):
     """Labels and what is lacking after, for every choice of a worker's tasks."""
-    kinds = [t for t, many in enumerate(certificate["tasks"]) for _ in range(many)]
+    kinds = [t for t, many in enumerate(game["tasks"]) for _ in range(many)]
     for chosen in itertools.product([0, 1], repeat=len(state)):
-        if sum(chosen) <= certificate["capacity"][kind]:
+        if sum(chosen) <= game["capacity"][kind]:
             after = tuple(
-                max(0, lack - certificate["quality"][t][kind]) if taken else lack
+                max(0, lack - game["quality"][t][kind]) if taken else lack
                 for t, lack, taken in zip(kinds, state, chosen, strict=True)
             )
             yield sum(chosen), after
@@ -372,23 +382,24 @@ def served(certificate, state, kind):
 
 def true_ratio(certificate):
     """E[ALG] of the best algorithm that sees worker by worker, over E[OPT]: plainly."""
-    price = [Fraction(value) for value in certificate["price"]]
+    game = certificate["problem"]
+    price = [Fraction(value) for value in game["price"]]
     start = tuple(
         need
-        for need, many in zip(certificate["requirement"], certificate["tasks"], strict=True)
+        for need, many in zip(game["requirement"], game["tasks"], strict=True)
         for _ in range(many)
     )
 
     def repaired(state):
-        labels = sum(-(-lack // certificate["repair_quality"]) for lack in state)
-        return labels * Fraction(certificate["repair_price"])
+        labels = sum(-(-lack // game["repair_quality"]) for lack in state)
+        return labels * Fraction(game["repair_price"])
 
     def offline(types):
         costs = {start: Fraction(0)}
         for kind in types:
             after = {}
             for state, cost in costs.items():
-                for labels, left in served(certificate, state, kind):
+                for labels, left in served(game, state, kind):
                     spent = cost + labels * price[kind]
                     after[left] = min(after.get(left, spent), spent)
             costs = after
@@ -404,7 +415,7 @@ def true_ratio(certificate):
             weight = sum(w for types, w in here if types[: len(on)] == on)
             cost += min(
                 weight * labels * price[kind] + online(on, left)
-                for labels, left in set(served(certificate, state, kind))
+                for labels, left in set(served(game, state, kind))
             )
         return cost
 
@@ -442,13 +453,15 @@ def test_true_certificates_prove_what_is_true():
 def test_a_task_twice_by_a_negative_index_proves_nothing():
     """A worker who takes one of two tasks takes it once more from behind, and covers it alone."""
     certificate = {
-        "requirement": [2],
-        "tasks": [1],
-        "quality": [[1]],
-        "capacity": [2],
-        "price": ["1"],
-        "repair_price": "10",
-        "repair_quality": 1,
+        "problem": {
+            "requirement": [2],
+            "tasks": [1],
+            "quality": [[1]],
+            "capacity": [2],
+            "price": [1],
+            "repair_price": 10,
+            "repair_quality": 1,
+        },
         "sequences": [{"types": [0], "weight": 1, "plan": [[0, -1]]}],
     }
     with pytest.raises(ValueError, match="plan, a task"):
@@ -478,8 +491,13 @@ def test_a_task_twice_by_a_negative_index_proves_nothing():
     ],
 )
 def test_what_no_certificate_says(field, value):
+    told = certificates()[0]
+    if field == "sequences":
+        spoilt = {**told, field: value}
+    else:
+        spoilt = {**told, "problem": {**told["problem"], field: value}}
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
-        bound_of({**certificates()[0], field: value})
+        bound_of(spoilt)
 
 
 # ---- certify ----
@@ -634,7 +652,7 @@ MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "1000"))
 
 CHECKERS = {
     "check.py": false_verdicts,
-    "check_bound": lambda _, *args: false_bounds(*args),
+    "online": lambda _, *args: false_bounds(*args),
     "certify": lambda _, *args: false_certificates(*args),
 }
 

@@ -2,7 +2,8 @@
 
 Or what a proof claims of a problem of one's own, as `workbench solve --proof` writes it: python
 check.py PROBLEM.json PROOF.json. Such a file has one form only: keys in order, no blanks, numbers
-whole or fractions "a/b" in lowest terms, no prices beside a tree of them (`tree_bound`).
+whole or fractions "a/b" in lowest terms, no prices beside a tree of them (`tree_bound`). Or a proof
+of policies, which states its problem itself (`check_policies.py`): python check.py PROOF.json.
 
 All is exact, no other code trusted. A task is done by `least` to `most` workers who gather its
 requirement but for one part in 10⁹ (a logarithm is rounded). A solution lists the workers of each
@@ -902,6 +903,8 @@ def rows_of(text):
 def main(names):
     """Print a line an instance; 1 if any is wrong."""
     sys.stdout.reconfigure(errors="backslashreplace")
+    if len(names) == 1 and names[0].endswith(".json"):
+        return runpy.run_path(str(HERE / "check_policies.py"))["main"](names)
     if len(names) == 2 and all(name.endswith(".json") for name in names):
         try:
             content, text = (Path(name).read_bytes() for name in names)

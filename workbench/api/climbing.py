@@ -44,7 +44,8 @@ NOTES = (
     "posterior error is at most ε; error: each is wrong at most ε of the time, and a policy may "
     "stop by lot; measured, mean of {trials} simulations, capacities always held; at least: of "
     "every policy that keeps the promise.",
-    "information limit: no policy at all pays less in expectation, adaptive or not.",
+    "information limit: no policy at all pays less in expectation, adaptive or not; it and the "
+    "sequential bounds are computed in floating point.",
     "proven of the model: two equally likely classes, labels independent, skills as given. Of a "
     "real crowd, measure.",
 )

@@ -67,6 +67,8 @@ class SequentialPlan(Result):
     simulated
         Of trials with capacities always held: `cost, cost_se, error, error_se, closed, trials`;
         None where there is no plan.
+    optimum
+        Its policies and prices, by class of equal workers; not in `to_dict`.
     """
 
     prices: pd.DataFrame
@@ -82,6 +84,20 @@ class SequentialPlan(Result):
     without_history: tuple[Any, ...]
     seconds: float
     versions: dict[str, str]
+    optimum: SequentialOptimum
+
+    def proof(self) -> bytes | None:
+        """Prove in fractions, for `workbench verify`, what no policy costs less than.
+
+        Returns
+        -------
+        bytes or None
+            A file of kind `sequential`, which states prices and what a task is charged at least; a
+            little below `lower_bound`. None where a label that tells something costs nothing.
+        """
+        from workbench.solving.sequential_proof import sequential_proof
+
+        return sequential_proof(self.optimum)
 
     @property
     def message(self) -> str | None:
@@ -129,8 +145,9 @@ class SequentialPlan(Result):
         dear = self.prices["time"].max()
         rows = {
             "cost": f"{self.cost:.10g}",
-            "proven bound": f"{self.lower_bound:.10g} (gap "
-            f"{percent(1 - self.lower_bound / max(self.cost, 1e-300), 3)})",
+            "bound": f"{self.lower_bound:.10g} (gap "
+            f"{percent(1 - self.lower_bound / max(self.cost, 1e-300), 3)}), computed in floating "
+            "point; in fractions by --proof, or proof()",
             "time": f"charged up to {dear:.4g} a label beside its price",
             "error": ", ".join(f"{kind} {mu:.4g}" for kind, mu in self.error_prices.items())
             + " charged for one",
@@ -143,8 +160,10 @@ class SequentialPlan(Result):
         return f"{facts(rows.items())}\n\n{self.brief()}\n\n{how}"
 
     def _payload(self) -> dict[str, Any]:
+        told = {**super()._payload()}
+        del told["optimum"]
         return {
-            **super()._payload(),
+            **told,
             "prices": self.prices.to_dict("records"),
             "rules": self.rules.to_dict("records"),
             "error_prices": self.error_prices.to_dict(),
@@ -233,6 +252,7 @@ def label_plan(
         tuple(workers.all_back(table.index[silent])),
         optimum.seconds,
         versions(),
+        optimum,
     )
 
 

@@ -91,9 +91,13 @@ def deliver(
     out: Path | None = None,
     plot: Path | None = None,
     there: bool = True,
+    beside: Mapping[Path, bytes] | None = None,
 ) -> None:
-    """Write a result's table and picture to the files asked for, if there is one; print it."""
-    files: dict[Path, str | bytes] = {}
+    """Write a result's table and picture to the files asked for, if there is one; print it.
+
+    Files `beside` these are written as they are.
+    """
+    files: dict[Path, str | bytes] = dict(beside or {})
     if out is not None and there:
         files[out] = as_csv(result.to_frame(), out)
     if plot is not None and there:

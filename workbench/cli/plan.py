@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_files
+
+if TYPE_CHECKING:
+    from workbench.api.label_plan import SequentialPlan
 
 
 @options.command(
@@ -42,6 +45,11 @@ from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_f
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
 @options.path("--plot", "Picture of who gives how many labels, and the errors, a .png.", ".png")
 @options.path(
+    "--proof",
+    "With --sequential: what no policy costs less than, for workbench verify, a .json.",
+    ".json",
+)
+@options.path(
     "--vote", "As --out, with the labels on record that count too, for aggregate --plan.", ".csv"
 )
 @options.choice(
@@ -53,6 +61,7 @@ def command(
     capacity: str,
     out: Path | None,
     plot: Path | None,
+    proof: Path | None,
     vote: Path | None,
     to: str | None,
     as_json: bool,
@@ -74,6 +83,8 @@ def command(
     if out is not None and (out.suffix.lower() == ".json") != (to is not None):
         raise InputError(f"--out {out}: give a .csv, or with --to a .json")
     if arguments["sequential"] is None:
+        if proof is not None:
+            raise InputError("--proof goes with --sequential; of a plan made ahead, with solve")
         arguments["sequential"] = False
     elif vote is not None or to is not None or plot is not None:
         raise InputError(
@@ -83,7 +94,8 @@ def command(
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
     if not isinstance(plan, Plan):
-        deliver(plan, as_json, out=out, there=plan.message is None)
+        beside = {} if proof is None else {proof: _proof(plan)}
+        deliver(plan, as_json, out=out, there=plan.message is None, beside=beside)
         return 0 if plan.message is None else 1
     if vote is not None and plan.message is None:
         write_files({vote: as_csv(plan.vote, vote)})
@@ -95,3 +107,10 @@ def command(
         write_files({out: plan.assignments(to), **pictures})
         tell(plan, as_json, f"written: {out}")
     return 0 if plan.message is None else 1
+
+
+def _proof(plan: SequentialPlan) -> bytes:
+    content = plan.proof()
+    if content is None:
+        raise InputError("--proof: a label that tells something costs nothing: give it a price")
+    return content

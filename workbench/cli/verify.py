@@ -8,13 +8,15 @@ from pathlib import Path
 
 import click
 
-from workbench.base.checker import plan_checker
+from workbench.base.checker import plan_checker, policy_checker
 from workbench.cli import options
 from workbench.cli.output import emit
 from workbench.cli.streams import show
 
 PLAN = "assignment"
 """Kind of a proof of a plan, which takes the problem's file as well."""
+POLICIES = ("online", "posted-price", "sequential")
+"""Kinds of proofs of policies, which state their problems themselves."""
 CHECKERS = {"audit": "workbench.auditing.check_audit"}
 """Module of each kind, with `line_of(content)`: it imports nothing else of the workbench."""
 
@@ -27,7 +29,7 @@ CHECKERS = {"audit": "workbench.auditing.check_audit"}
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("proof", type=click.Path(path_type=Path), required=False)
 def command(file: Path, proof: Path | None, as_json: bool) -> int:
-    """Recompute a certificate, or the proof of a problem, by Python alone.
+    """Recompute a certificate, or a proof of a problem or of policies, by Python alone.
 
     None of the code that wrote it is used. Prints `holds: …`, or `WRONG: …` with exit code 1.
     """
@@ -43,9 +45,11 @@ def command(file: Path, proof: Path | None, as_json: bool) -> int:
         kind = _kind(content)
         if kind in CHECKERS:
             holds, line = importlib.import_module(CHECKERS[kind]).line_of(content)
+        elif kind in POLICIES:
+            holds, line = policy_checker()["line_of"](content)
         else:
             beside = "; of a plan give PROBLEM and PROOF" if kind == PLAN else ""
-            kinds = ", ".join((*CHECKERS, PLAN))
+            kinds = ", ".join((*CHECKERS, *POLICIES, PLAN))
             holds, line = False, f"WRONG: is no certificate of a known kind ({kinds}){beside}"
     return _ended(holds, line, as_json)
 

@@ -12,14 +12,20 @@ import pytest
 
 from crowd_models.online import RandomOrder, SequenceMix
 from tests.release import before_a_release
+from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
-from workbench.papers.beyond.check_bound import bound_of
 from workbench.papers.beyond.dynamic_program import online_optimum
 from workbench.papers.beyond.instances import FAMILIES, every_sequence, ladder
 from workbench.papers.beyond.minimax_program import PrefixTree, minimax
 
+CHECKER = policy_checker()
+
 LIMITED = ladder(4, (1, 2), tasks=2, capacity=1, repair_price=2.0)
 """Workers take one of two tasks."""
+
+
+def bound_of(certificate):
+    return CHECKER["online_bound"](certificate["problem"], certificate["sequences"])
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +113,17 @@ class TestCertificate:
             change(spoilt)
             with pytest.raises(ValueError, match=said):
                 bound_of(spoilt)
+
+    def test_the_file_holds_and_claims_no_more(self, limited):
+        content = limited.proof()
+        holds, line = CHECKER["line_of"](content)
+        assert (holds, line) == (
+            True,
+            f"holds: no online algorithm has a ratio below {limited.bound}",
+        )
+        more = f'"ratio":"{limited.bound + Fraction(1, 1000)}"'.encode()
+        spoilt = content.replace(f'"ratio":"{limited.bound}"'.encode(), more)
+        assert CHECKER["line_of"](spoilt)[1].startswith("WRONG: the weights prove")
 
     def test_a_worse_plan_proves_less_and_other_weights_too(self, limited):
         idle = copy.deepcopy(limited.certificate)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 from workbench.assignment.robust import STEPS, posted_price
+from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
 from workbench.papers.beyond.dynamic_program import offline_plans
 from workbench.papers.beyond.instances import FAMILIES, every_sequence, ladder
-from workbench.papers.beyond.posted_prices import Posted, posted_costs, proven, worst_case
+from workbench.papers.beyond.posted_prices import (
+    Posted,
+    WorstCase,
+    falling_proof,
+    posted_costs,
+    proof_file,
+    worst_case,
+)
+
+CHECK = policy_checker()["line_of"]
 
 
 def geometric(theta: float, k: int) -> list[float]:
@@ -43,10 +54,25 @@ FALLING = Posted(geometric(5, 6), 5.0, [3.1, 2.2, 1.4, 1.0], [0.2, 0.3, 0.3, 0.2
 @pytest.mark.parametrize("posted", [FALLING, Posted(geometric(12, 7), 12.0, [3.5])])
 def test_the_dual_proves_the_ratio_and_nothing_less(posted):
     ratio, proof = worst_case(posted)
-    assert proven(posted, ratio * (1 + 1e-9), proof)
-    assert not proven(posted, ratio * (1 - 1e-6), proof)
-    assert not proven(posted, ratio * (1 + 1e-9), [p * 1.01 for p in proof])
-    assert not proven(posted, ratio * (1 + 1e-9), [p * 0.7 for p in proof])
+
+    def holds(ratio, proof):
+        return CHECK(proof_file(posted, WorstCase(ratio, tuple(proof))))[0]
+
+    assert holds(ratio, proof)
+    assert not holds(ratio * (1 - 1e-6), proof)
+    assert not holds(ratio, [p * 1.01 for p in proof])
+    assert not holds(ratio, [p * 0.7 for p in proof])
+
+
+@pytest.mark.parametrize("theta", [1, 12])
+def test_the_falling_price_proves_its_ratio_whatever_they_ask(theta):
+    content, ratio = falling_proof(theta), posted_price(theta).ratio
+    holds, line = CHECK(content)
+    assert holds, line
+    told = json.loads(content)
+    told["claim"]["ratio"] = f"{math.floor(ratio * 0.995 * 1000) * 2 + 1}/2000"
+    text = json.dumps(told, sort_keys=True, separators=(",", ":")) + "\n"
+    assert CHECK(text.encode())[1].startswith("WRONG: a run that ends at step")
 
 
 def test_no_fluid_run_is_worse_and_some_come_near():

@@ -8,7 +8,7 @@ is a best response to a mixture on the tree of prefixes, with w_I = D_I/OPT_I,
 
 and the master program mixes algorithms against the sequence that is worst for the mixture. Its dual
 is the next D. With whole weights B(root)/Σ w OPT is an exact bound that rests on no solver:
-`check_bound` recomputes it.
+`models/problems/check_policies.py` recomputes it from a file of kind `online`.
 
 Source: Yao (1977), Probabilistic computations: toward a unified measure of complexity, FOCS.
 """
@@ -24,8 +24,8 @@ import numpy as np
 
 from crowd_models.online import OnlineProblem, SequenceMix
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
-from workbench.papers.beyond.check_bound import bound_of
 from workbench.papers.beyond.dynamic_program import (
     Layer,
     StateSpace,
@@ -35,6 +35,7 @@ from workbench.papers.beyond.dynamic_program import (
 )
 from workbench.solving.highs import optimum
 from workbench.solving.linear_model import LinearModel
+from workbench.solving.proof_file import FORMAT, rational, written
 
 LARGE = 200
 """From so many sequences on, mixtures are asked for near the best one so far."""
@@ -137,7 +138,7 @@ class Minimax:
     rounds
         How many algorithms were tried.
     certificate
-        All that `check_bound` needs, as JSON would hold it.
+        All that the proof needs, `problem` and `sequences`, as JSON would hold it.
     """
 
     bound: Fraction
@@ -149,6 +150,11 @@ class Minimax:
     ratios: FloatArray
     rounds: int
     certificate: Mapping[str, Any]
+
+    def proof(self) -> bytes:
+        """Write the bound and what it rests on as a file for `workbench verify`."""
+        claim = {"ratio": rational(self.bound)}
+        return written({"kind": "online", "format": FORMAT, "claim": claim, **self.certificate})
 
 
 def minimax(problem: OnlineProblem, *, tolerance: float = 1e-7, rounds: int = 1000) -> Minimax:
@@ -191,7 +197,7 @@ def minimax(problem: OnlineProblem, *, tolerance: float = 1e-7, rounds: int = 10
     weights = whole_weights(best / optima)
     certificate = certificate_of(problem, weights, plans)
     return Minimax(
-        bound_of(certificate),
+        policy_checker()["online_bound"](certificate["problem"], certificate["sequences"]),
         value,
         ratio,
         weights,
@@ -241,18 +247,24 @@ def whole_weights(weights: FloatArray) -> tuple[int, ...]:
 def certificate_of(
     problem: OnlineProblem, weights: Sequence[int], plans: Mapping[tuple[int, ...], Any]
 ) -> dict[str, Any]:
-    """What `check_bound` needs: the problem, and the sequences of weight with their plans."""
+    """State the problem, and the sequences of weight with their plans."""
     assert isinstance(problem.arrivals, SequenceMix)
     return {
-        "requirement": list(problem.requirement),
-        "tasks": list(problem.tasks),
-        "quality": [list(row) for row in problem.quality],
-        "capacity": list(problem.capacity),
-        "price": [str(Fraction(price)) for price in problem.price],
-        "repair_price": str(Fraction(problem.repair_price)),
-        "repair_quality": problem.repair_quality,
+        "problem": {
+            "requirement": list(problem.requirement),
+            "tasks": list(problem.tasks),
+            "quality": [list(row) for row in problem.quality],
+            "capacity": list(problem.capacity),
+            "price": [rational(Fraction(price)) for price in problem.price],
+            "repair_price": rational(Fraction(problem.repair_price)),
+            "repair_quality": problem.repair_quality,
+        },
         "sequences": [
-            {"types": list(sequence), "weight": weight, "plan": plans[tuple(sorted(sequence))][1]}
+            {
+                "types": list(sequence),
+                "weight": weight,
+                "plan": [list(tasks) for tasks in plans[tuple(sorted(sequence))][1]],
+            }
             for sequence, weight in zip(problem.arrivals.sequences, weights, strict=True)
             if weight
         ],

@@ -7,25 +7,31 @@ The program is the adversary: what is bought at each step and rung of price, wha
 the optimum buys, for one end of the run at a time (no cover beyond a step, or all of it).
 
 The solver need not be trusted: a price p for each end, from the dual, shows in exact fractions that
-cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (`proven`; the lemma of docs/robust-policy.md, where
-the closed forms are proven too).
+cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (docs/robust-policy.md has the lemma, and proves the
+closed forms too). `proof_file` writes that for `workbench verify`, kind `posted-price`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from crowd_models.online import OnlineProblem, SequenceMix
+from workbench.assignment.robust import STEPS, posted_price
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.solving.highs import optimum
 from workbench.solving.linear_model import LinearModel
+from workbench.solving.proof_file import FORMAT, rational, written
+
+SAFE = 1e-9
+"""Ratios, and the falling price, are rounded up to multiples of it."""
 
 
 class Posted(NamedTuple):
@@ -131,23 +137,50 @@ def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
     return ratio, float(min(p, repair, *a[a > stands]))
 
 
-def proven(posted: Posted, ratio: float | Fraction, proof: Sequence[float]) -> bool:
-    """Whether these prices show, in exact fractions, that no run costs more than ratio × OPT."""
-    u, rho, prices = Fraction(posted.repair), Fraction(ratio), list(proof)
-    for e, stands in posted.ends():
-        p = Fraction(prices.pop(0))
-        if p > u or any(p > a > stands for a in posted.rungs):
-            return False  # what was turned away would count
-        worst, rest = Fraction(0), Fraction(1)
-        for i, (price, share) in enumerate(zip(posted.price, posted.share, strict=True)):
-            asks = [Fraction(a) for a in posted.rungs if a <= price]
-            if i <= e and asks:
-                dear = max(a + (rho * max(p - a, Fraction(0)) if a <= stands else 0) for a in asks)
-                worst += Fraction(share) * (dear if i < e else max(dear - u, Fraction(0)))
-            rest -= Fraction(share) * (i < e)
-        if worst + rest * u > rho * p:
-            return False
-    return True
+def proof_file(posted: Posted, worst: WorstCase) -> bytes:
+    """Write for `workbench verify` that no run costs more than the ratio, rounded up, × OPT."""
+    told = {"asks": posted.rungs, "any": False, "repair": posted.repair, "price": posted.price}
+    return _written({**told, "share": posted.share}, worst.ratio * (1 + SAFE), worst.proof)
+
+
+def falling_proof(theta: float) -> bytes:
+    """Write that Φ of `posted_price` costs at most α(θ) × OPT, whatever workers ask from L = 1 on.
+
+    Where it ends, the price that stands proves it (Theorem 1 of docs/robust-policy.md).
+    """
+    ratio, phi = posted_price(theta)
+    price = np.ceil(phi[:STEPS] / SAFE) * SAFE
+    told = {"asks": [1.0], "any": True, "repair": theta, "price": price.round(9).tolist()}
+    ends = [*told["price"], 1.0]
+    return _written({**told, "share": [1 / STEPS] * STEPS}, ratio * (1 + 1e-6), ends)
+
+
+def _written(told: dict[str, Any], ratio: float, proof: Sequence[float]) -> bytes:
+    def plain(values: Sequence[float]) -> list[int | str]:
+        return [rational(_decimal(value)) for value in values]
+
+    share = [_decimal(value) for value in told["share"]]
+    share[-1] += 1 - sum(share)
+    return written(
+        {
+            "kind": "posted-price",
+            "format": FORMAT,
+            "problem": {
+                "asks": plain(sorted(told["asks"])),
+                "any": told["any"],
+                "repair": rational(_decimal(told["repair"])),
+                "price": plain(told["price"]),
+                "share": [rational(value) for value in share],
+            },
+            "claim": {"ratio": rational(Fraction(math.ceil(ratio / SAFE), round(1 / SAFE)))},
+            "prices": plain(proof),
+        }
+    )
+
+
+def _decimal(value: float) -> Fraction:
+    """The shortest decimal that is this float."""
+    return Fraction(repr(float(value)))
 
 
 def posted_costs(problem: OnlineProblem, price: float) -> FloatArray:

@@ -1,0 +1,534 @@
+"""Recompute what a proof says of policies: python check_policies.py FILE ...
+
+Bare Python, exact throughout, no other code trusted; `check.py FILE` and `workbench verify FILE`
+run it too. A file states its problem and a claim, by its kind:
+
+- `online`: no online algorithm, randomised or not, has a better ratio to the offline optimum on a
+  family of arrivals. By Yao's principle: B / Σ w × plan, with w the sequences' weights, B the least
+  weighted cost of an algorithm that sees worker by worker, and a feasible plan for each sequence.
+- `posted-price`: who takes each worker that asks no more than a falling price pays at most so many
+  times the optimum, in any order. For each end of the run a price p shows that
+  cost ≤ ratio × (p − Σ w (p − a)⁺), and that is at most ratio × optimum.
+- `sequential`: no policy that looks at each label before the next keeps a promise for less. By weak
+  duality: Σ n V(λ, μ) − λ·C − μ·(errors allowed), for prices λ of labels and μ of errors, with V
+  what a task is charged at least. Values show V (`error_task`, `posterior_task`).
+
+A file has one form only: keys in order, no blanks, numbers whole or fractions "a/b" in lowest
+terms, none below 0. What cannot be read so, or is not true, is one line `WRONG`, and exit code 1.
+"""
+
+import json
+import math
+import re
+import sys
+from bisect import bisect_right
+from collections import Counter, namedtuple
+from fractions import Fraction
+from itertools import combinations, pairwise
+from pathlib import Path
+
+FORMAT = 2
+LISTED, LARGEST = 10**5, 10**15
+MOST_TASKS = 16  # of an online problem: any 2^16 of them may be chosen for a worker
+MOST_STATES = 10**6  # of all prefixes together, some minutes
+
+
+def require(holds, words):
+    if not holds:
+        raise ValueError(words)
+
+
+# ---- strict reading ----
+
+
+def parsed(text):
+    """JSON of tables in which no name stands twice, lists, texts and short whole numbers."""
+    return json.loads(
+        text,
+        parse_int=whole,
+        parse_float=lambda word: require(False, f"{word[:40]} is not a whole number"),
+        parse_constant=lambda word: require(False, f"{word} is no number"),
+        object_pairs_hook=once,
+    )
+
+
+def whole(text):
+    require(len(text) <= 40, "a number of too many digits")
+    return int(text)
+
+
+def once(pairs):
+    require(len(dict(pairs)) == len(pairs), "a name stands twice in a table")
+    return dict(pairs)
+
+
+def table(value, names, words):
+    require(type(value) is dict, f"{words}: {type(value).__name__} is no table")
+    require(set(value) == set(names), f"{words}: its fields are to be {', '.join(sorted(names))}")
+    return value
+
+
+def listed(value, words, length=None):
+    require(type(value) is list, f"{words}: {type(value).__name__} is no list")
+    require(len(value) <= LISTED, f"{words}: too many entries")
+    require(length in (None, len(value)), f"{words}: {len(value)} entries, not {length}")
+    return value
+
+
+def count(value, words, least=0, most=LARGEST):
+    """A whole number within its ends: no boolean, nor 1.0."""
+    require(type(value) is int, f"{words}: {type(value).__name__} is no whole number")
+    require(least <= value <= most, f"{words}: {value} is not within {least} to {most}")
+    return value
+
+
+def counts(value, words, length=None, most=LARGEST):
+    return [count(each, words, most=most) for each in listed(value, words, length)]
+
+
+def rational(value, words, most=LARGEST):
+    """A whole number of 0 or more, or a fraction "a/b" in lowest terms."""
+    if type(value) is int:
+        return Fraction(count(value, words, most=most))
+    form = r"[1-9][0-9]{0,39}/[1-9][0-9]{0,39}"
+    require(type(value) is str and re.fullmatch(form, value), f"{words}: no number, nor a fraction")
+    fraction = Fraction(value)
+    require(str(fraction) == value, f"{words}: {value} is not in lowest terms")
+    require(fraction <= most, f"{words}: a number is above {most}")
+    return fraction
+
+
+def rationals(value, words, length=None, most=LARGEST):
+    return [rational(each, words, most) for each in listed(value, words, length)]
+
+
+# ---- online: no algorithm does better ----
+
+Game = namedtuple("Game", "start quality capacity price repair_price repair_quality")
+Arrivals = namedtuple("Arrivals", "types weight plan")
+
+
+def online(told):
+    """What the claim says, where it holds."""
+    bound = online_bound(told["problem"], told["sequences"])
+    claimed = rational(table(told["claim"], {"ratio"}, "claim")["ratio"], "ratio")
+    require(claimed <= bound, f"the weights prove {float(bound):.12g} only")
+    return f"no online algorithm has a ratio below {claimed}"
+
+
+def online_bound(problem, sequences):
+    """The ratio to the optimum that no online algorithm is below.
+
+    Tasks lack so much by class (`requirement`, `tasks`), a label of a worker type adds `quality`,
+    a worker takes `capacity` labels at `price` each, and what a task lacks in the end is bought at
+    `repair_price` a label of `repair_quality`. A sequence has the types of workers in order, a
+    weight, and the tasks of each worker of the sorted sequence: a plan, which costs OPT or more.
+    """
+    game = game_of(problem)
+    arrivals = [
+        arrivals_of(each, len(game.price), len(game.start))
+        for each in listed(sequences, "sequences")
+    ]
+    offline = sum(each.weight * plan_cost(game, each) for each in arrivals)
+    require(offline > 0, "the plans of all sequences of weight cost nothing: that proves nothing")
+    return Fraction(least_cost(game, arrivals), offline)
+
+
+def game_of(problem):
+    """The problem, its prices in whole multiples of one unit."""
+    names = {"requirement", "tasks", *Game._fields} - {"start"}
+    told = table(problem, names, "problem")
+    price = rationals(told["price"], "price")
+    quality = [counts(row, "quality", len(price)) for row in listed(told["quality"], "quality")]
+    needs = counts(told["requirement"], "requirement", len(quality))
+    tasks = counts(told["tasks"], "tasks", len(quality))
+    require(sum(tasks) <= MOST_TASKS, f"tasks: more than {MOST_TASKS}, too many to check")
+    repair_price = rational(told["repair_price"], "repair_price")
+    unit = math.lcm(*(each.denominator for each in [*price, repair_price]))
+    start = [(t, need) for t, (need, n) in enumerate(zip(needs, tasks)) for _ in range(n)]
+    return Game(
+        tuple(start),
+        quality,
+        counts(told["capacity"], "capacity", len(price)),
+        [int(each * unit) for each in price],
+        int(repair_price * unit),
+        count(told["repair_quality"], "repair_quality", least=1),
+    )
+
+
+def arrivals_of(value, types, tasks):
+    told = table(value, Arrivals._fields, "a sequence")
+    kinds = counts(told["types"], "types", most=types - 1)
+    plan = [
+        counts(chosen, "plan, a task", most=tasks - 1)
+        for chosen in listed(told["plan"], "plan", len(kinds))
+    ]
+    return Arrivals(tuple(kinds), count(told["weight"], "weight"), plan)
+
+
+def repaired(game, state):
+    """What it costs to buy all that is lacking."""
+    return sum(-(-lack // game.repair_quality) for _, lack in state) * game.repair_price
+
+
+def plan_cost(game, arrivals):
+    """What a plan costs, repair of the rest included."""
+    state, cost = list(game.start), 0
+    for kind, chosen in zip(sorted(arrivals.types), arrivals.plan):
+        require(len(set(chosen)) == len(chosen), "plan: a worker is given a task twice")
+        require(len(chosen) <= game.capacity[kind], "plan: a worker is given too many tasks")
+        for task in chosen:
+            t, lack = state[task]
+            state[task] = t, max(0, lack - game.quality[t][kind])
+        cost += game.price[kind] * len(chosen)
+    return cost + repaired(game, state)
+
+
+def least_cost(game, arrivals):
+    """The least weighted cost of an algorithm that sees the sequence worker by worker.
+
+    Forth over the prefixes for the states that can be reached, back for what is best in each.
+    """
+    passing, ending = Counter(), Counter()
+    for each in arrivals:
+        for length in range(len(each.types) + 1):
+            passing[each.types[:length]] += each.weight
+        ending[each.types] += each.weight
+    prefixes = sorted(passing, key=len)
+    children = {prefix: [] for prefix in prefixes}
+    for prefix in prefixes[1:]:
+        children[prefix[:-1]].append(prefix)
+    start = tuple(sorted(game.start))
+    services, reached, total = {}, {prefix: set() for prefix in prefixes}, 0
+    reached[()].add(start)
+    for prefix in prefixes:
+        total += len(reached[prefix])
+        require(total <= MOST_STATES, "sequences: too many states to check")
+        for child in children[prefix]:
+            for state in reached[prefix]:
+                at = state, child[-1]
+                if at not in services:
+                    services[at] = tuple(dict.fromkeys(served(game, *at)))
+                reached[child].update(after for _, after in services[at])
+    least = {}
+    for prefix in reversed(prefixes):
+        least[prefix] = {
+            state: ending[prefix] * repaired(game, state)
+            + sum(
+                min(
+                    passing[child] * game.price[child[-1]] * labels + least[child][after]
+                    for labels, after in services[state, child[-1]]
+                )
+                for child in children[prefix]
+            )
+            for state in reached[prefix]
+        }
+    return least[()][start]
+
+
+def served(game, state, kind):
+    """Number of labels, and the state after, of every choice of tasks for a worker."""
+    for labels in range(min(game.capacity[kind], len(state)) + 1):
+        for chosen in combinations(range(len(state)), labels):
+            lacks = list(state)
+            for task in chosen:
+                t, lack = lacks[task]
+                lacks[task] = t, max(0, lack - game.quality[t][kind])
+            yield labels, tuple(sorted(lacks))
+
+
+# ---- posted-price: what it costs at most ----
+
+Posted = namedtuple("Posted", "asks any repair price share")
+
+
+def posted_price(told):
+    """What the claim says, where it holds."""
+    posted = posted_of(told["problem"])
+    ratio = rational(table(told["claim"], {"ratio"}, "claim")["ratio"], "ratio")
+    ends = [e for e, price in enumerate([None, *posted.price]) if e == 0 or posted.asks[0] <= price]
+    prices = rationals(told["prices"], "prices", len(ends))
+    numbers = [*posted.asks, posted.repair, *posted.price, *prices]
+    unit = math.lcm(*(x.denominator for x in numbers))
+    scaled = posted._replace(
+        asks=[int(x * unit) for x in posted.asks],
+        repair=int(posted.repair * unit),
+        price=[int(x * unit) for x in posted.price],
+    )
+    for e, p in zip(ends, prices):
+        require(
+            end_holds(scaled, ratio, e, int(p * unit)), f"a run that ends at step {e} may cost more"
+        )
+    return f"in any order this price costs at most {float(ratio):.12g} times the optimum"
+
+
+def posted_of(problem):
+    """What workers ask for a unit, U, and the price by step, falling, of so large a share each.
+
+    The dearest that they ask is U at most: `asks` lists all of it, or with `any` the least of it.
+    Shares become whole numbers.
+    """
+    told = table(problem, Posted._fields, "problem")
+    require(type(told["any"]) is bool, "any: true or false")
+    price = rationals(told["price"], "price")
+    share = rationals(told["share"], "share", len(price))
+    many = math.lcm(*(x.denominator for x in share))
+    posted = Posted(
+        sorted(rationals(told["asks"], "asks", 1 if told["any"] else None)),
+        told["any"],
+        rational(told["repair"], "repair"),
+        price,
+        [int(x * many) for x in share],
+    )
+    require(posted.asks and posted.asks[0] > 0, "asks: give prices above 0")
+    require(posted.asks[-1] <= posted.repair, "asks: a price is above that of repair")
+    require(price, "price: give one or more")
+    require(all(x >= y for x, y in pairwise(price)), "price: it rises")
+    require(sum(share) == 1, "share: they do not sum to 1")
+    return posted
+
+
+def end_holds(posted, ratio, e, p):
+    """Whether a run that ends at step e costs at most ratio × (p − Σ w (p − a)⁺).
+
+    There the price stands at `stands`: who asks no more was bought whole. Nobody who was turned
+    away may count, so that none asks from `stands` to p. All but the ratio are whole numbers.
+    """
+    stands = posted.price[e] if e < len(posted.price) else 0
+    if p > posted.repair or any(p > a > stands for a in posted.asks):
+        return False
+    if posted.any and p > max(stands, posted.asks[0]):
+        return False
+    by, of = ratio.numerator, ratio.denominator
+    spent, rest = 0, sum(posted.share[e:])
+    for i, (price, share) in enumerate(zip(posted.price[: e + 1], posted.share)):
+        # What is dearest is at an end of what may be asked, or where p or the price stands.
+        corners = [*posted.asks, *((p, stands, price) if posted.any else ())]
+        asks = [a for a in corners if posted.asks[0] <= a <= price]
+        if asks:
+            dear = max(a * of + (by * max(p - a, 0) if a <= stands else 0) for a in asks)
+            spent += share * (dear if i < e else max(dear - posted.repair * of, 0))
+    return spent + rest * posted.repair * of <= by * p * sum(posted.share)
+
+
+# ---- sequential: no policy costs less ----
+
+Terms = namedtuple("Terms", "skill tasks supply epsilon cost promise")
+
+
+def sequential(told):
+    """What the claim says, where it holds."""
+    terms, bound = sequential_bound(told)
+    claimed = rational(table(told["claim"], {"bound"}, "claim")["bound"], "bound")
+    require(claimed <= bound, f"the values prove {float(bound):.12g} only")
+    words = {
+        "error": "each task wrong at most {} of the time",
+        "mean": "{} of the tasks wrong at most in the mean",
+        "posterior": "no task closed above a posterior error of {}",
+    }[terms.promise].format(f"{float(terms.epsilon):.12g}")
+    return f"no policy costs less than {float(claimed):.12g}, {words}"
+
+
+def sequential_bound(told):
+    """The problem, and what prices λ of labels and μ of errors prove.
+
+    Each policy of all tasks does some policy to each task and is charged V or more for it. At most
+    λ·C + μ·(errors allowed) of what it is charged is not cost.
+    """
+    terms = terms_of(told["problem"])
+    worker = rationals(told["worker_prices"], "worker_prices", len(terms.supply))
+    error = rationals(told["error_prices"], "error_prices", len(terms.tasks))
+    values = listed(told["values"], "values", len(terms.tasks))
+    if terms.promise == "mean":
+        require(len(set(error)) == 1, "error_prices: one for all where the mean is promised")
+    bound = -sum(price * most for price, most in zip(worker, terms.supply))
+    for n, skills, costs, mu, own in zip(terms.tasks, terms.skill, terms.cost, error, values):
+        if n == 0:
+            require(own is None, "values: null where there are no tasks")
+            continue
+        workers = useful(skills, [cost + price for cost, price in zip(costs, worker)])
+        if terms.promise == "posterior":
+            require(mu == 0, "error_prices: 0 where the posterior is promised")
+            bound += n * posterior_task(workers, 1 / terms.epsilon - 1, own)
+        else:
+            bound += n * (error_task(workers, mu, own) - mu * terms.epsilon)
+    return terms, bound
+
+
+def terms_of(problem):
+    """Skills and prices by task type and worker class, tasks, labels there are, and the promise."""
+    told = table(problem, Terms._fields, "problem")
+    tasks, supply = rationals(told["tasks"], "tasks"), rationals(told["supply"], "supply")
+    require(tasks and supply, "tasks, supply: give one or more")
+    matrices = [
+        [rationals(row, name, len(supply), most) for row in listed(told[name], name, len(tasks))]
+        for name, most in (("skill", 1), ("cost", LARGEST))
+    ]
+    require(all(p >= Fraction(1, 2) for row in matrices[0] for p in row), "skill: one is below 1/2")
+    epsilon = rational(told["epsilon"], "epsilon")
+    require(0 < epsilon < Fraction(1, 2), "epsilon: it is not between 0 and 1/2")
+    require(told["promise"] in ("error", "mean", "posterior"), "promise: error, mean or posterior")
+    return Terms(matrices[0], tasks, supply, epsilon, matrices[1], told["promise"])
+
+
+def useful(skills, charges):
+    """(Skill, charge) of workers who tell something, but those than whom one tells more for less.
+
+    Her labels could be made worse by lot (Blackwell), so that V is the same without the others.
+    """
+    workers, best = [], Fraction(1, 2)
+    for p, c in sorted(zip(skills, charges), key=lambda worker: (worker[1], -worker[0])):
+        if p > best:
+            require(c > 0, "a label costs nothing: then nothing is proven")
+            workers.append((p, c))
+            best = p
+    return workers
+
+
+def error_task(workers, mu, told):
+    """What a task is charged at least: v at an error of ½, by values v at errors b of its leader.
+
+    v ≤ μ b, and v ≤ c + E v(b′) for each worker, linear between the errors. The least charge V is
+    concave, so v − V is largest at one of the errors, and there stopping and asking leave it at 0
+    or below, as no policy asks for ever.
+    """
+    told = table(told, {"errors", "values"}, "values")
+    b = rationals(told["errors"], "errors")
+    v = rationals(told["values"], "values", len(b))
+    require(len(b) >= 2 and b[0] == 0 and b[-1] == Fraction(1, 2), "errors: from 0 to 1/2")
+    require(all(x < y for x, y in pairwise(b)), "errors: they do not rise")
+    require(all(x <= mu * y for x, y in zip(v, b)), "values: stopping is charged less")
+    many, unit = (math.lcm(*(x.denominator for x in numbers)) for numbers in (b, v))
+    points, levels = [int(x * many) for x in b], [int(x * unit) for x in v]
+
+    def expected(wrong, chance):
+        """Chance × v at the error wrong/chance, or at that of the other class, rounded down."""
+        wrong = min(wrong, chance - wrong)
+        i = min(bisect_right(points, wrong * many // chance), len(points) - 1)
+        low, high = points[i - 1], points[i]
+        sums = levels[i - 1] * (chance * high - wrong * many)
+        return (sums + levels[i] * (wrong * many - chance * low)) // (high - low)
+
+    for p, c in workers:
+        right, of = p.numerator, p.denominator
+        for at, level in zip(points, levels):
+            up = (many - at) * right + at * (of - right)  # a label speaks for the leader
+            down = many * of - up
+            follows = math.floor(c * unit * many * of)
+            if up:
+                follows += expected(at * (of - right), up)
+            if down:
+                follows += expected(at * right, down)
+            require(level * many * of <= follows, "values: a label and what follows are less")
+    return v[-1]
+
+
+def posterior_task(workers, enough, told):
+    """What a task is charged at least until its odds are `enough`, by values z in cells of odds.
+
+    From odds[n] to odds[n + 1] of the leader V (1 + odds) ≥ z[n]. With W = V (1 + odds), a label of
+    odds q takes W(o) to c (1 + o) + (W(oq) + q W(o/q))/(1 + q), and W(o) = o W(1/o).
+    """
+    told = table(told, {"odds", "values"}, "values")
+    odds = rationals(told["odds"], "odds")
+    z = rationals(told["values"], "values", max(len(odds) - 1, 0))
+    require(len(odds) >= 2 and odds[0] == 1 and odds[-1] == enough, "odds: from 1 to 1/ε − 1")
+    require(all(x < y for x, y in pairwise(odds)), "odds: they do not rise")
+    many, unit = (math.lcm(*(x.denominator for x in numbers)) for numbers in (odds, z))
+    edges, levels = [int(x * many) for x in odds], [int(x * unit) for x in z]
+    least = []
+    for p, c in workers:
+        right, of = p.numerator, p.denominator
+        wrong = of - right
+        for n, level in enumerate(levels):
+            follows = math.floor(c * unit * of * (many + edges[n]))  # in 1/(unit × many × of)
+            if wrong:
+                ahead, kept, turned = cells(edges, many, (right, wrong), n)
+                behind = [] if kept is None else [many * lowest(levels, kept)]
+                if turned is not None:  # W(o/q) = (o/q) W(q/o)
+                    behind.append(lowest(levels, turned) * edges[n] * wrong // right)
+                follows += wrong * many * lowest(levels, ahead) + right * min(behind)
+            require(level * many * of <= follows, "values: a label and what follows are less")
+        first = cell(edges, many * right // wrong) if wrong else len(levels)
+        least.append(c + Fraction(lowest(levels, (first, first)) * wrong, unit * of))
+    require(least, "nobody tells anything")
+    return min(least)
+
+
+def cells(edges, many, q, n):
+    """Cells, first and last, that a label of odds q = q[0]/q[1] may lead to from cell n.
+
+    One that speaks for the leader; and one against, where the same class leads on, and where the
+    other does; None where that cannot be. Edges are odds in 1/many.
+    """
+    right, wrong = q
+    low, high = edges[n], edges[n + 1]
+    ahead = cell(edges, low * right // wrong), cell(edges, high * right // wrong)
+    kept = turned = None
+    if high * wrong >= many * right:
+        kept = cell(edges, max(low * wrong // right, many)), cell(edges, high * wrong // right)
+    if low * wrong < many * right:
+        nearest = max(many * many * right // (high * wrong), many)
+        turned = cell(edges, nearest), cell(edges, many * many * right // (low * wrong))
+    return ahead, kept, turned
+
+
+def cell(edges, odds):
+    """The cell of odds of 1 or more; that after the last from its end on."""
+    return bisect_right(edges, odds) - 1
+
+
+def lowest(levels, ends):
+    """The least level of the cells from first to last; 0 where one is beyond them."""
+    first, last = ends
+    return min(levels[first : last + 1]) if last < len(levels) else 0
+
+
+# ---- files ----
+
+KINDS = {
+    "online": (online, {"sequences"}),
+    "posted-price": (posted_price, {"prices"}),
+    "sequential": (sequential, {"worker_prices", "error_prices", "values"}),
+}
+
+
+def proven(text):
+    """What a proof shows, as it stands in its file; ValueError if wrong."""
+    told = parsed(text)
+    require(type(told) is dict, "no table")
+    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
+    kind = told.get("kind")
+    require(type(kind) is str and kind in KINDS, f"kind: one of {', '.join(KINDS)}")
+    holds, fields = KINDS[kind]
+    table(told, {"kind", "format", "problem", "claim"} | fields, "a proof")
+    require(type(told["format"]) is int and told["format"] == FORMAT, f"format: {FORMAT}")
+    return holds(told)
+
+
+def line_of(content):
+    """Whether a proof holds, and a line that says so, whatever the file is."""
+    try:
+        return True, f"holds: {proven(content.decode('utf-8'))}"
+    except Exception as error:
+        said = " ".join(f"{error}".split())[:200] or type(error).__name__
+        return False, f"WRONG: {said}"
+
+
+def main(names):
+    """Print a line a file; 1 if any is wrong."""
+    sys.stdout.reconfigure(errors="backslashreplace")
+    wrong = not names
+    for name in names:
+        try:
+            holds, line = line_of(Path(name).read_bytes())
+        except (OSError, ValueError) as error:
+            holds, line = False, f"WRONG: {' '.join(f'{error}'.split())[:200]}"
+        wrong |= not holds
+        print(line if len(names) == 1 else f"{name}: {line}", flush=True)
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,351 @@
+"""Proofs of policies: what is written holds, and whatever mutant is accepted is true.
+
+Truth is worked out otherwise: the worst case by its linear program, the sequential optimum by
+policies that are followed exactly, or by enumeration. A forger knows the checker: a mutant's claim
+is often the most that its own numbers prove.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowd_models.sequential_policies import SequentialClassProblem, SequentialProblem
+from tests.solving.finite_policies import finite_optimum
+from tests.test_forgeries import at, garbled, mutated, places
+from workbench.base.checker import policy_checker
+from workbench.base.errors import InputError
+from workbench.papers.beyond.instances import ladder
+from workbench.papers.beyond.minimax_program import minimax
+from workbench.papers.beyond.posted_prices import Posted, falling_proof, proof_file, worst_case
+from workbench.solving import sequential_proof as writer
+from workbench.solving.proof_file import rational, written
+from workbench.solving.sequential import sequential_optimum
+
+FOLDER = Path(__file__).parents[2] / "models" / "problems"
+if not FOLDER.exists():
+    pytest.skip("no models folder beside the tests", allow_module_level=True)
+
+MUTANTS = int(os.environ.get("WORKBENCH_MUTANTS", "1000"))
+"""Of each kind; before a release 20,000 in all."""
+CHECKER = policy_checker()
+
+
+def proof_of(problem):
+    return writer.sequential_proof(sequential_optimum(problem))
+
+
+def small(**changes):
+    settings = {"skill": [[0.8, 0.9], [0.7, 0.6]], "tasks": [6, 4], "supply": [40, 9]}
+    return SequentialProblem(**{**settings, "epsilon": 0.1, **changes})
+
+
+# ---- what is written ----
+
+
+@pytest.mark.parametrize("promise", ["error", "mean", "posterior"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"cost": [[1, 2.5], [0.3, 0.1]]},
+        {"skill": [[1.0, 0.5], [0.75, 0.9]], "tasks": [0, 7]},
+        {"skill": [[1.0], [0.6]], "supply": [200], "epsilon": 0.3},
+    ],
+)
+def test_a_sequential_proof_holds_and_is_near(promise, changes, monkeypatch):
+    monkeypatch.setattr(writer, "CELLS", 2000)
+    optimum = sequential_optimum(small(promise=promise, **changes))
+    content = writer.sequential_proof(optimum)
+    holds, line = CHECKER["line_of"](content)
+    assert holds, line
+    bound = Fraction(json.loads(content)["claim"]["bound"])
+    assert float(bound) == pytest.approx(optimum.lower_bound, rel=5e-3)
+    assert optimum.cost is None or bound <= optimum.cost * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("promise", ["error", "mean", "posterior"])
+def test_no_policy_of_few_labels_is_below(promise, monkeypatch):
+    """Every policy of at most six labels a task, listed."""
+    monkeypatch.setattr(writer, "CELLS", 2000)
+    problem = small(promise=promise, skill=[[0.8, 0.9], [0.7, 0.9]], supply=[30, 20])
+    least = finite_optimum(problem, 6)
+    bound = Fraction(json.loads(proof_of(problem))["claim"]["bound"])
+    assert least is not None
+    assert least * 0.9 <= bound <= least * (1 + 1e-9)
+
+
+def test_lead_by_two_or_by_three():
+    told = json.loads(proof_of(SequentialProblem([[0.8]], [1000], [10000], 0.05)))
+    assert float(Fraction(told["claim"]["bound"])) == pytest.approx(3328.125, rel=1e-7)
+
+
+def test_what_has_no_proof():
+    free = small(cost=[[1, 0], [1, 0]])
+    optimum = replace(sequential_optimum(small()), problem=free, worker_prices=np.zeros(2))
+    assert writer.sequential_proof(optimum) is None
+    both = np.array([[[[0.8, 0.2], [0.3, 0.7]]]])
+    several = sequential_optimum(SequentialClassProblem(both, [0.5, 0.5], [10], [90], 0.1))
+    with pytest.raises(InputError, match="two equally likely classes"):
+        writer.sequential_proof(several)
+
+
+def test_bare_python_checks_each_kind(tmp_path):
+    posted = Posted([1.0, 2.0], 4.0, [2.0])
+    proofs = {
+        "online": minimax(ladder(3, (1, 2))).proof(),
+        "posted": proof_file(posted, worst_case(posted)),
+        "sequential": proof_of(small()),
+        "spoilt": proof_of(small())[:-2] + b"\n",
+    }
+    for name, content in proofs.items():
+        (tmp_path / f"{name}.json").write_bytes(content)
+        command = [sys.executable, "-I", "-S", FOLDER / "check.py", tmp_path / f"{name}.json"]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        spoilt = name == "spoilt"
+        assert ended.returncode == spoilt, ended.stderr
+        assert ended.stdout.startswith("WRONG: " if spoilt else "holds: ")
+        assert len(ended.stdout.splitlines()) == 1
+
+
+# ---- mutants ----
+
+
+def coarse(problem):
+    """The proof of few numbers: nearly all changes of it matter."""
+    kept = writer.WIDTH, writer.CELLS
+    writer.WIDTH, writer.CELLS = 0.5, 40
+    try:
+        return proof_of(problem)
+    finally:
+        writer.WIDTH, writer.CELLS = kept
+
+
+@cache
+def posted_proofs():
+    """True proofs of posted prices, as tables."""
+    some = [
+        Posted([1.0, 1.5, 3.0], 4.0, [2.0]),
+        Posted([1.0, 2.0, 3.0], 5.0, [3.0, 2.5, 1.0], [0.25, 0.5, 0.25]),
+        Posted([0.5, 0.75, 1.0], 1.0, [1.0, 0.75], [0.5, 0.5]),
+    ]
+    falling = json.loads(falling_proof(2.0))
+    short = falling["problem"]
+    # Φ in five steps, each at its left end, so that it costs a little more.
+    every = len(short["price"]) // 5
+    short["price"], short["share"] = short["price"][::every], ["1/5"] * 5
+    falling["prices"] = [*falling["prices"][:-1:every], 1]
+    falling["claim"]["ratio"] = "3/2"
+    proofs = [*(json.loads(proof_file(each, worst_case(each))) for each in some), falling]
+    assert all(CHECKER["line_of"](written(told))[0] for told in proofs)
+    return proofs
+
+
+@cache
+def sequential_proofs():
+    """True proofs of sequential bounds, as tables."""
+    problems = [
+        *(small(promise=promise) for promise in ("error", "mean", "posterior")),
+        *(SequentialProblem([[0.8]], [5], [20], 0.1, promise=p) for p in ("error", "posterior")),
+        SequentialProblem([[0.75, 1.0]], [9], [50, 4], 0.05, [[1, 3]], promise="error"),
+    ]
+    return [json.loads(coarse(problem)) for problem in problems]
+
+
+def nudged(rng, told, field):
+    """Numbers of one field a little larger or smaller, all of a list alike, or one of them."""
+    told = json.loads(json.dumps(told))
+    paths = [p for p in places(told) if p[:1] == (field,) and isinstance(at(told, p), int | str)]
+    paths = [p for p in paths if isinstance(at(told, p), int) or "/" in at(told, p)]
+    if not paths:
+        return told
+    first = paths[int(rng.integers(len(paths)))]
+    chosen = [p for p in paths if p[:-1] == first[:-1]] if rng.random() < 0.6 else [first]
+    chosen = chosen[int(rng.integers(len(chosen))) :] if rng.random() < 0.5 else chosen
+    factor = Fraction(["1/2", "9/10", "999/1000", "1001/1000", "11/10", "2"][int(rng.integers(6))])
+    for path in chosen:
+        at(told, path[:-1])[path[-1]] = rational(Fraction(at(told, path)) * factor)
+    return told
+
+
+def mutant(rng, pool, fields):
+    told = pool[int(rng.integers(len(pool)))]
+    if rng.random() < 0.7:
+        for _ in range(int(rng.integers(1, 3))):
+            told = nudged(rng, told, fields[int(rng.integers(len(fields)))])
+        return told
+    return mutated(rng, told, pool)
+
+
+def bytes_of(rng, told):
+    """As it is to be written, mostly."""
+    if rng.random() < 0.05:
+        return garbled(rng, written(told).decode()).encode("utf-8", "replace")
+    try:
+        return written(told)
+    except (TypeError, ValueError):
+        return repr(told).encode()
+
+
+def worst_ratio(told):
+    """The worst case of a posted price, by the linear program; any price asked: many of them."""
+    problem = told["problem"]
+    asks, price, share = (
+        [float(Fraction(x)) for x in problem[name]] for name in ("asks", "price", "share")
+    )
+    repair = float(Fraction(problem["repair"]))
+    if problem["any"]:
+        some = np.linspace(asks[0], repair, 23).tolist()
+        asks = sorted({*asks, *some, *(p for p in price if asks[0] <= p <= repair)})
+    return worst_case(Posted(asks, repair, price, share)).ratio
+
+
+@cache
+def least_cost(problem):
+    """What policies cost that keep the promise of a stated problem; infinite where none do."""
+    told = json.loads(problem)
+    skill, cost = (
+        [[float(Fraction(x)) for x in row] for row in told[k]] for k in ("skill", "cost")
+    )
+    tasks, supply = ([float(Fraction(x)) for x in told[k]] for k in ("tasks", "supply"))
+    stated = SequentialProblem(
+        skill, tasks, supply, float(Fraction(told["epsilon"])), cost, told["promise"]
+    )
+    found = sequential_optimum(stated, time_limit=5.0).cost
+    return float("inf") if found is None else found
+
+
+def with_the_most(rng, told):
+    """A sequential mutant that claims all that its numbers prove, where they can be read."""
+    try:
+        bound = CHECKER["sequential_bound"](told)[1]
+        told["claim"] = {
+            "bound": rational(bound * Fraction(["1", "1", "1001/1000"][rng.integers(3)]))
+        }
+    except Exception:  # whatever stops it is what `line_of` is to say
+        return told
+    return told
+
+
+def one_line(line):
+    return len(line.splitlines()) == 1 and line.startswith(("holds: ", "WRONG: "))
+
+
+def false_posted(seed, many):
+    """Mutants that are accepted though untrue, or said of more than a line; and how many pass."""
+    rng, wrong, passed, pool = np.random.default_rng(seed), [], 0, posted_proofs()
+    for _ in range(many):
+        told = mutant(rng, pool, ["problem", "prices", "claim"])
+        holds, line = CHECKER["line_of"](bytes_of(rng, told))
+        passed += holds
+        wrong += [(line, told)] * (not one_line(line))
+        if holds and worst_ratio(told) > Fraction(told["claim"]["ratio"]) + 1e-7:
+            wrong.append((line, told))
+    return wrong, passed
+
+
+def false_sequential(seed, many):
+    """The same of sequential bounds."""
+    rng, wrong, passed, pool = np.random.default_rng(seed), [], 0, sequential_proofs()
+    fields = ["values", "values", "values", "worker_prices", "error_prices", "problem", "claim"]
+    for _ in range(many):
+        told = mutant(rng, pool, fields)
+        if isinstance(told, dict):
+            told = with_the_most(rng, told)
+        holds, line = CHECKER["line_of"](bytes_of(rng, told))
+        passed += holds
+        wrong += [(line, told)] * (not one_line(line))
+        if holds:
+            least = least_cost(json.dumps(told["problem"]))
+            if float(Fraction(told["claim"]["bound"])) > least * (1 + 1e-9) + 1e-9:
+                wrong.append((line, told))
+    return wrong, passed
+
+
+FALSE = {"posted-price": false_posted, "sequential": false_sequential}
+
+
+@pytest.mark.parametrize("kind", FALSE)
+def test_what_is_accepted_of_some_mutants_is_true(kind):
+    wrong, passed = FALSE[kind](0, 100)
+    assert not wrong
+    assert passed >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FALSE)
+def test_what_is_accepted_of_many_mutants_is_true(kind):
+    wrong, passed = FALSE[kind](1, MUTANTS)
+    assert not wrong
+    assert passed >= MUTANTS / 50
+
+
+# ---- forgeries by hand ----
+
+
+def spoilt(told, change):
+    told = json.loads(json.dumps(told))
+    change(told)
+    return CHECKER["line_of"](written(told))
+
+
+def test_values_that_are_too_high_are_refused_one_by_one():
+    """Each value a thousandth higher: a value that nothing holds down is at no error of ½."""
+    told = sequential_proofs()[0]
+    refused = 0
+    for k, own in enumerate(told["values"]):
+        for i, value in enumerate(own["values"]):
+
+            def higher(told, k=k, i=i, value=value):
+                more = rational(Fraction(value) * Fraction(1001, 1000))
+                told["values"][k]["values"][i] = more
+
+            refused += not spoilt(told, higher)[0]
+    assert refused > sum(len(own["values"]) for own in told["values"]) / 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.update(worker_prices=[0, -1]), "not within"),
+        (lambda t: t["problem"].update(promise="none"), "promise"),
+        (lambda t: t["problem"]["skill"][0].__setitem__(0, "1/5"), "below 1/2"),
+        (lambda t: t["problem"]["skill"][0].__setitem__(0, 2), "not within"),
+        (lambda t: t["values"].__setitem__(0, None), "no table"),
+        (lambda t: t["values"][0]["errors"].__setitem__(0, "1/9999999"), "from 0 to 1/2"),
+        (lambda t: t["values"][0]["values"].pop(), "entries"),
+        (lambda t: t["claim"].update(bound=10**6), "prove"),
+        (lambda t: t.update(format=True), "format"),
+        (
+            lambda t: t["problem"].update(cost=[[0, 0], [0, 0]]) or t.update(worker_prices=[0, 0]),
+            "costs nothing",
+        ),
+    ],
+)
+def test_what_no_sequential_proof_says(change, said):
+    holds, line = spoilt(sequential_proofs()[0], change)
+    assert not holds
+    assert said in line
+
+
+def test_a_mean_has_one_price_of_errors():
+    told = sequential_proofs()[1]
+    prices = [told["error_prices"][0], rational(Fraction(told["error_prices"][1]) / 2)]
+    assert "one for all" in spoilt(told, lambda t: t.update(error_prices=prices))[1]
+
+
+def test_numbers_rise_in_what_is_written():
+    for told in sequential_proofs():
+        for own in told["values"]:
+            rows = own.get("errors") or own["odds"]
+            assert all(Fraction(x) < Fraction(y) for x, y in pairwise(rows))
