@@ -245,9 +245,10 @@ def false_posted(seed, many):
     """Mutants that are accepted though untrue, or said of more than a line; and how many pass."""
     rng, wrong, passed, pool = np.random.default_rng(seed), [], 0, posted_proofs()
     for _ in range(many):
-        told = mutant(rng, pool, ["problem", "prices", "claim"])
-        holds, line = CHECKER["line_of"](bytes_of(rng, told))
+        content = bytes_of(rng, mutant(rng, pool, ["problem", "prices", "claim"]))
+        holds, line = CHECKER["line_of"](content)
         passed += holds
+        told = json.loads(content) if holds else content
         wrong += [(line, told)] * (not one_line(line))
         if holds and worst_ratio(told) > Fraction(told["claim"]["ratio"]) + 1e-7:
             wrong.append((line, told))
@@ -262,8 +263,10 @@ def false_sequential(seed, many):
         told = mutant(rng, pool, fields)
         if isinstance(told, dict):
             told = with_the_most(rng, told)
-        holds, line = CHECKER["line_of"](bytes_of(rng, told))
+        content = bytes_of(rng, told)
+        holds, line = CHECKER["line_of"](content)
         passed += holds
+        told = json.loads(content) if holds else content
         wrong += [(line, told)] * (not one_line(line))
         if holds:
             least = least_cost(json.dumps(told["problem"]))
