@@ -18,6 +18,7 @@ from workbench.aggregation.belief_propagation import (
     SETTLED,
     AtomFit,
     UnitLabels,
+    beforehand,
     begin,
     fit,
     spoken,
@@ -105,7 +106,7 @@ def choose(
     even = (1.0 - np.eye(K)) / max(K - 1, 1)
     atoms = two_coins() if K == 2 else one_coin_atoms(even if errors is None else errors)
     shares = [share]
-    if K == 2:
+    if K == 2 and labels.prior is None:
         shares += [np.array([first, 1.0 - first]) for first in FIRST_SHARES if first != share[0]]
     starts = [begin(labels, atoms, each, unequal=False) for each in shares]
     starts += _crowded(labels, atoms, share)
@@ -127,7 +128,7 @@ def choose(
     if warm is not None and len(warm.levels) > 1:
         starts = [warm, *starts]
     unequal = _likeliest(labels, atoms, starts, settled)
-    if unequal.evidence <= plain.evidence + EASE_GAIN:
+    if labels.easy is None and unequal.evidence <= plain.evidence + EASE_GAIN:
         return Chosen(atoms, plain, upright, plain)
     if K == 2:
         unequal, upright = _upright(labels, atoms, unequal, settled)
@@ -239,7 +240,8 @@ def mean_temperature(labels: UnitLabels, at: AtomFit) -> float:
     """Temperature at which the posterior foretells labels, averaged over what they leave open.
 
     Each label of a task that had one is foretold from those that came before it, by the posterior
-    at a temperature of 1 or more: ln T is half-normal beforehand.
+    at a temperature of 1 or more: ln T is half-normal beforehand. Where something else tells of the
+    tasks, the first label is foretold too.
 
     Parameters
     ----------
@@ -254,9 +256,10 @@ def mean_temperature(labels: UnitLabels, at: AtomFit) -> float:
     starts = np.flatnonzero(np.diff(task, prepend=-1))
     first = np.repeat(starts, np.diff(starts, append=len(task)))
     total = np.cumsum(messages, axis=2) - messages
-    later = first != np.arange(len(task))
+    later = (first != np.arange(len(task))) | (labels.prior is not None)
     before = (total - total[:, :, first])[:, :, later]
-    before += (log(at.share)[:, None] + log(at.ease))[:, :, None]
+    prior = beforehand(labels, at)
+    before += (prior if len(prior) == 1 else prior[task[later]]).transpose(1, 2, 0)
     peak = before.max(axis=1)
     ease = np.exp(before - peak[:, None])
     of_class = ease.sum(axis=1)

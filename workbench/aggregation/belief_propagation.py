@@ -55,6 +55,12 @@ class UnitLabels:
         How many.
     kinds
         Type of each unit, shape (units,).
+    prior
+        Log-chance of each class of each task beforehand, in place of shares that are fitted, where
+        something else tells of the tasks; shape (n, K).
+    easy
+        Log-chance of each of `EASINESS` beforehand, by task and its class, in place of shares of
+        easiness that are fitted; shape (n, K, S).
     """
 
     task: IntArray
@@ -67,6 +73,8 @@ class UnitLabels:
     units: int
     classes: int
     kinds: IntArray
+    prior: FloatArray | None = None
+    easy: FloatArray | None = None
 
     @cached_property
     def by_unit(self) -> ByUnit:
@@ -149,7 +157,7 @@ def spoken(labels: UnitLabels, atoms: Atoms, by: AtomFit) -> AtomFit:
         -1, labels.classes, labels.classes
     )[labels.unit, :, labels.label]
     messages = log(mixed_rows(rows, by.levels))
-    joint = _summed(labels.task, labels.tasks, messages) + _prior(by.share, by.ease)
+    joint = _summed(labels.task, labels.tasks, messages) + beforehand(labels, by)
     return replace(by, joint=joint, messages=messages, evidence=-np.inf)
 
 
@@ -188,7 +196,7 @@ def fit(
     for _ in range(max(sweeps, 1)):
         shared = after
         worker = log(shared.population)[kinds] + gold[seen]
-        prior = _prior(shared.share, shared.ease)
+        prior = beforehand(labels, shared).transpose(1, 2, 0)
         turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], atoms.chance)
         worker[inner] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
@@ -239,8 +247,13 @@ def _summed(task: IntArray, tasks: int, messages: FloatArray) -> FloatArray:
     return total.reshape(tasks, *messages.shape[1:])
 
 
-def _prior(share: FloatArray, ease: FloatArray) -> FloatArray:
-    return log(share)[:, None] + log(ease)[None, :]
+def beforehand(labels: UnitLabels, at: AtomFit) -> FloatArray:
+    """Log-chance of class and easiness before any label, shape (n, K, S); (1, K, S) for all."""
+    classes = log(at.share)[None] if labels.prior is None else labels.prior
+    easy = log(at.ease)[None, None, :]
+    if labels.easy is not None and len(at.levels) > 1:
+        easy = labels.easy
+    return np.asarray(classes[:, :, None] + easy)
 
 
 def _fitted(

@@ -133,7 +133,7 @@ class ByUnit:
         levels
             Easiness, shape (S,).
         prior
-            Log-chance of class and easiness, shape (K, S).
+            Log-chance of class and easiness, shape (K, S, n), or (K, S, 1) for all tasks.
         population
             Log-chance of the atoms of each of `units` but for these labels, shape (u, G).
         atoms
@@ -173,7 +173,7 @@ class ByUnit:
         joint = np.empty((K, S, len(self.labelled)))
         for total, each in zip(joint.reshape(K * S, -1), flat, strict=True):
             total[:] = np.bincount(self.task, each, minlength=len(total))
-        joint += prior[:, :, None]
+        joint += prior
         return Turn(joint, worker, atom, chance, cavity)
 
     def _parts(self) -> Iterator[tuple[slice, slice, slice]]:

@@ -39,6 +39,7 @@ from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
 from workbench.collection.setup import check_goal
 from workbench.crowd import align, tables
+from workbench.crowd.libraries import to_pandas
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.solving.genies import read_prior
@@ -315,6 +316,7 @@ def collect(
     capacity: int | PerWorker | None = None,
     costs: PerWorker | None = None,
     groups: PerWorker | None = None,
+    confidences: Table | None = None,
     arrivals: bool = False,
     have: inputs.LabelTable | None = None,
     least: int = 0,
@@ -363,6 +365,10 @@ def collect(
         Price of a label: columns worker, cost. [default: 1]
     groups
         Workers who err together, as models of one family: columns worker, group.
+    confidences
+        How sure models say to be of their labels: columns task, worker, confidence. Models are
+        those with a group whose labels cost a fifth of a person's at most; what they say of
+        themselves is calibrated by people's labels.
     arrivals
         Workers come one by one in random order, and do not come back; else anybody, any time.
     have
@@ -404,12 +410,21 @@ def collect(
     shares = None if prior is None else read_prior(prior)
     if policy is None:
         by_error = isinstance(labels, SimulatedCrowd) or epsilon is not None
-        looked_at = by_error or known.control or groups is not None or arrivals
+        stated = groups is not None or confidences is not None
+        looked_at = by_error or known.control or stated or arrivals
         policy = "until-trusted" if looked_at else "uncertain-drawn"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     source = _source(labels, gold, known, seed)
     terms = _terms(source.pool, source.kinds, source.back.workers, capacity, costs, groups)
+    if confidences is not None:
+        if not deciding.hears_confidences:
+            raise InputError(
+                f"confidences: policy {policy} does not look at them; leave them out, or take "
+                "until-trusted"
+            )
+        sure = tables.read_confidences(to_pandas(confidences))
+        terms["confidence"] = align.confidences(source.pool.tasks, source.pool.workers, sure)
     source = source._replace(pool=replace(source.pool, **terms))
     if audit is not None:
         audit, risk = checks.number("audit", audit, 0, HIGHEST_PRICE), checks.inside("risk", risk)
@@ -821,6 +836,7 @@ def collector(
     capacity: int | str | None = None,
     costs: str | None = None,
     groups: str | None = None,
+    confidences: str | None = None,
     **more: Any,
 ) -> Collector:
     """Start a `Collector` from files, all names text.
@@ -840,7 +856,7 @@ def collector(
         Names of the classes. [default: those of the gold]
     skills
         Skill of the workers whose skill is known: columns worker, skill.
-    have, capacity, costs, groups
+    have, capacity, costs, groups, confidences
         As for `collect`.
     more
         As for `Collector`.
@@ -864,6 +880,7 @@ def collector(
         capacity=None if capacity is None else inputs.capacities(capacity, ids),
         costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,
         groups=inputs.by_worker("groups", groups, ids, tables.read_groups),
+        confidences=None if confidences is None else tables.read_confidences(confidences),
         skills=None if ability is None else ability.iloc[:, 0],
         have=None if have is None else inputs.given(have).table,
         **{name: value for name, value in more.items() if name != "policy" or value is not None},

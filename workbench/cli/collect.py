@@ -22,6 +22,7 @@ TOTAL = options.number("--total")
 MEAN = options.flag("--mean")
 COSTS = options.csv("--costs")
 GROUPS = options.csv("--groups")
+CONFIDENCES = options.csv("--confidences")
 HAVE = options.csv("--have")
 LEAST = options.whole("--least", default=0)
 MOST = options.whole("--most", least=1)
@@ -56,6 +57,7 @@ CAPACITY = options.text("--capacity", "N|CSV")
 @POLICY
 @COSTS
 @GROUPS
+@CONFIDENCES
 @options.number("--audit")
 @options.number("--risk", default=0.05)
 @options.flag("--arrivals")
@@ -131,6 +133,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @POLICY
 @COSTS
 @GROUPS
+@CONFIDENCES
 def start(store: Path, as_json: bool, **arguments: Any) -> int:
     """Begin a collection, kept in the journal STORE."""
     from workbench.api.collecting import collector

@@ -137,13 +137,23 @@ class AtomBeliefs:
         self.block: IntArray = np.arange(len(pool.tasks))
 
     @property
+    def labels(self) -> IntArray:
+        """Labels that judge workers, in order of arrival, shape (k, 3): task, worker, class."""
+        return self.ledger.labels
+
+    @property
+    def counts(self) -> IntArray:
+        """These labels of each task, shape (n,)."""
+        return self.ledger.counts
+
+    @property
     def doubtful(self) -> bool:
         """Whether right and wrong might be interchanged."""
         return self.upright < DOUBT
 
     def suspects(self) -> IntArray:
         """Workers who seem so good, after so many labels, that they may copy one another."""
-        labels = np.bincount(self.ledger.labels[:, 1], minlength=self.m)
+        labels = np.bincount(self.labels[:, 1], minlength=self.m)
         many = np.flatnonzero((labels >= SUSPECT_LABELS) & ~self.copying)
         if not len(many):
             return many
@@ -187,7 +197,7 @@ class AtomBeliefs:
 
     def hopeless(self) -> BoolArray:
         """Tasks that more labels would hardly decide, shape (n,)."""
-        return np.asarray((self.worth() < HOPELESS) & (self.ledger.counts >= LEAST_LABELS))
+        return np.asarray((self.worth() < HOPELESS) & (self.counts >= LEAST_LABELS))
 
     def curable(self, epsilon: float) -> float:
         """Error that a task may have before the floor is added; 0 where the floor alone is ε.
@@ -239,7 +249,7 @@ class AtomBeliefs:
                 f"{int(self.copying.sum())} workers seem to copy others: their labels count once, "
                 "and they are not asked any more"
             )
-        hopeless = self.hopeless() & (self.ledger.counts > 0)
+        hopeless = self.hopeless() & (self.counts > 0)
         if hopeless.any():
             lines.append(
                 f"{int(hopeless.sum())} tasks are left open: workers disagree on them so much that "
@@ -261,7 +271,7 @@ class AtomBeliefs:
 
     def _changed(self) -> str:
         """Whether workers change: what their labels say of tasks, beside what was expected."""
-        task, worker, label = self.ledger.labels.T
+        task, worker, label = self.labels.T
         unit = self.ledger.pool.kind[task] * self.m + self.voter[worker]
         plain = over_easiness(self.fit.joint)[task]
         mean = np.einsum("ug,gcx->ucx", self.weight, self.grid.chance)[unit]
@@ -301,7 +311,7 @@ class AtomBeliefs:
 
     def refit(self) -> None:
         """Send all messages anew; now and then choose the fit anew."""
-        size, compared = len(self.ledger.labels), len(self._block_answered())
+        size, compared = len(self.labels), len(self._block_answered())
         due = size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
         voter = self.voter
         if due or compared > self.compared > 0:
@@ -378,7 +388,7 @@ class AtomBeliefs:
 
     def _counted(self, voter: IntArray | None = None) -> BoolArray:
         """Labels of the ledger that count: of one voter the first on each task, shape (k,)."""
-        task, worker, _ = self.ledger.labels.T
+        task, worker, _ = self.labels.T
         voter = self.voter if voter is None else voter
         counted: BoolArray = np.ones(len(task), dtype=bool)
         shared = np.flatnonzero((np.bincount(voter, minlength=self.m) > 1)[voter[worker]])
@@ -392,7 +402,7 @@ class AtomBeliefs:
         """Labels of the ledger that count, by their voters."""
         pool = self.ledger.pool
         voter = self.voter if voter is None else voter
-        task, worker, label = self.ledger.labels[self._counted(voter)].T
+        task, worker, label = self.labels[self._counted(voter)].T
         gold, gold_worker, gold_label = self.ledger.gold_labels.T
         return UnitLabels(
             task,
@@ -409,14 +419,14 @@ class AtomBeliefs:
 
     def _block_answered(self) -> IntArray:
         """Workers who have answered most of the block."""
-        task, worker, _ = self.ledger.labels.T
+        task, worker, _ = self.labels.T
         many = np.bincount(worker[np.isin(task, self.block)], minlength=self.m)
         return np.flatnonzero(many >= SHARED)
 
     def _choose(self, voter: IntArray) -> None:
         """Keep the likeliest of several fits, copies being one voter."""
         same, self.voter = (voter == self.voter).all(), voter
-        self.chosen_at = len(self.ledger.labels)
+        self.chosen_at = len(self.labels)
         warm = self._warm() if same and self.K == 2 else None
         labels, share = self._labels(), self.ledger.pool.share
         chosen = choose(labels, share, warm, self.errors, most=COMPARED, settled=SETTLED)
@@ -426,7 +436,7 @@ class AtomBeliefs:
 
     def _warm(self) -> AtomFit:
         """The last fit, with the messages of labels that came since."""
-        size = len(self.ledger.labels)
+        size = len(self.labels)
         new = np.concatenate(self._new) if self._new else self.fit.messages[:0]
         kept = self._counted()[size - len(new) :]
         return replace(self.fit, messages=np.concatenate([self.fit.messages, new[kept]]))
@@ -469,7 +479,7 @@ class AtomBeliefs:
         labels = self._labels(voter)
         start = begin(labels, self.grid, share, unequal=False)
         evidence = fit(labels, self.grid, start, sweeps=SWEEPS, settled=SETTLED).evidence
-        task, worker, label = self.ledger.labels.T
+        task, worker, label = self.labels.T
         counted = self._counted(voter)
         first = dict(
             zip(
@@ -501,7 +511,7 @@ class AtomBeliefs:
         spot = np.full(len(self.ledger.counts), -1)
         spot[self.block] = np.arange(len(self.block))
         table = np.full((len(self.block), len(workers)), -1)
-        task, worker, label = self.ledger.labels.T
+        task, worker, label = self.labels.T
         here = (spot[task] >= 0) & (place[worker] >= 0)
         table[spot[task[here]], place[worker[here]]] = label[here]
         named = (table >= 0).astype(np.float64)

@@ -167,6 +167,9 @@ class Collector(Saveable[CollectorState]):
         Chance of being right by worker, where it is known: an expert has 1.
     available
         Frame with columns task and worker: the pairs that can be asked; None for all.
+    confidences
+        Frame with columns task, worker and confidence: how sure models, who have a group, say to be
+        of their labels. They are calibrated by people's labels.
     have
         Labels on record, a frame with columns `task, worker, label`: those of tasks or gold tasks
         here count, cost nothing and are not asked for again. Their workers need not be named.
@@ -235,6 +238,7 @@ class Collector(Saveable[CollectorState]):
         groups: PerWorker | None = None,
         skills: PerWorker | None = None,
         available: Frame | None = None,
+        confidences: Frame | None = None,
         have: Frame | None = None,
         least: int = 0,
         most: int | None = None,
@@ -262,6 +266,7 @@ class Collector(Saveable[CollectorState]):
             groups=groups,
             skills=skills,
             available=available,
+            confidences=confidences,
             have=have,
             newcomers=newcomers,
             epsilon=None if epsilon is None else float(epsilon),

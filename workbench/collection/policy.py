@@ -90,6 +90,8 @@ class Policy:
     """Whether it can be made anew in the middle, from the labels so far."""
     knows_single_tasks: ClassVar[bool] = False
     """Whether it knows prices and easiness of single tasks."""
+    hears_confidences: ClassVar[bool] = False
+    """Whether it looks at how sure models say to be."""
     apart: bool = False
     """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
     and not within `next`."""

@@ -66,6 +66,9 @@ class Pool:
         Workers whose labels are priced by task, and these prices, shape (n,) each.
     context
         Of each task, in [0, 1]; shape (n,), None without.
+    confidence
+        Workers who say how sure they are, as models do, and the chance that each gives its own
+        answer to each task, NaN where it gives none; shape (n,) each.
     """
 
     tasks: Names
@@ -86,6 +89,7 @@ class Pool:
     gold_easiness: FloatArray | None = None
     own_price: Mapping[int, FloatArray] = field(default_factory=dict)
     context: FloatArray | None = None
+    confidence: Mapping[int, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n, m = len(self.tasks), len(self.workers)

@@ -462,7 +462,8 @@ def refuse_unknown_terms(setup: Setup, kind: type[Policy]) -> None:
     Raises
     ------
     InputError
-        Easiness or prices by task that the policy would pass over; or no task to begin with.
+        Easiness, prices by task or models' confidences that the policy would pass over; or no task
+        to begin with.
     """
     check(setup.tasks or kind.streams, "tasks is empty: name what is to be labelled")
     single = (
@@ -474,6 +475,11 @@ def refuse_unknown_terms(setup: Setup, kind: type[Policy]) -> None:
         not single or kind.knows_single_tasks,
         f"policy {setup.policy} knows no easiness and no prices of single tasks: leave them out, "
         "or take algorithm-2",
+    )
+    check(
+        kind.hears_confidences or all(hand.confidences is None for hand in setup.hands),
+        f"confidences: policy {setup.policy} does not look at them; leave them out, or take "
+        "until-trusted",
     )
 
 

@@ -70,7 +70,8 @@ class Hand(State, frozen=True):
 
     Without a `capacity` she can label every task; `price` is by type, `own_price` that of tasks
     with a price of their own, `available` the places of the tasks she can be asked about, `group`
-    the workers with whom she errs together, `skill` her chance of being right where it is known.
+    the workers with whom she errs together, `skill` her chance of being right where it is known,
+    `confidences` the chance that a model gives its own label, by place of the task.
     """
 
     capacity: Count | None
@@ -79,6 +80,7 @@ class Hand(State, frozen=True):
     group: Id | None = None
     skill: Share | None = None
     available: tuple[Count, ...] | None = None
+    confidences: tuple[tuple[Count, Share], ...] | None = None
 
 
 class Setup(State, frozen=True):
@@ -128,6 +130,7 @@ def read_setup(
     groups: PerWorker | None,
     skills: PerWorker | None,
     available: Frame | None,
+    confidences: Frame | None,
     have: Frame | None,
     newcomers: int,
     **goal: Any,
@@ -190,6 +193,7 @@ def read_setup(
                 _by_worker("groups", groups, places),
                 _by_worker("skills", skills, places),
                 _available(available, places, task_places),
+                _confidences(confidences, places, task_places),
             ),
             **goal,
         ),
@@ -338,6 +342,7 @@ def _hands(
     group: Mapping[Any, Any],
     skill: Mapping[Any, Any],
     available: list[tuple[int, ...]] | None,
+    confidences: dict[int, dict[int, float]],
 ) -> tuple[Hand, ...]:
     """Terms of each worker; what stands under `...` is for all others."""
     hands = []
@@ -371,6 +376,7 @@ def _hands(
                 if own["skill"] is None
                 else checks.number(f"skill of worker {worker!r}", own["skill"], 0, 1),
                 allowed,
+                tuple(sorted(confidences[place].items())) if place in confidences else None,
             )
         )
     return tuple(hands)
@@ -428,6 +434,33 @@ def _available(
         check(find(workers, worker) is not None, f"available names worker {checks.show(worker)}")
         places[workers[worker]].add(tasks[task])
     return [tuple(sorted(tasks)) for tasks in places]
+
+
+def _confidences(
+    rows: Any, workers: Mapping[Id, int], tasks: Mapping[Id, int]
+) -> dict[int, dict[int, float]]:
+    """How sure each model says to be of its label, by its place and the task's."""
+    rows = to_pandas(rows)
+    places: dict[int, dict[int, float]] = {}
+    if rows is None:
+        return {}
+    check(
+        isinstance(rows, pd.DataFrame) and {"task", "worker", "confidence"} <= set(rows.columns),
+        "confidences: give a frame with columns task, worker, confidence",
+    )
+    columns = rows[["task", "worker", "confidence"]]
+    for task, worker, value in columns.itertuples(index=False, name=None):
+        at, who = find(tasks, task), find(workers, worker)
+        check(at is not None, f"confidences names task {checks.show(task)}, none here")
+        check(who is not None, f"confidences names worker {checks.show(worker)}, none here")
+        own = places.setdefault(workers[worker], {})
+        check(
+            tasks[task] not in own,
+            f"confidences: worker {checks.show(worker)} has task {checks.show(task)} twice",
+        )
+        field = f"confidence of worker {checks.show(worker)} in task {checks.show(task)}"
+        own[tasks[task]] = checks.number(field, value, 0, 1)
+    return places
 
 
 def changed_terms(
@@ -633,6 +666,7 @@ def pool_of(setup: Setup, workers: Mapping[Id, int], *, repeats: bool = False) -
         gold_easiness=_unless_one(np.array([task.easiness for task in setup.gold])),
         own_price=_own_prices(setup, kind_place),
         context=_contexts(setup),
+        confidence=_own_confidences(setup),
     )
 
 
@@ -679,6 +713,16 @@ def _own_prices(setup: Setup, kind_place: Mapping[Id, int]) -> dict[int, FloatAr
             own[j] = np.array(hand.price)[kinds]
             for task, price in hand.own_price:
                 own[j][task] = price
+    return own
+
+
+def _own_confidences(setup: Setup) -> dict[int, FloatArray]:
+    own: dict[int, FloatArray] = {}
+    for j, hand in enumerate(setup.hands):
+        if hand.confidences is not None:
+            own[j] = np.full(len(setup.tasks), np.nan)
+            for task, value in hand.confidences:
+                own[j][task] = value
     return own
 
 

@@ -18,6 +18,8 @@ from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
+from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
+from workbench.collection.models_first import first_questions
 from workbench.collection.policy import Goal
 from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.collection.sure import UntilSure
@@ -39,6 +41,8 @@ CELLS = 2**22
 class UntilTrusted(UntilSure):
     """Ask until the posterior error of every task that can be decided is at most ε."""
 
+    hears_confidences = True
+
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
         super().__init__(ledger, goal, seed, forget)
         self.block = self.order[:BLOCK]
@@ -50,6 +54,10 @@ class UntilTrusted(UntilSure):
 
     def _beliefs(self, forget: float) -> Beliefs | AtomBeliefs:
         pool = self.ledger.pool
+        models = models_of(pool)
+        check_confidences(pool, models)
+        if models is not None and not forget:
+            return ModelBeliefs(self.ledger, models)
         plain = pool.group is None and pool.confusion is None and not forget
         return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
 
@@ -63,7 +71,13 @@ class UntilTrusted(UntilSure):
         self.beyond[:] = saved.get("beyond", False)
 
     def is_due(self) -> bool:
-        """As until-sure; and before the collection ends, the fit is chosen anew."""
+        """As until-sure; and before the collection ends, the fit is chosen anew.
+
+        Where models label, many labels are those of people.
+        """
+        if isinstance(self.beliefs, ModelBeliefs):
+            many = len(self.beliefs.labels)
+            return self._new() >= 20 + min(self.fitted, many) // 20 or self._may_end()
         return super().is_due() or self._may_end()
 
     def refit(self) -> None:
@@ -129,9 +143,14 @@ class UntilTrusted(UntilSure):
         beliefs = self.beliefs
         if not isinstance(beliefs, AtomBeliefs) or beliefs.doubtful:
             return False
-        if beliefs.chosen_at == len(self.ledger.labels):
+        if beliefs.chosen_at == len(beliefs.labels):
             return False
         return not self._wanted(beliefs.confidence(), None).any()
+
+    def _start(self, worker: int | None) -> Questions | None:
+        if isinstance(self.beliefs, ModelBeliefs):
+            return first_questions(self.ledger, self.beliefs.models, self.order, worker)
+        return super()._start(worker)
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
         """The block to a worker who seems very good, else as until-sure."""

@@ -112,6 +112,34 @@ def groups(workers: Names | Sequence[Any], group: pd.Series[Any]) -> IntArray:
     return pd.factorize(named, use_na_sentinel=True)[0].astype(np.int64)
 
 
+def confidences(tasks: Names, workers: Names, table: pd.DataFrame) -> dict[int, FloatArray]:
+    """Chance that each worker gives her own labels, by her place; NaN without, shape (n,) each.
+
+    Parameters
+    ----------
+    table
+        As `tables.read_confidences` gives it; tasks that are not here are left out.
+
+    Raises
+    ------
+    InputError
+        A worker who is not here, or no task that is here.
+    """
+    task = pd.Index(tasks).get_indexer(pd.Index(table["task"]))
+    worker = pd.Index(workers).get_indexer(pd.Index(table["worker"]))
+    if (worker < 0).any():
+        name = checks.show(table["worker"].iloc[int((worker < 0).argmax())])
+        raise InputError(f"confidences: {name} is no worker here; leave it out")
+    if not (task >= 0).any():
+        raise InputError("confidences: none is of a task here; mend the ids, or leave them out")
+    by_worker: dict[int, FloatArray] = {}
+    for who in np.unique(worker).tolist():
+        rows = (worker == who) & (task >= 0)
+        by_worker[who] = np.full(len(tasks), np.nan)
+        by_worker[who][task[rows]] = table["confidence"].to_numpy(np.float64)[rows]
+    return by_worker
+
+
 def _rows(name: str, workers: Names | Sequence[Any], table: pd.DataFrame) -> FloatArray:
     missing = [worker for worker in workers if worker not in table.index]
     if missing:

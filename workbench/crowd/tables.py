@@ -308,6 +308,33 @@ def read_groups(source: Source) -> pd.Series[Any]:
     return _by_key(source, "groups", "worker", "group")[1]
 
 
+def read_confidences(source: Source) -> pd.DataFrame:
+    """Read how sure models say to be of the labels that they give.
+
+    Parameters
+    ----------
+    source
+        Columns task, worker and confidence, the chance that the worker's own label is right as she
+        says, a row a label.
+
+    Returns
+    -------
+    DataFrame
+        Columns `task, worker` as text and `confidence` in [0, 1], in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, an id is missing, a pair is repeated, or a
+        confidence is missing, no number, or not from 0 to 1.
+    """
+    table = open_table(source, "confidences")
+    tasks, workers = table.words("task", "worker")
+    table.once("a worker labels a task once, remove the other", task=tasks, worker=workers)
+    sure = table.numbers(table.place("confidence"), "confidence")
+    return pd.DataFrame({"task": tasks, "worker": workers, "confidence": sure})
+
+
 def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[Any]:
     """Read the type of each task.
 

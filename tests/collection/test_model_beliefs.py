@@ -1,0 +1,193 @@
+"""A pool of cheap models and people: who is asked first, what is believed, and what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from workbench.base.errors import InputError
+from workbench.collection.answers import rehearse
+from workbench.collection.atom_beliefs import AtomBeliefs
+from workbench.collection.beliefs import Beliefs
+from workbench.collection.model_beliefs import ModelBeliefs, models_of
+from workbench.collection.policy import Goal
+from workbench.collection.pool import Ledger
+from workbench.collection.trusted import UntilTrusted
+from workbench.papers.beyond.mixed_crowds import mixed_crowd
+
+
+def crowd(seed=0, tasks=200, setting="equal classes"):
+    return mixed_crowd(setting, tasks, 10, np.random.default_rng(seed))
+
+
+def collected(mixed, total=20.0, policy=UntilTrusted, seed=0):
+    kept = []
+    end = rehearse(
+        policy,
+        mixed.pool,
+        mixed.answers,
+        Goal(),
+        total=total,
+        seed=seed,
+        watch=lambda _, policy: kept.append(policy),
+    )
+    return end, kept[-1]
+
+
+def test_models_label_all_tasks_then_people_a_random_block():
+    mixed = crowd()
+    end, policy = collected(mixed)
+    assert isinstance(policy.beliefs, ModelBeliefs)
+    task, worker, label = end.ledger.labels.T
+    first = 5 * 200
+    assert (worker[:first] < 5).all() and (worker[first:] >= 5).all()
+    np.testing.assert_array_equal(policy.beliefs.answer, mixed.answers.label[:, :5])
+    # A quarter of the 18 dollars that are left, at ten cents: 45 tasks, one label each, by turns.
+    block = task[first : first + 45]
+    assert len(set(block.tolist())) == 45
+    assert np.bincount(worker[first : first + 45] - 5, minlength=10).max() <= 5
+    assert 19.9 < end.ledger.spent <= 20.0 + 1e-9
+    people = len(label) - first
+    assert np.bincount(policy.beliefs.labels[:, 0], minlength=200).sum() == people
+
+
+def test_models_and_people_beat_the_best_model_and_know_it():
+    errors, believed, best = [], [], []
+    for seed in range(4):
+        mixed = crowd(seed, 300)
+        end, _ = collected(mixed, 40.0, seed=seed)
+        errors.append(end.belief.misses(mixed.answers.truth).mean())
+        believed.append(end.belief.error.mean())
+        best.append((mixed.answers.label[:, :5] != mixed.answers.truth[:, None]).mean(0).min())
+    assert np.mean(errors) < np.mean(best) - 0.05
+    assert np.mean(errors) <= 1.3 * np.mean(believed) + 0.01
+    assert np.mean(believed) <= 1.5 * np.mean(errors) + 0.01
+
+
+def test_models_in_another_order_buy_as_good_answers():
+    mixed = crowd(3)
+    other = np.array([4, 2, 0, 1, 3, *range(5, 15)])
+    moved = replace(
+        mixed, answers=replace(mixed.answers, label=mixed.answers.label[:, other])
+    )
+    (one, _), (two, _) = collected(mixed), collected(moved)
+    np.testing.assert_allclose(one.belief.error.mean(), two.belief.error.mean(), atol=0.04)
+    agree = (one.belief.posterior.argmax(axis=1) == two.belief.posterior.argmax(axis=1)).mean()
+    assert agree > 0.9
+
+
+def test_pools_without_models_are_believed_as_before():
+    pool = crowd().pool
+    for changed, kind in (
+        (replace(pool, group=None), AtomBeliefs),
+        (replace(pool, price=np.ones((1, 15))), Beliefs),
+        (replace(pool, group=np.zeros(15, dtype=np.int64)), Beliefs),
+    ):
+        assert models_of(changed) is None
+        policy = UntilTrusted(Ledger(changed), Goal(0.1), 0)
+        assert type(policy.beliefs) is kind
+    assert type(UntilTrusted(Ledger(pool), Goal(0.1), 0).beliefs) is ModelBeliefs
+
+
+def test_saved_beliefs_go_on_the_same():
+    mixed = crowd(1, 80)
+    pool = replace(mixed.pool, confidence=dict(enumerate(mixed.confidence.T)))
+    ledger = Ledger(pool, 8.0)
+    policy = UntilTrusted(ledger, Goal(), 0)
+    for _ in range(12):
+        ask = policy.next()
+        ledger.ask(ask)
+        label = mixed.answers.of(ask)
+        ledger.tell(ask, label)
+        policy.told(ask, label)
+    again = UntilTrusted(ledger, Goal(), 0)
+    again.resume(policy.state())
+    np.testing.assert_allclose(again.belief().posterior, policy.belief().posterior)
+    one, two = policy.next(), again.next()
+    np.testing.assert_array_equal(one.task, two.task)
+    np.testing.assert_array_equal(one.worker, two.worker)
+    policy.refit()
+    again.refit()
+    np.testing.assert_allclose(again.belief().posterior, policy.belief().posterior)
+
+
+def test_gold_judges_models():
+    """Three models are always right, two always wrong; gold says so before anybody is asked."""
+    mixed = crowd(2, 60)
+    truth = mixed.answers.truth
+    label = mixed.answers.label.copy()
+    label[:, :2] = 1 - truth[:, None]
+    label[:, 2:5] = truth[:, None]
+    gold = np.array([0, 1] * 15)
+    gold_label = np.repeat(gold[:, None], 15, axis=1)
+    gold_label[:, :2] = 1 - gold[:, None]
+    pool = replace(mixed.pool, gold=gold, gold_kind=np.zeros(30, dtype=np.int64))
+    pool = replace(pool, capacity=np.full(15, 90))
+    answers = replace(mixed.answers, label=label, gold_label=gold_label)
+    ledger = Ledger(pool, 10.0)
+    policy = UntilTrusted(ledger, Goal(), 0)
+    while (ask := policy.next()).worker[0] < 5:
+        ledger.ask(ask)
+        ledger.tell(ask, answers.of(ask))
+        policy.told(ask, answers.of(ask))
+    policy.refit()
+    assert len(policy.beliefs.labels) == 0
+    assert (policy.belief().posterior.argmax(axis=1) == truth).all()
+    assert policy.belief().error.mean() < 0.1
+
+
+def frames(tasks=40):
+    panel = wb.simulate_panel(tasks=tasks, models=3, people=4)
+    models = panel.labels[panel.labels["worker"].str.startswith("m")]
+    sure = models[["task", "worker"]].assign(confidence=0.9)
+    return panel, models, sure
+
+
+def test_confidences_of_a_rehearsal():
+    panel, _, sure = frames()
+    terms = {"costs": panel.costs, "groups": panel.groups, "total": 4}
+    result = wb.collect(panel.labels, panel.gold, confidences=sure, **terms)
+    assert result.cost <= 4 and result.policy == "until-trusted"
+    for wrong, words in (
+        ({"confidences": sure.assign(confidence=1.5)}, "confidence 1.5 is outside"),
+        ({"confidences": sure.assign(worker="m9")}, "confidences: 'm9' is no worker here"),
+        ({"confidences": sure.assign(task="x")}, "confidences: a worker|confidences"),
+        ({"confidences": sure.drop(columns="confidence")}, "confidence"),
+        ({"confidences": sure.assign(worker="p0").drop_duplicates()}, "'p0' is no model"),
+        ({"confidences": sure, "policy": "mixed"}, "policy mixed does not look at them"),
+    ):
+        with pytest.raises(InputError, match=words):
+            wb.collect(panel.labels, panel.gold, **{**terms, **wrong})
+
+
+def test_confidences_of_a_collection_are_kept(tmp_path):
+    panel, models, sure = frames()
+    path = tmp_path / "labels.sqlite"
+    terms = {
+        "classes": [0, 1],
+        "costs": panel.costs,
+        "groups": panel.groups,
+        "total": 4,
+        "have": models,
+    }
+    tasks, workers = panel.gold.index.tolist(), panel.costs.index.tolist()
+    wb.Collector(tasks, workers, confidences=sure, path=path, **terms)
+    collector = wb.Collector.open(path)
+    asked = collector.next("p0", 5)
+    assert len(asked) == 5
+    collector.tell("p0", {question.task: 1 for question in asked})
+    assert wb.Collector.open(path).status()["labels"] == 5
+    for wrong, words in (
+        ({"confidences": sure.assign(confidence=-1)}, "confidence of worker 'm0' in task"),
+        ({"confidences": sure.assign(worker="m9")}, "confidences names worker 'm9'"),
+        ({"confidences": pd.concat([sure, sure])}, "has task 't0' twice|has task"),
+        ({"confidences": [1]}, "confidences: give a frame"),
+        ({"confidences": sure, "policy": "mixed"}, "policy mixed does not look at them"),
+        ({"confidences": sure.assign(worker="p0").drop_duplicates()}, "'p0' is no model"),
+    ):
+        with pytest.raises(InputError, match=words):
+            wb.Collector(tasks, workers, **{**terms, **wrong})
