@@ -15,7 +15,7 @@ from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.model_beliefs import ModelBeliefs, models_of
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger
+from workbench.collection.pool import Ledger, Questions
 from workbench.collection.trusted import UntilTrusted
 from workbench.papers.beyond.mixed_crowds import mixed_crowd
 
@@ -44,7 +44,8 @@ def test_models_label_all_tasks_then_people_a_random_block():
     assert isinstance(policy.beliefs, ModelBeliefs)
     task, worker, label = end.ledger.labels.T
     first = 5 * 200
-    assert (worker[:first] < 5).all() and (worker[first:] >= 5).all()
+    assert (worker[:first] < 5).all()
+    assert (worker[first:] >= 5).all()
     np.testing.assert_array_equal(policy.beliefs.answer, mixed.answers.label[:, :5])
     # A quarter of the 18 dollars that are left, at ten cents: 45 tasks, one label each, by turns.
     block = task[first : first + 45]
@@ -68,16 +69,30 @@ def test_models_and_people_beat_the_best_model_and_know_it():
     assert np.mean(believed) <= 1.5 * np.mean(errors) + 0.01
 
 
-def test_models_in_another_order_buy_as_good_answers():
+def believed(mixed, label, truth_names=(0, 1)):
+    """Posterior by all models and every third person, fitted at once."""
+    ledger = Ledger(mixed.pool)
+    beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
+    task, worker = np.divmod(np.arange(label.size), label.shape[1])
+    some = (worker < 5) | ((task + worker) % 3 == 0)
+    ask = Questions(task[some], worker[some])
+    named = np.array(truth_names)[label[ask.task, ask.worker]]
+    ledger.ask(ask)
+    ledger.tell(ask, named)
+    beliefs.told(ask, named)
+    beliefs.refit()
+    return beliefs.posterior()
+
+
+def test_models_in_another_order_and_classes_with_other_names():
     mixed = crowd(3)
+    label = mixed.answers.label
+    posterior = believed(mixed, label)
+    assert (posterior.argmax(axis=1) == mixed.answers.truth).mean() > 0.9
     other = np.array([4, 2, 0, 1, 3, *range(5, 15)])
-    moved = replace(
-        mixed, answers=replace(mixed.answers, label=mixed.answers.label[:, other])
-    )
-    (one, _), (two, _) = collected(mixed), collected(moved)
-    np.testing.assert_allclose(one.belief.error.mean(), two.belief.error.mean(), atol=0.04)
-    agree = (one.belief.posterior.argmax(axis=1) == two.belief.posterior.argmax(axis=1)).mean()
-    assert agree > 0.9
+    np.testing.assert_allclose(believed(mixed, label[:, other]), posterior, atol=0.05)
+    renamed = believed(mixed, label, (1, 0))
+    np.testing.assert_allclose(renamed[:, ::-1], posterior, atol=0.05)
 
 
 def test_pools_without_models_are_believed_as_before():
@@ -137,13 +152,14 @@ def test_gold_judges_models():
     policy.refit()
     assert len(policy.beliefs.labels) == 0
     assert (policy.belief().posterior.argmax(axis=1) == truth).all()
-    assert policy.belief().error.mean() < 0.1
+    assert policy.belief().error.mean() < 0.2
 
 
 def frames(tasks=40):
     panel = wb.simulate_panel(tasks=tasks, models=3, people=4)
     models = panel.labels[panel.labels["worker"].str.startswith("m")]
     sure = models[["task", "worker"]].assign(confidence=0.9)
+    assert len(sure) == 3 * tasks
     return panel, models, sure
 
 
@@ -151,13 +167,14 @@ def test_confidences_of_a_rehearsal():
     panel, _, sure = frames()
     terms = {"costs": panel.costs, "groups": panel.groups, "total": 4}
     result = wb.collect(panel.labels, panel.gold, confidences=sure, **terms)
-    assert result.cost <= 4 and result.policy == "until-trusted"
+    assert result.cost <= 4
+    assert result.policy == "until-trusted"
     for wrong, words in (
         ({"confidences": sure.assign(confidence=1.5)}, "confidence 1.5 is outside"),
-        ({"confidences": sure.assign(worker="m9")}, "confidences: 'm9' is no worker here"),
-        ({"confidences": sure.assign(task="x")}, "confidences: a worker|confidences"),
+        ({"confidences": sure.replace("m1", "m9")}, "confidences: 'm9' is no worker here"),
+        ({"confidences": sure.assign(task=sure["task"] + "x")}, "confidences: none is of a task"),
         ({"confidences": sure.drop(columns="confidence")}, "confidence"),
-        ({"confidences": sure.assign(worker="p0").drop_duplicates()}, "'p0' is no model"),
+        ({"confidences": sure.replace("m1", "p0")}, "'p0' is no model"),
         ({"confidences": sure, "policy": "mixed"}, "policy mixed does not look at them"),
     ):
         with pytest.raises(InputError, match=words):
@@ -180,14 +197,14 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
     asked = collector.next("p0", 5)
     assert len(asked) == 5
     collector.tell("p0", {question.task: 1 for question in asked})
-    assert wb.Collector.open(path).status()["labels"] == 5
+    assert wb.Collector.open(path).status()["labels"] == 3 * 40 + 5
     for wrong, words in (
         ({"confidences": sure.assign(confidence=-1)}, "confidence of worker 'm0' in task"),
-        ({"confidences": sure.assign(worker="m9")}, "confidences names worker 'm9'"),
-        ({"confidences": pd.concat([sure, sure])}, "has task 't0' twice|has task"),
+        ({"confidences": sure.replace("m1", "m9")}, "confidences names worker 'm9'"),
+        ({"confidences": pd.concat([sure, sure])}, "worker 'm0' has task .* twice"),
         ({"confidences": [1]}, "confidences: give a frame"),
         ({"confidences": sure, "policy": "mixed"}, "policy mixed does not look at them"),
-        ({"confidences": sure.assign(worker="p0").drop_duplicates()}, "'p0' is no model"),
+        ({"confidences": sure.replace("m1", "p0")}, "p0.* is no model"),
     ):
         with pytest.raises(InputError, match=words):
             wb.Collector(tasks, workers, **{**terms, **wrong})

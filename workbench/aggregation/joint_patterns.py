@@ -12,9 +12,9 @@ mean, and 1/(t + t_j) the temperature that is fitted to it. Patterns depart from
 
     P(c | x) ~ Dirichlet(α base(· | x)),
 
-α being ∞ where independence is all there is to say. How well a task's pattern foretells what people
-say of it, by the *other* tasks of its pattern, weighs one α against another: the gate. Weights have
-normal priors; predictions are means over their posterior, for they are judged by few tasks.
+α being ∞ where independence is all there is to say. The evidence weighs one α against another, each
+task being foretold from those of its pattern that stand before it: the gate. Weights have normal
+priors; predictions are means over their posterior, for they are judged by few tasks.
 
 P(c | x) and not P(x | c): people are asked about tasks by what the models say, and labels chosen by
 x tell what is true given x, but not how frequent x is.
@@ -42,7 +42,7 @@ ALONE = 0.5
 """Chance beforehand that models err independently given the class."""
 BIAS, VOTE, OWN, BY_CLASS = (0.0, 1.0), (0.45, 0.35), (0.0, 0.4), (0.0, 0.4)
 """Mean and standard deviation beforehand of b, a, a_j and a_jc: five models count as about two."""
-HEAT, OWN_HEAT = (0.3, 0.3), (0.0, 0.2)
+HEAT, OWN_HEAT = (0.2, 0.25), (0.0, 0.1)
 """The same of t and t_j: confidences are not taken on trust."""
 SUREST = 6.0
 """Log-odds of a confidence, at most."""
@@ -164,7 +164,7 @@ def fit_patterns(
     scores, priors = [], []
     for alpha in TOGETHER:
         prior = with_patterns(base, patterns, likely, judged, alpha)
-        scores.append(float(log((prior[judged] * others).sum(axis=1)).sum()))
+        scores.append(_evidence(base[judged], patterns[judged], prior[judged], others, alpha))
         priors.append(prior)
     gate = _gate_beforehand() * np.exp(np.array(scores) - max(scores))
     gate /= gate.sum()
@@ -215,6 +215,31 @@ def with_patterns(
     prior /= prior.sum(axis=1, keepdims=True)
     prior[judged] = shifted
     return prior
+
+
+def _evidence(
+    base: FloatArray, at: IntArray, prior: FloatArray, others: FloatArray, alpha: float
+) -> float:
+    """Log-chance of what others say, each task foretold by those of its pattern before it.
+
+    Parameters
+    ----------
+    base, at, prior, others
+        Of the judged tasks: P(c | x) by the form of independence, pattern, P(c | x) in the end, and
+        likelihood by what others say.
+    """
+    if np.isinf(alpha):
+        return float(log((base * others).sum(axis=1)).sum())
+    order = np.argsort(at, kind="stable")
+    said = normalised(log(prior) + log(others))[0][order]
+    starts = np.flatnonzero(np.diff(at[order], prepend=-1))
+    size = np.diff(starts, append=len(order))
+    before = np.cumsum(said, axis=0) - said
+    before -= np.repeat(before[starts], size, axis=0)
+    mean = np.repeat(np.add.reduceat(base[order], starts, axis=0) / size[:, None], size, axis=0)
+    foretold = base[order] * (np.maximum(before, 0.0) + alpha * mean) / np.maximum(mean, 1e-12)
+    foretold /= foretold.sum(axis=1, keepdims=True)
+    return float(log((foretold * others[order]).sum(axis=1)).sum())
 
 
 def _summed(at: IntArray, many: int, rows: FloatArray) -> FloatArray:
