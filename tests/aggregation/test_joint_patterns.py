@@ -18,7 +18,7 @@ from workbench.aggregation.joint_patterns import (
     OWN_HEAT,
     TOGETHER,
     VOTE,
-    Panel,
+    ModelAnswers,
     fit_patterns,
     fit_weights,
     own_odds,
@@ -77,7 +77,7 @@ def test_the_gate_weighs_by_the_evidence():
     answer = rng.integers(0, 2, (30, 2))
     known = rng.integers(0, 2, 30)
     likely = np.eye(2)[known]
-    panel = Panel(answer, np.zeros((30, 2)), 2)
+    panel = ModelAnswers(answer, np.zeros((30, 2)), 2)
     fit = fit_patterns(panel, likely, np.ones(30, dtype=bool))
     base = predicted(panel, fit.weights, fit.spread)
     scores = [np.log((base * likely).sum(axis=1)).sum()]
@@ -109,7 +109,7 @@ def test_patterns_of_known_classes_are_counted():
 def panel_of(rng, n=60, J=3, K=3):
     answer = rng.integers(-1, K, (n, J))
     sure = np.where(answer >= 0, rng.normal(0, 1, (n, J)), 0.0)
-    return Panel(answer, sure, K)
+    return ModelAnswers(answer, sure, K)
 
 
 def utility(panel, weights):
@@ -168,7 +168,7 @@ def drawn(rng, n, together, J=4):
         wrong = np.where((truth == 0)[:, None], rng.random((n, 1)) < 0.35, wrong)
     answer = np.where(wrong, 1 - truth[:, None], truth[:, None])
     likely = np.where(np.eye(2)[truth] > 0, 0.9, 0.1)
-    return Panel(answer, np.zeros((n, J)), 2), likely, truth
+    return ModelAnswers(answer, np.zeros((n, J)), 2), likely, truth
 
 
 def test_models_in_another_order_and_classes_with_other_names():
@@ -177,14 +177,16 @@ def test_models_in_another_order_and_classes_with_other_names():
     likely, judged = rng.dirichlet(np.full(3, 0.4), 80), rng.random(80) < 0.6
     fit = fit_patterns(panel, likely, judged)
     other = np.array([2, 0, 1])
-    moved = fit_patterns(Panel(panel.answer[:, other], panel.sure[:, other], 3), likely, judged)
+    moved = fit_patterns(
+        ModelAnswers(panel.answer[:, other], panel.sure[:, other], 3), likely, judged
+    )
     # The draws over which predictions are averaged are others.
     np.testing.assert_allclose(np.exp(moved.prior), np.exp(fit.prior), atol=0.05)
     np.testing.assert_allclose(moved.weights[:4], fit.weights[:4], atol=1e-5)
     name = np.array([1, 2, 0])
     named = np.where(panel.answer >= 0, name[panel.answer], -1)
     back = np.argsort(name)
-    renamed = fit_patterns(Panel(named, panel.sure, 3), likely[:, back], judged)
+    renamed = fit_patterns(ModelAnswers(named, panel.sure, 3), likely[:, back], judged)
     np.testing.assert_allclose(np.exp(renamed.prior[:, name]), np.exp(fit.prior), atol=0.05)
     np.testing.assert_allclose(renamed.weights[:3][name], fit.weights[:3], atol=1e-5)
 
@@ -223,7 +225,7 @@ def test_confidences_count_by_what_people_say_of_them():
     judged = np.arange(600) < 300
 
     def score(sure):
-        prior = fit_patterns(Panel(panel.answer, sure, 2), likely, judged).prior
+        prior = fit_patterns(ModelAnswers(panel.answer, sure, 2), likely, judged).prior
         return prior[np.arange(300, 600), truth[300:]].mean()
 
     none = score(np.zeros(right.shape))
@@ -240,7 +242,7 @@ def test_confidences_as_odds_less_their_mean():
 
 
 def test_nobody_has_judged_the_models():
-    panel = Panel(np.array([[0, 0], [0, 1], [-1, -1]]), np.zeros((3, 2)), 2)
+    panel = ModelAnswers(np.array([[0, 0], [0, 1], [-1, -1]]), np.zeros((3, 2)), 2)
     chance = np.exp(unjudged(panel).prior)
     assert chance[0, 0] > 0.6
     np.testing.assert_allclose(chance[1:], 0.5, atol=0.02)

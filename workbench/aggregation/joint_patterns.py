@@ -55,7 +55,7 @@ TURNS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class ModelAnswers:
     """What models say of tasks.
 
     Attributes
@@ -77,9 +77,9 @@ class Panel:
         """Number of each task's pattern, shape (n,)."""
         return np.unique(self.answer, axis=0, return_inverse=True)[1].reshape(-1)
 
-    def rows(self, tasks: IntArray | BoolArray) -> Panel:
+    def rows(self, tasks: IntArray | BoolArray) -> ModelAnswers:
         """Some tasks of it."""
-        return Panel(self.answer[tasks], self.sure[tasks], self.classes)
+        return ModelAnswers(self.answer[tasks], self.sure[tasks], self.classes)
 
 
 def own_odds(confidence: FloatArray, classes: int) -> FloatArray:
@@ -132,7 +132,7 @@ class PatternFit:
         return float(self.gate[np.array(TOGETHER) <= MUCH].sum())
 
 
-def unjudged(panel: Panel) -> PatternFit:
+def unjudged(panel: ModelAnswers) -> PatternFit:
     """What models are taken to say before anybody has judged them."""
     mean, deviation = _beforehand(panel)
     prior = log(predicted(panel, mean, np.diag(deviation)))
@@ -140,7 +140,7 @@ def unjudged(panel: Panel) -> PatternFit:
 
 
 def fit_patterns(
-    panel: Panel, likely: FloatArray, judged: BoolArray, start: FloatArray | None = None
+    panel: ModelAnswers, likely: FloatArray, judged: BoolArray, start: FloatArray | None = None
 ) -> PatternFit:
     """Fit what the models' answers say to what others say.
 
@@ -250,7 +250,7 @@ def _summed(at: IntArray, many: int, rows: FloatArray) -> FloatArray:
 
 
 def fit_weights(
-    panel: Panel, others: FloatArray, start: FloatArray | None = None
+    panel: ModelAnswers, others: FloatArray, start: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Most likely weights, and a root of their covariance, by what others say of each task.
 
@@ -298,12 +298,12 @@ def _curvature(features: FloatArray, chance: FloatArray) -> FloatArray:
     )
 
 
-def predicted(panel: Panel, weights: FloatArray, spread: FloatArray) -> FloatArray:
+def predicted(panel: ModelAnswers, weights: FloatArray, spread: FloatArray) -> FloatArray:
     """P(c | x) in the mean over what is not known of the weights, shape (n, K)."""
     n = len(panel.answer)
     if (panel.sure == 0.0).all():  # all tasks of a pattern are alike
         pattern, where = np.unique(panel.answer, axis=0, return_inverse=True)
-        some = Panel(pattern, np.zeros(pattern.shape), panel.classes)
+        some = ModelAnswers(pattern, np.zeros(pattern.shape), panel.classes)
         return _mean_prediction(_features(some), weights, spread)[where.reshape(-1)]
     parts = [
         _mean_prediction(_features(panel.rows(np.arange(at, min(at + 4096, n)))), weights, spread)
@@ -321,7 +321,7 @@ def _mean_prediction(features: FloatArray, weights: FloatArray, spread: FloatArr
     return total / len(draws)
 
 
-def _beforehand(panel: Panel) -> tuple[FloatArray, FloatArray]:
+def _beforehand(panel: ModelAnswers) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of each weight beforehand."""
     J, K = panel.answer.shape[1], panel.classes
     terms = [BIAS] * K + [VOTE] + [OWN] * J + [BY_CLASS] * (J * K) + [HEAT] + [OWN_HEAT] * J
@@ -329,7 +329,7 @@ def _beforehand(panel: Panel) -> tuple[FloatArray, FloatArray]:
     return mean, deviation
 
 
-def _features(panel: Panel) -> FloatArray:
+def _features(panel: ModelAnswers) -> FloatArray:
     """What each weight is multiplied by, for each task and class, shape (n, K, P)."""
     n, J = panel.answer.shape
     K = panel.classes

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.aggregation.belief_propagation import EASE_PRIOR, UnitLabels, fit, over_easiness
 from workbench.aggregation.joint_patterns import (
-    Panel,
+    ModelAnswers,
     PatternFit,
     fit_patterns,
     own_odds,
@@ -101,11 +101,11 @@ class ModelBeliefs(AtomBeliefs):
         self.easy = easiness_beforehand(shape[1])
         super().__init__(ledger)
 
-    def _panel(self, pool: Pool) -> Panel:
+    def _panel(self, pool: Pool) -> ModelAnswers:
         """Answers to tasks, then to gold tasks, whose confidences nobody gives."""
         answer = np.concatenate([self.answer, self.gold_answer])
         sure = np.concatenate([self.odds, np.zeros(self.gold_answer.shape)])
-        return Panel(answer, np.where(answer >= 0, sure, 0.0), len(pool.classes))
+        return ModelAnswers(answer, np.where(answer >= 0, sure, 0.0), len(pool.classes))
 
     @property
     def labels(self) -> IntArray:

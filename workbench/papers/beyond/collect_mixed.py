@@ -24,7 +24,7 @@ from workbench.collection import POLICIES
 from workbench.collection.answers import rehearse
 from workbench.collection.policy import Goal
 from workbench.papers.beyond.mixed_crowds import SETTINGS, MixedCrowd, mixed_crowd
-from workbench.papers.beyond.mixed_rivals import Outcome, best_panel, cascade
+from workbench.papers.beyond.mixed_rivals import RivalEnd, best_panel, cascade
 from workbench.studies.analysis import ended, ended_well, nonempty
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
@@ -69,7 +69,7 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-def _rival(crowd: MixedCrowd, params: Params, rng: np.random.Generator) -> Outcome:
+def _rival(crowd: MixedCrowd, params: Params, rng: np.random.Generator) -> RivalEnd:
     if params["policy"] == PANEL:
         return best_panel(crowd, params["total"])
     return cascade(

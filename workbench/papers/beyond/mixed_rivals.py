@@ -23,7 +23,7 @@ from workbench.collection.pool import Ledger, Questions
 from workbench.papers.beyond.mixed_crowds import MixedCrowd
 
 
-class Outcome(NamedTuple):
+class RivalEnd(NamedTuple):
     """Error made, error believed (None where nothing is), and what was paid."""
 
     error: float
@@ -31,13 +31,13 @@ class Outcome(NamedTuple):
     cost: float
 
 
-def best_panel(crowd: MixedCrowd, total: float) -> Outcome:
+def best_panel(crowd: MixedCrowd, total: float) -> RivalEnd:
     """The best fixed panel in hindsight, by a majority or by votes of the best weights."""
     label, truth = crowd.answers.label, crowd.answers.truth
     n, J = crowd.confidence.shape
     price = crowd.pool.price[0] * n
     people = J + np.argsort(-(label[:, J:] == truth[:, None]).mean(axis=0), kind="stable")
-    best = Outcome(1.0, None, 0.0)
+    best = RivalEnd(1.0, None, 0.0)
     for size in range(J + 1):
         for models in combinations(range(J), size):
             for more in range(len(people) + 1):
@@ -49,7 +49,7 @@ def best_panel(crowd: MixedCrowd, total: float) -> Outcome:
                 for score in (2.0 * ones.mean(axis=1) - 1.0, _weighed(ones, truth)):
                     error = _error(score, truth)
                     if error < best.error:
-                        best = Outcome(error, None, cost)
+                        best = RivalEnd(error, None, cost)
     return best
 
 
@@ -70,7 +70,7 @@ def cascade(
     *,
     confident: bool = False,
     fitted: bool = False,
-) -> Outcome:
+) -> RivalEnd:
     """Models first, people where models disagree, or where their confidence is least.
 
     Parameters
@@ -100,7 +100,7 @@ def cascade(
     if fitted:
         fit = smoothed(ledger.votes(), seed=int(rng.integers(2**31)))
         posterior = fit.info["posterior"]
-        return Outcome(
+        return RivalEnd(
             _error(posterior[:, 1] - 0.5, truth),
             float(1.0 - posterior.max(axis=1).mean()),
             ledger.spent,
@@ -108,7 +108,7 @@ def cascade(
     task, worker, said = ledger.labels.T
     by_people = worker >= J
     lead = np.bincount(task[by_people], 2.0 * said[by_people] - 1.0, minlength=n)
-    return Outcome(
+    return RivalEnd(
         _error(np.where(lead != 0.0, lead, pooled if confident else models), truth),
         None,
         ledger.spent,
