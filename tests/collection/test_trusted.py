@@ -214,6 +214,28 @@ def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatc
     assert len(chosen) == 2  # for five more workers, two of them copies
 
 
+def test_where_right_and_wrong_cannot_be_told_the_fit_is_not_chosen_at_every_refit(monkeypatch):
+    """Everybody guesses: neither a fit nor its mirror image is the likelier for long."""
+    rng = np.random.default_rng(18)
+    chosen = []
+    plain = AtomBeliefs._choose
+    monkeypatch.setattr(
+        AtomBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
+    )
+    beliefs = AtomBeliefs(Ledger(pool_of(50, 40)))
+    beliefs.block = NONE  # no copies are looked for
+    for worker in range(40):
+        ask = Questions(np.arange(50), np.full(50, worker))
+        label = rng.integers(0, 2, 50)
+        beliefs.ledger.ask(ask)
+        beliefs.ledger.tell(ask, label)
+        beliefs.told(ask, label)
+        beliefs.refit()
+        assert beliefs.upright >= 0.0
+    assert beliefs.doubtful
+    assert 8 <= len(chosen) < 18
+
+
 def test_what_is_saved_goes_on_the_same():
     rng = np.random.default_rng(9)
     label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 9)

@@ -38,7 +38,7 @@ from workbench.collection.belief_warnings import changed, contradicted
 from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
 
-GROWTH, DOUBTED = 1.4, 1.1
+GROWTH, DOUBTED = 1.4, 1.2
 """The fit is chosen anew when there are so many times as many labels; and while right and wrong may
 be interchanged."""
 COMPARED = 12_000
@@ -321,8 +321,9 @@ class AtomBeliefs:
             labels = self._labels()
             self.fit = fit(labels, self.grid, self._warm(), sweeps=SWEEPS, settled=SETTLED)
             if self.K == 2:
-                self.upright = upright_odds(labels, self.grid, self.fit)
-            due = self.upright < 0.0
+                before, odds = self.upright, upright_odds(labels, self.grid, self.fit)
+                # Where the last choice could not tell, the mirror image was tried then.
+                due, self.upright = odds < 0.0 < before, max(odds, 0.0)
         if due or (voter != self.voter).any():
             self._choose(voter)
         self._new, self._outlook = [], None
