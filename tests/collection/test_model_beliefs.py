@@ -130,6 +130,14 @@ def test_saved_beliefs_go_on_the_same():
     np.testing.assert_allclose(again.belief().posterior, policy.belief().posterior)
 
 
+def test_an_error_is_asked_for_in_place_of_a_budget():
+    mixed = crowd(4, 120)
+    end = rehearse(UntilTrusted, mixed.pool, mixed.answers, Goal(0.1), seed=0)
+    assert end.belief.closed.mean() > 0.9
+    assert end.belief.error[end.belief.closed].max() <= 0.1
+    assert end.belief.misses(mixed.answers.truth).mean() <= 0.1
+
+
 def test_gold_judges_models():
     """Three models are always right, two always wrong; gold says so before anybody is asked."""
     mixed = crowd(2, 60)

@@ -40,7 +40,6 @@ def first_questions(
     for model in (cheap if worker is None else cheap[cheap == worker]).tolist():
         for gold, can in ((True, ledger.gold_open), (False, ledger.open)):
             task = np.flatnonzero(can[:, model])[: ledger.left[model]]
-            task = task[: int((ledger.money + 1e-9) / max(_price(ledger, model), FREE))]
             if len(task):
                 return Questions(task, np.full(len(task), model), gold)
     people = np.flatnonzero(~models & (ledger.left > 0))
@@ -68,7 +67,3 @@ def _many(ledger: Ledger, models: BoolArray) -> int:
     price, kind = ledger.pool.price, ledger.pool.kind
     rest = ledger.total - float(price[np.ix_(kind, models)].sum())
     return int(np.clip(AUDIT_MONEY * rest / max(price[:, ~models].mean(), FREE), 0, AUDIT))
-
-
-def _price(ledger: Ledger, worker: int) -> float:
-    return float(ledger.pool.price[:, worker].max())
