@@ -46,3 +46,14 @@ def test_a_loop_counts_its_sets():
     assert 0 <= record["misses"] <= 2
     assert record["cost"] == pytest.approx(record["bought"] + record["checks"])
     assert record["left"] <= record["allowed"] == 2
+
+
+@pytest.mark.parametrize("question", ["cost", "share"])
+def test_records_have_no_name_of_a_parameter(question, monkeypatch):
+    """A trial whose record has one is an error, as each of these questions' was."""
+    rng = np.random.default_rng(5)
+    belief = rng.beta(0.6, 3.0, 60)
+    monkeypatch.setattr(audit, "answered", lambda *_: (belief, rng.random(60) < belief))
+    record = audit.trial(params(question=question, error=0.1, runs=2), STREAMS)
+    assert record["answers"] == 60
+    assert not set(record) & set(audit.STUDY.parameters)

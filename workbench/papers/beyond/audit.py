@@ -179,7 +179,7 @@ def _cost(params: Params, streams: Streams) -> Record:
     }
     rates = (counts + 0.5) / (size + 1.0)
     return {
-        "tasks": n,
+        "answers": n,
         "wrong": int(wrong.sum()),
         "allowed": k,
         "audits": runs,
@@ -197,7 +197,7 @@ def _share(params: Params, streams: Streams) -> Record:
     strata = stratify(belief, np.zeros(len(wrong), dtype=bool))
     rng = stream(streams.method(), "even draws")
     ours = np.array([_shares_after(strata, wrong, error, risk, seed) for seed in range(runs)])
-    record: dict[str, float] = {"tasks": len(wrong), "wrong": int(wrong.sum()), "audits": runs}
+    record: dict[str, float] = {"answers": len(wrong), "wrong": int(wrong.sum()), "audits": runs}
     for place, most in enumerate(LOOKS):
         even = [fixed_sequence(strata, wrong, most, error, risk, rng) for _ in range(runs)]
         record |= {
@@ -367,7 +367,7 @@ def _promise_finding(table: pd.DataFrame) -> str:
 
 def costs(trials: pd.DataFrame) -> pd.DataFrame:
     """One row a crowd, labels a task and ε, with ratios."""
-    columns = ["tasks", "wrong", "allowed", "audits", "checks", "checks_se", "prior_posterior"]
+    columns = ["answers", "wrong", "allowed", "audits", "checks", "checks_se", "prior_posterior"]
     columns += ["alpha", "fixed", "limit"]
     table = trials[["data", "labels", "error", *columns]].copy()
     table["best_even"] = table[["prior_posterior", "alpha"]].min(axis=1)
@@ -398,7 +398,7 @@ def _cost_findings(table: pd.DataFrame) -> list[str]:
 def certified_shares(trials: pd.DataFrame) -> pd.DataFrame:
     """One row a crowd: shares after each number of checks, ours and by even draws."""
     names = [f"{kind}_{most}" for most in LOOKS for kind in ("share", "se", "even")]
-    return trials[["data", "labels", "error", "tasks", "wrong", "audits", "false", *names]]
+    return trials[["data", "labels", "error", "answers", "wrong", "audits", "false", *names]]
 
 
 def _share_finding(table: pd.DataFrame) -> str:
