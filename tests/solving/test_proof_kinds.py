@@ -158,6 +158,25 @@ def test_a_larger_program_of_alike_workers_is_proven(tmp_path):
     assert (holds, line.endswith("none is cheaper")) == (True, True), line
 
 
+def test_prices_prove_many_tasks_of_few_kinds(tmp_path, monkeypatch):
+    """Beyond the pairs that are branched for one leaf is tried; without it, it is HiGHS's word."""
+    raw = {
+        "gain": "exact error",
+        "skill": [[0.7] * 3 + [0.8] * 3 + [0.9] * 3] * 80,
+        "epsilon": 0.1,
+        "capacity": [30] * 9,
+        "cost": [1, 1, 1, 1.5, 1.5, 1.5, 2, 2, 2],
+    }
+    answer, content, text = solved(raw, tmp_path)
+    assert answer.solution.certificate.status == "proven"
+    holds, line = CHECKER["line_of"](content, text)
+    assert (holds, line.endswith("none is cheaper")) == (True, True), line
+    monkeypatch.setattr("workbench.solving.exact_error._leaf_proof", lambda *_: None)
+    claimed = wb.solve(tmp_path / "problem.json")
+    assert claimed.objective == answer.objective
+    assert "By HiGHS's word alone" in claimed.verdict()[1]
+
+
 def test_what_is_not_proven_is_called_the_solvers_word(tmp_path, monkeypatch):
     """Where branches come to no end, screen and file claim no more than the data prove."""
     from workbench.solving.patterns import listed_sets

@@ -13,7 +13,7 @@ from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
 from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.assignment.ladder import UNKNOWN, LadderCrowd
+from workbench.assignment.ladder import UNKNOWN, WORD, LadderCrowd
 from workbench.assignment.ladder import ladder as climb
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -96,7 +96,11 @@ class Ladder(Result):
             f"{self.workers} workers of known skills:"
         ]
         if not pd.isna(ahead["cost"]):
-            proven = "the least of all plans" if ahead["status"] == "proven" else ahead["status"]
+            words = {
+                "proven": "the least of all plans",
+                WORD: "the least of all plans by HiGHS's word",
+            }
+            proven = words.get(ahead["status"], ahead["status"])
             sentences.append(f"planned ahead it takes {ahead['cost']:{form}} {unit}, {proven};")
         looking = [
             f"{row['cost']:{form}} ± {row['se']:.2g} {unit}{where}"

@@ -56,6 +56,8 @@ CHANCE = 4.0
 that errs ε of the time exactly is then dropped once in some three hundred of ten trials, twice."""
 UNKNOWN = "skills unknown"
 """Above the information limit, where there is a prior."""
+WORD = "HiGHS's word"
+"""Status of a plan that branch and bound alone calls the cheapest."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,14 @@ class Rung:
     name
         One of `RUNGS`, or `UNKNOWN`.
     lower_bound
-        Proven: no plan of this kind, or policy that keeps this promise, costs less; for the limit,
-        no policy at all. None where no bound is known.
+        No plan of this kind, or policy that keeps this promise, costs less; for the limit, no
+        policy at all. None where no bound is known. Proven but for `HiGHS's word`.
     cost
         Of the plan; of sequential rungs the mean over trials; None for no plan, and for bounds,
         which are no plans.
     status
-        `proven`, `feasible` (the bound is below the cost), `infeasible`, `open` (no plan in time,
+        `proven`, `HiGHS's word` (the bound meets the cost, and rests on branch and bound alone),
+        `feasible` (the bound is below the cost), `infeasible`, `open` (no plan in time,
         no policy that closes every task), or `measured` and by which policy.
     error
         Worst exact error of a task's vote; of sequential rungs the share of wrong labels.
@@ -181,6 +184,8 @@ def ladder(
     )
     plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
     status = "open" if plan.status == "bound" else plan.status
+    if plan.claimed:
+        status = WORD
     worst = None if plan.errors is None else float(plan.errors.max(initial=0.0))
     rungs.append(Rung(EXACT, plan.lower_bound, plan.cost, status, worst, seconds=plan.seconds))
     rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
@@ -220,8 +225,8 @@ def _planned(
         return Rung(name, solution.bound, None, status, seconds=solution.seconds), start
     weight = 2.0 * skill - 1.0 if gain.vote == "linear" else _odds(skill)
     errors, _ = vote_errors(skill, weight, solution.assignment > 0.5)
-    proven = solution.termination is Termination.OPTIMAL and solution.bound == solution.objective
-    status = "proven" if proven else "feasible"
+    met = solution.termination is Termination.OPTIMAL and solution.bound == solution.objective
+    status = ("proven" if solution.bound_proven else WORD) if met else "feasible"
     rung = Rung(
         name,
         solution.bound,

@@ -36,6 +36,7 @@ from workbench.solving.patterns.listed_sets import (
     proof_above,
     proof_of_none,
 )
+from workbench.solving.patterns.master import Master
 from workbench.solving.patterns.route import run_patterns
 from workbench.solving.patterns.set_pricing import SetPricing
 from workbench.solving.pyomo_route import run_model
@@ -73,9 +74,9 @@ class ExactErrorPlan:
     Attributes
     ----------
     status
-        `proven`: no plan is cheaper. `feasible`: the bound is below the cost. `bound`: no plan
-        found in time. `infeasible`: all available workers together err too often on a task, or
-        the listed sets do not fit the capacities.
+        `proven`: no plan is cheaper, by HiGHS's word where it is `claimed`. `feasible`: the bound
+        is below the cost. `bound`: no plan found in time. `infeasible`: all available workers
+        together err too often on a task, or the listed sets do not fit the capacities.
     cost, lower_bound
         Of the plan (None for none), and of every plan.
     assignment
@@ -98,6 +99,13 @@ class ExactErrorPlan:
     seconds: float = 0.0
     certified: float = 0.0
     proof: BranchProof | None = None
+
+    @property
+    def claimed(self) -> bool:
+        """Whether it is HiGHS's word alone that no plan is cheaper."""
+        if self.status != "proven" or self.cost is None:
+            return False
+        return self.cost - self.certified > GAP * max(self.cost, 1.0)
 
     @property
     def gap(self) -> float:
@@ -167,9 +175,11 @@ def _nothing(problem: AssignmentProblem) -> Leaf:
 
 def _proof(problem: AssignmentProblem, vote: ExactVote, plan: ExactErrorPlan) -> BranchProof | None:
     """What proves the cost of a plan, or that there is none, where the lists are short."""
-    if math.prod(problem.shape) > FEW or plan.status not in ("proven", "infeasible"):
+    if plan.status not in ("proven", "infeasible"):
         return None
     until = time.perf_counter() + SECONDS
+    if math.prod(problem.shape) > FEW:
+        return _leaf_proof(problem, vote, plan) if plan.claimed else None
     program = set_program(problem, vote, until)
     if program is None:
         return None
@@ -179,6 +189,31 @@ def _proof(problem: AssignmentProblem, vote: ExactVote, plan: ExactErrorPlan) ->
         return BranchProof(_nothing(problem), alone=True)
     apart = problem.price_step or 5e-7 * plan.cost
     return proof_above(program, plan.cost - apart, 1e-4 * apart, until)
+
+
+def _leaf_proof(
+    problem: AssignmentProblem, vote: ExactVote, plan: ExactErrorPlan
+) -> BranchProof | None:
+    """Prices of workers that prove the cost of a plan of listed sets, where prices alone do."""
+    typed = problem.typed
+    assert typed.worker_class is not None
+    patterns = _patterns(typed, vote, RunOptions(SECONDS).countdown())
+    if patterns is None or plan.cost is None:
+        return None
+    master = Master(typed.tasks, typed.supply, np.full(typed.shape[0], 2.0 * plan.cost + 1.0))
+    master.add(p for p in patterns if p.copies.any())
+    u = master.solve().worker_prices
+    least = np.full(typed.shape[0], math.inf)
+    for pattern in patterns:
+        t = pattern.task_class
+        least[t] = min(least[t], pattern.cost + float(u @ pattern.copies))
+    asked = typed.tasks > 0
+    bound = float(typed.tasks[asked] @ least[asked]) - float(typed.supply @ u)
+    if bound <= plan.cost - (problem.price_step or 0.0) + GAP * plan.cost:
+        return None
+    if not problem.price_step and bound < plan.cost * (1 - GAP):
+        return None
+    return BranchProof(Leaf(u[typed.worker_class], np.zeros(0)), alone=True)
 
 
 def set_program(
@@ -329,12 +364,9 @@ def _listed(problem: AssignmentProblem, vote: ExactVote, left: Remaining) -> Raw
     from crowd_models.dantzig_wolfe import pattern_master  # imports Pyomo
 
     typed = problem.typed
-    patterns = []
-    for t in np.flatnonzero(typed.tasks).tolist():
-        allowed = _least_sets(vote, t, limits(typed, t), left)
-        if allowed is None:
-            return RawAnswer(Termination.TIME_LIMIT)
-        patterns += [Pattern(t, c, float(typed.prices[t] @ c)) for c in allowed]
+    patterns = _patterns(typed, vote, left)
+    if patterns is None:
+        return RawAnswer(Termination.TIME_LIMIT)
     model = pattern_master(typed, patterns)
     if not any(p.copies.any() for p in patterns):  # Nobody is needed: nothing to solve.
         return RawAnswer(Termination.OPTIMAL, np.zeros(len(problem.pairs[0])), bound=0.0)
@@ -351,6 +383,17 @@ def _listed(problem: AssignmentProblem, vote: ExactVote, left: Remaining) -> Raw
     return RawAnswer(
         ran.termination, deal(typed, plan)[problem.pairs], bound=ran.bound, seconds=ran.seconds
     )
+
+
+def _patterns(typed: TypedProblem, vote: ExactVote, left: Remaining) -> list[Pattern] | None:
+    """All allowed sets, by class, that are so with nobody to spare; None when time is up."""
+    patterns = []
+    for t in np.flatnonzero(typed.tasks).tolist():
+        allowed = _least_sets(vote, t, limits(typed, t), left)
+        if allowed is None:
+            return None
+        patterns += [Pattern(t, c, float(typed.prices[t] @ c)) for c in allowed]
+    return patterns
 
 
 def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> FloatArray:
