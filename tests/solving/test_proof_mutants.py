@@ -233,7 +233,7 @@ def forged_problem(rng, content, problem, pool):
     return text.encode(), problem
 
 
-def accepted_and_false(seed, many, others=(), cases=None):
+def accepted_and_false(seed, many, others=(), cases=None, optimum=None):
     """How many mutants were accepted, of which kinds, and those that are false.
 
     Parameters
@@ -242,6 +242,8 @@ def accepted_and_false(seed, many, others=(), cases=None):
         Checkers that have to say what `check.py` says.
     cases
         True proofs to start from, as of `truths`.
+    optimum
+        Solves a problem's file that was changed too; without it no more is asked of those.
     """
     accepted, false, kinds = 0, [], set()
     for content, text, best in mutants(seed, many, cases):
@@ -260,8 +262,10 @@ def accepted_and_false(seed, many, others=(), cases=None):
             accepted += 1
             claim = json.loads(text)["claim"]
             kinds.add((*sorted(claim), "pairs" in json.loads(text)["tree"]))
-            if best != "another" and untrue(claim, best):
-                false.append((content, text, best))
+            solve = best == "another" and optimum is not None
+            truth = optimum(content) if solve else best
+            if truth != "another" and untrue(claim, truth):
+                false.append((content, text, truth))
     return accepted, kinds, false
 
 
