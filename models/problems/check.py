@@ -11,6 +11,8 @@ task or, by class, [task class, {worker class: copies}, times] (members of a cla
 task gets one twice, none more than her share). A bound is proven by any prices of workers u ≥ 0:
 Σ_i P_i(u) − Σ_j M_j u_j, P_i(u) the least Σ_j (c_ij + u_j) of workers who do task i, rounded up to
 a sum of prices. Status `checked`: that proves the index; `solver's word`: a solver claims more.
+Other kinds of proof: exact errors and several classes, whose sets of workers are listed here
+(`Sets`); whom to hire (`hiring_proven`); which tasks to drop (`drop_proven`).
 
 Files are read strictly, so that nothing can be said in two ways: every index and count is an
 integer (no boolean, no fraction) of 0 or more and within reach, a worker class is named by its
