@@ -32,7 +32,8 @@ function figures(all) {
     Labels: `${all.labels}, and ${all.gold_labels} of gold tasks`,
     Cost: `${money(all.cost)} ${left}`,
     "Open questions": all.waiting,
-    "Believed error": share(all.believed_error),
+    "Believed error":
+      share(all.believed_error) + (all.measured ? "" : " if workers err independently"),
     "Measured error": all.measured
       ? `${share(all.measured_error)} of ${all.measured} tasks of known class`
       : "no task of known class has a label",
