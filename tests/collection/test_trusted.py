@@ -415,3 +415,55 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     assert beliefs.curable(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
     assert not end.belief.closed.any()
     assert len(end.ledger.labels) < label.size / 4
+
+
+def known_pool(skill, n, known):
+    """A pool of workers of two classes, the skills of some being known."""
+    confusion = np.full((1, len(skill), 2, 2), np.nan)
+    right = skill[known]
+    confusion[0, known, 0, 0] = confusion[0, known, 1, 1] = right
+    confusion[0, known, 0, 1] = confusion[0, known, 1, 0] = 1.0 - right
+    return replace(pool_of(n, len(skill)), confusion=confusion)
+
+
+def test_a_known_skill_is_believed_from_the_start_and_through_refits():
+    skill = np.array([0.6, 0.75, 0.9, 0.55, 0.8, 0.7])
+    known = np.array([True, True, True, False, True, False])
+    truth = np.random.default_rng(31).integers(0, 2, 80)
+    label = drawn(skill, truth, 31)
+    ledger = Ledger(known_pool(skill, 80, known))
+    beliefs = AtomBeliefs(ledger)
+
+    def means():
+        return beliefs.weight @ np.einsum("gcc->g", beliefs.grid.chance) / 2.0
+
+    np.testing.assert_allclose(means()[known], skill[known], atol=0.03)
+    assert means()[3] == pytest.approx(means()[5])
+    task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(80), [0, 3, 4]))
+    ask = Questions(task, worker)
+    ledger.ask(ask)
+    ledger.tell(ask, label[task, worker])
+    beliefs.told(ask, label[task, worker])
+    assert len(beliefs._labels().gold_class) == 2 * 2 * 60  # of those who have answered
+    beliefs.refit()
+    np.testing.assert_allclose(means()[[1, 2]], skill[[1, 2]], atol=0.03)  # who have said nothing
+    np.testing.assert_allclose(means()[[0, 4]], skill[[0, 4]], atol=0.06)
+    again = AtomBeliefs(ledger)
+    again.resume(beliefs.state())
+    np.testing.assert_array_equal(again.weight, beliefs.weight)
+
+
+def test_known_liars_tell_which_way_is_right():
+    """All who answer are wrong in nine of ten, and it is known of one in three."""
+    truth = np.random.default_rng(32).integers(0, 2, 120)
+    skill = np.full(12, 0.1)
+    label = drawn(skill, truth, 32)
+    end, beliefs = collected(
+        label, truth, confusion=known_pool(skill, 120, np.arange(12) % 3 == 0).confusion
+    )
+    assert isinstance(beliefs, AtomBeliefs)
+    assert (end.belief.posterior.argmax(axis=1) != truth).mean() < 0.05
+    # One who never errs is taken at her word: until-sure's belief has no coins.
+    expert = known_pool(np.array([1.0, 0.6]), 5, np.array([True, False]))
+    policy = POLICIES["until-trusted"].call(Ledger(expert), Goal(0.05), 0)
+    assert not isinstance(policy.beliefs, AtomBeliefs)

@@ -589,15 +589,15 @@ def _status(running: Any, as_json: bool) -> int:
         return 0
     line = (
         "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
-        "closed, believed error {believed_error:.4f}{if_}; {waiting} questions are open, and in the "
-        "cost"
+        "closed, believed error {believed_error:.4f}{condition}; {waiting} questions are open, and "
+        "in the cost"
     )
-    if_ = " if workers err independently" if running.ledger.pool.hidden is None else ""
+    condition = " if workers err independently" if running.ledger.pool.hidden is None else ""
     if status["on_record"]:
         line += "; {on_record} labels were on record, at no cost"
     if cost := closing(still_open):
         line += f"; of the tasks that are open, {cost}"
-    show(line.format(**status, if_=if_))
+    show(line.format(**status, condition=condition))
     for note in status["notes"]:
         show(note)
     return 0

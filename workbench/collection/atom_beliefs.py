@@ -66,6 +66,9 @@ SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed mean chance to be right, from which on a worker is compared with others."""
 UNDECIDED = 8.0
 """Nats within which it is undecided whether workers are one voter."""
+KNOWN = 60
+"""Answers to gold tasks of each class that a known skill counts for: her coins are then known to
+some .05, as far as atoms are apart."""
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
@@ -101,7 +104,8 @@ class AtomBeliefs:
     Parameters
     ----------
     ledger
-        What was asked and answered; its pool has no groups and no known skills.
+        What was asked and answered; its pool has no groups. A known skill counts as so many right
+        and wrong answers to gold tasks (`KNOWN`).
 
     Attributes
     ----------
@@ -130,6 +134,7 @@ class AtomBeliefs:
         self.upright, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by = Calibration(1.0), 0
         self.least_floor = 0.0
+        self.known = known_answers(pool.confusion)
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
@@ -327,6 +332,7 @@ class AtomBeliefs:
         if due or (voter != self.voter).any():
             self._choose(voter)
         self._new, self._outlook = [], None
+        self._keep_known()
         self.weight = normalised(self.fit.worker.copy())[0]
         self._calibrate()
 
@@ -399,24 +405,45 @@ class AtomBeliefs:
             counted[shared[np.unique(pair, return_index=True)[1]]] = True
         return counted
 
-    def _labels(self, voter: IntArray | None = None) -> UnitLabels:
-        """Labels of the ledger that count, by their voters."""
+    def _labels(self, voter: IntArray | None = None, *, everybody: bool = False) -> UnitLabels:
+        """Labels of the ledger that count, by their voters; and what is known of these workers.
+
+        What is known of others, `everybody`, would pass for a word on which way is right.
+        """
         pool = self.ledger.pool
         voter = self.voter if voter is None else voter
         task, worker, label = self.labels[self._counted(voter)].T
         gold, gold_worker, gold_label = self.ledger.gold_labels.T
+        answered = pool.gold[gold], pool.gold_kind[gold] * self.m + gold_worker, gold_label
+        if len(self.known[1]):
+            kept = everybody | np.isin(self.known[1], self._units()) | (not len(task))
+            true, unit, named = (
+                np.concatenate([own, known[kept]])
+                for own, known in zip(answered, self.known, strict=True)
+            )
+            answered = true, unit, named
         return UnitLabels(
             task,
             pool.kind[task] * self.m + voter[worker],
             label,
-            pool.gold[gold],
-            pool.gold_kind[gold] * self.m + gold_worker,
-            gold_label,
+            *answered,
             len(pool.tasks),
             self.T * self.m,
             self.K,
             np.repeat(np.arange(self.T), self.m),
         )
+
+    def _keep_known(self) -> None:
+        """Keep what is known of workers who have said nothing yet: no fit counts it."""
+        quiet = np.setdiff1d(self.known[1], self._units())
+        if len(quiet):
+            plain = begin(self._labels(everybody=True), self.grid, self.fit.share, unequal=False)
+            self.fit.worker[quiet] = plain.worker[quiet]
+
+    def _units(self) -> IntArray:
+        """Unit of each label of the ledger, shape (k,)."""
+        task, worker, _ = self.ledger.labels.T
+        return np.asarray(self.ledger.pool.kind[task] * self.m + worker)
 
     def _block_answered(self) -> IntArray:
         """Workers who have answered most of the block."""
@@ -524,3 +551,23 @@ class AtomBeliefs:
             group = connected_components(linked, directed=False)[1]
             sets |= {tuple(workers[group == at].tolist()) for at in range(int(group.max()) + 1)}
         return [np.array(members) for members in sorted(sets) if len(members) > 1]
+
+
+def known_answers(confusion: FloatArray | None) -> tuple[IntArray, IntArray, IntArray]:
+    """Answers to gold tasks that stand for known skills: class, unit and label, shapes (l,).
+
+    Parameters
+    ----------
+    confusion
+        As a `Pool` has it, shape (T, m, K, K); None where no skill is known.
+    """
+    if confusion is None:
+        none: IntArray = np.zeros(0, dtype=np.int64)
+        return none, none, none
+    many = np.rint(KNOWN * np.nan_to_num(confusion)).astype(np.int64)
+    kind, worker, true, named = (np.repeat(axis, many.ravel()) for axis in _places(many.shape))
+    return true, kind * confusion.shape[1] + worker, named
+
+
+def _places(shape: tuple[int, ...]) -> list[IntArray]:
+    return [axis.ravel() for axis in np.indices(shape)]

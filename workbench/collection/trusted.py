@@ -30,6 +30,9 @@ FEW_TASKS = 16
 """Tasks of the block that strangers answer while right and wrong may be interchanged."""
 MORE = 6
 """Workers drawn to answer the block too, while it is undecided whether some copy."""
+MOST_KNOWN = 0.985
+"""Where somebody is known to answer so with more chance than atoms go to, as an expert who never
+errs, the belief is until-sure's, which takes known skills as they are."""
 LUCK = 0.5
 """Part of what a task lacks that the workers who can still label it must be expected to tell."""
 SOME_LABELS = 2
@@ -58,7 +61,8 @@ class UntilTrusted(UntilSure):
         check_confidences(pool, models)
         if models is not None and not forget:
             return ModelBeliefs(self.ledger, models)
-        plain = pool.group is None and pool.confusion is None and not forget
+        exact = pool.confusion is not None and np.nanmax(pool.confusion) > MOST_KNOWN
+        plain = pool.group is None and not exact and not forget
         return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
 
     def state(self) -> dict[str, Any]:

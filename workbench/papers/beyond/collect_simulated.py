@@ -34,7 +34,7 @@ from workbench.collection.pool import Pool, Questions, within
 from workbench.collection.simulated import simulated
 from workbench.collection.sure import UntilSure
 from workbench.crowd.simulate import one_coin_labels
-from workbench.papers.beyond.ordinary_crowds import ORDINARY
+from workbench.papers.beyond.ordinary_crowds import DRAWS, ORDINARY
 from workbench.solving.information_limit import information_limit
 from workbench.studies.analysis import ended, ended_well, nonempty
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
@@ -51,7 +51,7 @@ CROWDS = (
     "drift",
     "two types",
     "prices",
-    *ORDINARY,
+    *DRAWS,
 )
 COPIED = 0.2
 """Share of the workers of `copycats` who copy."""
@@ -64,6 +64,7 @@ VARIANTS = (
     "until-sure, arriving",
     "until-sure, mean",
     "until-sure, mean, arriving",
+    "until-trusted, arriving",
 )
 
 
@@ -124,8 +125,8 @@ def _mean(values: Any) -> float | None:
 def crowd_of(params: Params, rng: np.random.Generator) -> tuple[FloatArray, Pool, Answers]:
     """Draw a crowd of `CROWDS`: skills, shape (m,), or (2, m) of two types, and its labels."""
     crowd, m, n = params["crowd"], params["workers"], params["tasks"]
-    if crowd in ORDINARY:
-        truth, label, classes = ORDINARY[crowd](n, m, rng)
+    if crowd in DRAWS:
+        truth, label, classes = DRAWS[crowd](n, m, rng)
         coins = np.full(m, 0.5)
         pool, blank = simulated(coins, n, classes=classes, capacity=params["capacity"], seed=0)
         return coins, pool, Answers(label, blank.gold_label, truth)
@@ -163,7 +164,7 @@ def crowd_of(params: Params, rng: np.random.Generator) -> tuple[FloatArray, Pool
 
 def _limit(params: Params, skill: FloatArray, pool: Pool, wrong: int, *, average: bool) -> float:
     """The least expected labels for the error measured; 0 where there is no such bound."""
-    if len(pool.classes) > 2 or params["crowd"] in ("drift", *ORDINARY):
+    if len(pool.classes) > 2 or params["crowd"] in ("drift", *DRAWS):
         return 0.0
     tasks, several = params["tasks"], skill.ndim > 1
     return information_limit(
@@ -234,7 +235,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
 SMOKE = {"tasks": [100], "workers": [40], "capacity": [60]}
 PLAIN = [crowd for crowd in CROWDS[:7] if crowd != "beta"]
 MORE: tuple[Block, ...] = (
-    {"crowd": ["half .8", "half .7"], "policy": list(VARIANTS[1:])},
+    {"crowd": ["half .8", "half .7"], "policy": list(VARIANTS[1:4])},
     {"crowd": ["half .8", "drift"], "policy": ["until-sure", VARIANTS[0]]},
     {"crowd": ["two types", "prices"]},
 )
@@ -245,6 +246,7 @@ BY_ITSELF: Block = {
     "crowd": ["half .8", "half .7", "spammers", "uniform", "drift", *ORDINARY],
     "policy": ["until-sure", "until-trusted"],
 }
+ARRIVING: Block = {**BY_ITSELF, "crowd": ["half .8"], "policy": [VARIANTS[4]]}
 
 STUDY = Study(
     name="collect-simulated",
@@ -283,6 +285,7 @@ STUDY = Study(
                 {"crowd": ["beta"], "gold": [20]},
                 {"crowd": ["half .8", "uniform"], "policy": ["fixed"], "labels": [5, 15]},
                 BY_ITSELF,
+                ARRIVING,
             ),
             3,
         ),
@@ -294,11 +297,12 @@ STUDY = Study(
                 {"crowd": ["half .8"], "policy": ["fixed"], "labels": [3, 5, 9, 15]},
                 *MORE,
                 BY_ITSELF,
+                ARRIVING,
             ),
             10,
         ),
     },
     trial=trial,
     analyse=analyse,
-    version=3,
+    version=4,
 )

@@ -86,6 +86,13 @@ def always_wrong(n: int, m: int, rng: np.random.Generator) -> Drawn:
     return Drawn(truth, labels(truth, np.where(rng.permutation(m) < 0.3 * m, 0.05, good), rng))
 
 
+def liars_turned(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """The crowd of `always_wrong`, told which workers lie: their labels are turned round."""
+    truth = rng.integers(0, 2, n)
+    good = rng.uniform(0.6, 0.95, m)
+    return Drawn(truth, labels(truth, np.where(rng.permutation(m) < 0.3 * m, 0.95, good), rng))
+
+
 ORDINARY: dict[str, Draw] = {
     "rare class": rare_class,
     "unequal tasks": unequal_tasks,
@@ -95,3 +102,5 @@ ORDINARY: dict[str, Draw] = {
     "always wrong": always_wrong,
 }
 """The crowds by name."""
+DRAWS: dict[str, Draw] = ORDINARY | {"liars turned": liars_turned}
+"""They, and what `always wrong` would be to whoever is told who lies."""
