@@ -405,40 +405,45 @@ class AtomBeliefs:
             counted[shared[np.unique(pair, return_index=True)[1]]] = True
         return counted
 
-    def _labels(self, voter: IntArray | None = None, *, everybody: bool = False) -> UnitLabels:
+    def _labels(self, voter: IntArray | None = None) -> UnitLabels:
         """Labels of the ledger that count, by their voters; and what is known of these workers.
 
-        What is known of others, `everybody`, would pass for a word on which way is right.
+        What is known of others would pass for a word on which way is right.
         """
         pool = self.ledger.pool
         voter = self.voter if voter is None else voter
         task, worker, label = self.labels[self._counted(voter)].T
-        gold, gold_worker, gold_label = self.ledger.gold_labels.T
-        answered = pool.gold[gold], pool.gold_kind[gold] * self.m + gold_worker, gold_label
-        if len(self.known[1]):
-            kept = everybody | np.isin(self.known[1], self._units()) | (not len(task))
-            true, unit, named = (
-                np.concatenate([own, known[kept]])
-                for own, known in zip(answered, self.known, strict=True)
-            )
-            answered = true, unit, named
+        kept = np.isin(self.known[1], self._units()) | (not len(task))
         return UnitLabels(
             task,
             pool.kind[task] * self.m + voter[worker],
             label,
-            *answered,
+            *self._gold_answers(kept),
             len(pool.tasks),
             self.T * self.m,
             self.K,
             np.repeat(np.arange(self.T), self.m),
         )
 
+    def _gold_answers(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Answers to gold tasks, and those kept that stand for known skills: as `UnitLabels`."""
+        pool = self.ledger.pool
+        gold, worker, label = self.ledger.gold_labels.T
+        true, unit, named = self.known
+        return (
+            np.concatenate([pool.gold[gold], true[kept]]),
+            np.concatenate([pool.gold_kind[gold] * self.m + worker, unit[kept]]),
+            np.concatenate([label, named[kept]]),
+        )
+
     def _keep_known(self) -> None:
         """Keep what is known of workers who have said nothing yet: no fit counts it."""
         quiet = np.setdiff1d(self.known[1], self._units())
         if len(quiet):
-            plain = begin(self._labels(everybody=True), self.grid, self.fit.share, unequal=False)
-            self.fit.worker[quiet] = plain.worker[quiet]
+            true, unit, named = self._gold_answers(np.ones(len(self.known[1]), dtype=bool))
+            labels = replace(self._labels(), gold_class=true, gold_unit=unit, gold_label=named)
+            start = begin(labels, self.grid, self.fit.share, unequal=False)
+            self.fit.worker[quiet] = start.worker[quiet]
 
     def _units(self) -> IntArray:
         """Unit of each label of the ledger, shape (k,)."""
