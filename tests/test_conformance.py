@@ -101,6 +101,8 @@ def test_a_users_own_files_keep_to_them_too(own):
     check_learner(partial(LEARNERS["halving"].call, SKILL))
     own("lead_of_two.py")
     check_collecting_policy(COLLECTING["lead-of-two"].call)
+    own("fair_shares.py")
+    check_collecting_policy(COLLECTING["fair-shares"].call)
     own("seven_workers.py")
     check_dataset(DATASETS["seven"].call)
     own("redundancy_study.py")
@@ -126,7 +128,13 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
             "collect --labels {} --gold {gold} --policy lead-of-two --total 4",
             "labels",
         ),
+        (
+            "fair_shares",
+            "collect --labels {} --gold {gold} --policy fair-shares --total 4",
+            "4 lab",
+        ),
         ("seven_workers", "data list", "seven"),
+        ("seven_workers", "data info seven", "yes, by its plugin"),
         ("redundancy_study", "study list", "redundancy"),
         ("redundancy_study", "study run redundancy --size smoke --store {}.sqlite", "6 of 6"),
     ],

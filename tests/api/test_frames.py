@@ -326,5 +326,5 @@ def test_an_unknown_column_of_gold_is_named_by_what_the_line_says(labels, gold, 
         assert "read_gold(..., columns={'gold': 'verdict'})" in str(caught.value)
         true = wb.read_gold(source, columns={"gold": "verdict"})
         assert wb.check(labels, true) == wb.check(labels, gold)
-    with pytest.raises(wb.InputError, match="no column 'verdit' for `columns` gold=verdit"):
+    with pytest.raises(wb.InputError, match=r"no column 'verdit' for `columns={'gold': 'verdit'}`"):
         wb.read_gold(frame, columns={"gold": "verdit"})

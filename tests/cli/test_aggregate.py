@@ -174,3 +174,11 @@ def test_bad_input(case, refused, files):
     assert fragment in refused("aggregate", *given)
     assert sorted(path.name for path in files.iterdir()) == before
     assert not Path("answers.csv").exists()
+
+
+@pytest.mark.parametrize("method", ["majority", "dawid-skene"])
+def test_gold_beside_a_method_is_not_asked_for_again(run, files, method):
+    said = run(*BASE, "--method", method, "--gold", "truth.csv").stdout
+    assert "Give it as --truth to measure" in said
+    assert "give twenty" not in said
+    assert "give twenty" in run(*BASE, "--method", method).stdout

@@ -1,6 +1,7 @@
 """`workbench check` on files: the page, JSON, and what is written."""
 
 import json
+import shlex
 
 import pandas as pd
 import pytest
@@ -36,3 +37,15 @@ def test_the_page_and_the_files(run, files):
     assert len(pd.read_csv(out)) == 9
     assert png.read_bytes()[:4] == b"\x89PNG"
     assert run(*given, "--plot", files / "a.pdf").exit_code == 2
+
+
+def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("Picture ID,who,Kind of bird\np1,a,x\np1,b,x\np2,a,y\n")
+    line = refused("check", "--labels", path)
+    asked = shlex.split(line.split("its columns, as in ")[1])
+    assert asked == ["--columns", "task=Picture ID,worker=who,label=Kind of bird"]
+    assert run("check", "--labels", path, *asked).exit_code == 0
+    with path.open("a") as file:
+        file.write("p2,a,y\n")
+    assert "Beware: 1 pair of task" in run("check", "--labels", path, *asked).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -245,3 +246,13 @@ def test_bad_input(case, refused, files):
     before = sorted(path.name for path in files.iterdir())
     assert fragment in refused("learn", *arguments, *out)
     assert sorted(path.name for path in files.iterdir()) == before
+
+
+def test_gold_of_tasks_without_labels_can_be_left_out(run, files):
+    whole = answer(run(*RECORDED, "--json"))
+    with Path("gold.csv").open("a") as file:
+        file.write("nobody labelled this,1\n")
+    left = answer(run(*RECORDED, "--ignore-unlabelled", "--json"))
+    for key in ("horizon", "gold_tasks", "accuracy"):
+        assert left[key] == whole[key]
+    assert answer(run(*RECORDED, "--json"))["horizon"] == whole["horizon"] + 1

@@ -427,11 +427,11 @@ def test_columns_are_called_as_the_user_says(tmp_path):
     path = place(tmp_path, {"l.csv": "task,pic,who,said\n1,p1,a,x\n1,p2,a,y\n"})
     told = refused(path)
     assert "no column for worker, label" in told
-    assert told.endswith("as in `columns` worker=pic,label=who")
+    assert told.endswith("as in `columns={'worker': 'pic', 'label': 'who'}`")
     given = {"task": "pic", "worker": "who", "label": "said"}
     found = read_export(path, ReadOptions(columns=given)).labels
     assert found.to_numpy().tolist() == [["p1", "a", "x"], ["p2", "a", "y"]]
-    assert "no column 'nix' for `columns` task=nix" in refused(path, columns={"task": "nix"})
+    assert "no column 'nix' for `columns={'task': 'nix'}`" in refused(path, columns={"task": "nix"})
     path = place(tmp_path, {"l.txt": "x a 1\ny a 2\n"})
     given = {"label": "1", "worker": "2", "task": "3"}
     found = read_export(path, ReadOptions(columns=given)).labels

@@ -363,9 +363,10 @@ class LabelCheck(Result):
     def _of_table(self) -> list[str]:
         lines = []
         if self.repeated.pairs:
+            pairs = self.repeated.pairs
             lines.append(
-                f"{self.repeated.pairs} pairs of task and worker are labelled more than once, "
-                f"{self.repeated.in_conflict} of them in conflict; the first label counts here"
+                f"{pairs} {'pair' if pairs == 1 else 'pairs'} of task and worker labelled more "
+                f"than once, {self.repeated.in_conflict} in conflict; the first label counts here"
             )
         lines += [
             f"classes {names(group, NAMED)} are most likely one: write them alike"
@@ -471,7 +472,7 @@ def _agreement(agreement: Agreement) -> str:
         if agreement.alpha is None
         else f"{agreement.alpha:.3f}"
     )
-    return f"{percent(agreement.pairwise, 3)} of pairs of labels; Krippendorff's α {alpha}"
+    return f"{percent(agreement.pairwise, 3)} of pairs of labels agree; Krippendorff's α {alpha}"
 
 
 def _workers(votes: Votes, codes: Any, outcome: Dependence) -> pd.DataFrame:

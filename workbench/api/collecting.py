@@ -150,8 +150,8 @@ class Collection(Result):
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
         cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         sentences = [
-            f"{labels} labels bought{cost}{gold} ({self.labels / self.tasks:.3g} a task); "
-            f"{self.closed} of {self.tasks} tasks are closed{self._left_open()}."
+            f"{labels} labels bought{cost}{gold} ({self.labels / self.tasks:.3g} a task)"
+            f"{self._closed()}."
         ]
         if self.audited is not None:
             sentences.append(self.audited.sentence(self.cost))
@@ -171,18 +171,21 @@ class Collection(Result):
             sentences += self._as_asked(low)
             if low > self.believed_error:
                 sentences.append(
-                    f"The policy believed {percent(self.believed_error)}: it takes errors for "
-                    "independent, and here they go together."
+                    f"The policy believed {percent(self.believed_error)}, too little: workers err "
+                    "together, or few labels made them seem better than they are."
                 )
         return sentences
 
-    def _left_open(self) -> str:
-        """Say what the tasks are that are not closed."""
-        left = self.tasks - self.closed
-        if not left:
+    def _closed(self) -> str:
+        """Say how many tasks are closed, and what the others are; nothing where none can be."""
+        aimed = self.settings["epsilon"] is not None
+        if not aimed and not self.closed:
             return ""
-        cost = closing(self.left_open)
-        return f", {left} {'is' if left == 1 else 'are'} left open{cost and f': {cost}'}"
+        closed = f"; {self.closed} of {self.tasks} tasks are closed"
+        left, cost = self.tasks - self.closed, closing(self.left_open)
+        if not left:
+            return closed
+        return f"{closed}, {left} {'is' if left == 1 else 'are'} left open{cost and f': {cost}'}"
 
     def _as_asked(self, low: float) -> list[str]:
         """Hold the error against the one asked for; where it is missed, say what helps."""

@@ -406,8 +406,9 @@ def _gold_header(owner: str, header: Sequence[str], columns: Mapping[str, str]) 
         task = reading.find_column(owner, names, "task") or 0
         column = next((name for at, name in enumerate(header) if at != task), "NAME")
         raise InputError(
-            f"{reading.no_column(owner, names, 'gold')}; name it by `columns` gold={column}, in "
-            f"Python by read_gold(..., columns={{'gold': {show(column)}}})"
+            f"{reading.no_column(owner, names, 'gold')}; name it by "
+            f"{reading.by_columns({'gold': column})}, in Python by "
+            f"read_gold(..., columns={{'gold': {show(column)}}})"
         )
     return names
 

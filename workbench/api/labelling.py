@@ -94,7 +94,11 @@ IN_WORDS = {
     "dawid-skene-smoothed": "a model of whom takes what for what ('dawid-skene-smoothed')",
 }
 """Methods as the verdict has them, where their names say little."""
-ONLY_GOLD = "only tasks of known answer can tell: give twenty or more as `gold`."
+ONLY_GOLD = ", only tasks of known answer can tell: give twenty or more as `gold`."
+TAUGHT_BY_GOLD = (
+    " is not measured: where a method is named, gold is for it to learn from. Give it as `truth` "
+    "to measure, or leave `method` out to have both."
+)
 NEXT = "Next: 'workbench audit plan' says how many checks would prove how few are wrong."
 
 UNEQUAL, DEPARTING = 0.8, 0.05
@@ -252,12 +256,13 @@ class Labels(Result):
 
     def _believed(self) -> str:
         """What the answers' own confidences say, where there is no truth."""
+        truly = TAUGHT_BY_GOLD if (self.found.control >= 0).any() else ONLY_GOLD
         if self.found.posterior is None:
-            return f"How many are wrong, {ONLY_GOLD}"
+            return f"How many are wrong{truly}"
         believed = 1.0 - self.found.answers["confidence"].mean()
         return (
             f"Believed, if workers err independently: {percent(believed)} of the answers are "
-            f"wrong; how many really are, {ONLY_GOLD}"
+            f"wrong; how many really are{truly}"
         )
 
     def brief(self) -> str:

@@ -486,7 +486,7 @@ def _stream(
     counting: Any = "all" if duplicates in ("first", "last") else "error"
     source, true = inputs.given(labels, duplicates=counting), None
     if gold is not None or source.gold is not None:
-        true, source = inputs.truth(gold, source, unlabelled=True)
+        true, source = inputs.truth(gold, source, unlabelled=not source.ignore_unlabelled)
     return source, recorded(source.table, true, order=order, duplicates=duplicates)
 
 

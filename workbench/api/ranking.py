@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from workbench.studies.run import Progress
 
+YARDSTICKS = {"oracle", "full crowd, true weights"}
+"""Learners that know every skill: they stand in the table, and are nothing to use."""
 WHOLE = "Aggregators without gold on whole crowds, beside the majority"
 TITLES = {
     "aggregator": "Votes weighted by an exam, beside the majority",
@@ -173,7 +175,7 @@ class Leaderboard(Result):
 
         sentences = self._whole_verdict()
         for kind, rows in self.standings.groupby("kind", sort=False):
-            placed = rows[rows["place"] != "–"]
+            placed = rows[(rows["place"] != "–") & ~rows["method"].isin(YARDSTICKS)]
             if placed.empty:
                 continue
             best = placed.sort_values("less", kind="stable").iloc[0]
@@ -188,7 +190,8 @@ class Leaderboard(Result):
         """Say where the crowds do not tell the best from the plainest."""
         if best["high"] < 0:
             return ""
-        return f": these {len(self.crowds)} crowds do not tell the two apart"
+        crowds = "this one crowd does" if len(self.crowds) == 1 else f"these {len(self.crowds)} do"
+        return f": {crowds} not tell the two apart"
 
     def brief(self) -> str:
         """Lay out the errors of the methods, by kind."""
@@ -236,8 +239,9 @@ class Leaderboard(Result):
         placed = self.on_whole_crowds[self.on_whole_crowds["place"] != "–"]
         best = placed.iloc[0]
         return [
-            f"Without gold, all labels there: {best['method']} errs least on {best['crowds']} "
-            f"whole crowds, {percent(best['error'])}, {points(best['less'])} than a majority"
+            f"Without gold, all labels there: {best['method']} errs least on "
+            f"{_crowds(best['crowds'], 'whole ')}, {percent(best['error'])}, "
+            f"{points(best['less'])} than a majority"
             f"{self._told(best)}."
         ]
 
@@ -253,7 +257,7 @@ class Leaderboard(Result):
     def _head(self) -> str:
         asked = self.study
         return (
-            f"{len(self.crowds)} crowds, size {asked.size}; {asked.repetitions} draws of tasks, "
+            f"{_crowds(len(self.crowds))}, size {asked.size}; {asked.repetitions} draws of tasks, "
             f"controls and labels, seed {asked.seed}"
         )
 
@@ -478,3 +482,7 @@ def export_benchopt(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     return paths
+
+
+def _crowds(count: int, kind: str = "") -> str:
+    return f"{count} {kind}crowd{'' if count == 1 else 's'}"

@@ -48,12 +48,14 @@ def info(name: str, as_json: bool) -> None:
         emit(facts)
         return
     size = "{tasks} tasks, {workers} workers, {labels} labels, {classes} classes".format(**facts)
-    place = facts["folder"]
+    present = f"no: workbench data fetch {name}"
+    if facts["present"]:
+        present = f"yes, in {facts['folder']}" if facts["folder"] else "yes, by its plugin"
     lines = [
         (name, facts["title"]),
         ("size", size),
         *((field, facts[field]) for field in ("licence", "citation", "note")),
-        ("present", f"yes, in {place}" if place else f"no: workbench data fetch {name}"),
+        ("present", present),
         *(("file", _file(file)) for file in facts["files"]),
     ]
     width = max(len(field) for field, _ in lines)

@@ -6,9 +6,11 @@ import contextlib
 import math
 import os
 import re
+import shlex
 import sys
 import threading
 import time
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -74,7 +76,15 @@ def as_options(text: str, command: click.Command) -> str:
     }
     if "duplicates" in spelled:
         text = text.replace("pass duplicates='first' or 'last'", "pass --duplicates first or last")
+    if "columns" in spelled:
+        text = re.sub(r"`columns=(\{[^`]*\})`", lambda match: _columns(match[1]), text)
     return re.sub(r"`(\w+)`", lambda match: spelled.get(match[1], match[0]), text)
+
+
+def _columns(names: str) -> str:
+    """Spell names of columns, a dict by field, as the option."""
+    pairs = ",".join(f"{field}={name}" for field, name in literal_eval(names).items())
+    return f"--columns {shlex.quote(pairs)}"
 
 
 def as_png(result: Result | Auditor) -> bytes:

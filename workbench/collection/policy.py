@@ -96,8 +96,8 @@ class Policy:
     """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
     and not within `next`."""
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
-        raise NotImplementedError
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:  # noqa: ARG002
+        self.ledger, self.goal = ledger, goal
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now: of this worker, who is here, or of anybody; at most so many.

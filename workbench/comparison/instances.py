@@ -75,11 +75,11 @@ def nothing_in_reach(epsilon: float, reach: float, best: float, idle: float) -> 
     """
     half, least = (math.ceil(1000 * error) / 1000 for error in (reach, best))
     if half < idle:
-        mend = f"use --epsilon {half:g} to reach half of them, capacity permitting"
+        mend = f"use `epsilon` {half:g} to reach half of them, capacity permitting"
     elif least < idle:
         mend = (
             "half of them have no label by a worker of known skill, bring more labels or more "
-            f"gold; the others reach --epsilon {least:g}"
+            f"gold; the others reach `epsilon` {least:g}"
         )
     else:
         mend = "half of them have no label that says anything, bring more labels"

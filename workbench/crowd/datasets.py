@@ -227,18 +227,20 @@ def _outline(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "title": dataset.title,
         **asdict(dataset.counts),
-        "present": place is not None,
+        "present": place is not None or not dataset.files,
         "folder": None if place is None else str(place),
     }
 
 
 def stored(dataset: Dataset) -> Path | None:
-    """Folder in which a data set is present, without asking the network; None when it is not.
+    """Folder in which a data set is present, without asking the network; else None.
 
     Its files are checked when they are read.
     """
     import pooch
 
+    if not dataset.files:  # one of one's own, read by a function
+        return None
     data = os.environ.get(DATA_VARIABLE)
     place = Path(data or pooch.os_cache("crowd-workbench")) / dataset.name
     complete = [[file.filename for file in dataset.files]]

@@ -188,7 +188,7 @@ def find_column(owner: str, header: Sequence[str], field: str) -> int | None:
             columns = listing([header[j] for j in places])
             raise InputError(
                 f"{owner}: columns {columns} all name the {field}; keep one, or say which with "
-                f"`columns` {field}={header[places[0]]}"
+                f"{by_columns({field: header[places[0]]})}"
             )
         if places:
             return places[0]
@@ -211,12 +211,17 @@ def named(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list
         places = [j for j in places if header[j] == column] or places
         if not places:
             raise InputError(
-                f"{owner}: no column {show(column)} for `columns` {field}={column}; the columns "
+                f"{owner}: no column {show(column)} for {by_columns({field: column})}; the columns "
                 f"found are {listing(header)}"
             )
         names = [f"{name} (left out)" if plain(name) == field else name for name in names]
         names[places[0]] = field
     return names
+
+
+def by_columns(names: Mapping[str, str]) -> str:
+    """Say in a line of refusal how columns are named; a command spells it as its option."""
+    return f"`columns={dict(names)}`"
 
 
 def no_column(owner: str, header: Sequence[str], field: str) -> str:

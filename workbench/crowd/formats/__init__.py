@@ -23,6 +23,7 @@ from workbench.crowd.formats.exports import Export, Format, ReadOptions
 from workbench.crowd.formats.long import FIELDS, lacking
 from workbench.crowd.label_checks import spelled_alike
 from workbench.crowd.reading import (
+    by_columns,
     check_parquet,
     ending,
     find_column,
@@ -251,10 +252,10 @@ def _unknown(content: Content) -> str:
     places = [find_column(content.name, content.header, field) for field in FIELDS]
     free = [name for at, name in enumerate(content.header) if at not in places]
     names = [*free, *["NAME"] * len(missing)]
-    example = ",".join(f"{field}={name}" for field, name in zip(missing, names, strict=False))
+    example = by_columns(dict(zip(missing, names, strict=False)))
     return (
         f"{content.name}: no column for {', '.join(missing)}; the columns found are "
-        f"{listing(content.header)}; {ways}, or its columns, as in `columns` {example}"
+        f"{listing(content.header)}; {ways}, or its columns, as in {example}"
     )
 
 

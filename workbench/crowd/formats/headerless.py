@@ -126,8 +126,8 @@ def _places(name: str, columns: list[tuple[str, ...]], options: ReadOptions) -> 
     for field, number in options.columns.items():
         if not number.isdigit() or not 1 <= int(number) <= len(columns):
             raise InputError(
-                f"{name}: `columns` {field}={number}, of a table without a header; give the number "
-                f"of the column, 1 to {len(columns)}"
+                f"{name}: {reading.by_columns({field: number})}, of a table without a header; give "
+                f"the number of the column, 1 to {len(columns)}"
             )
         places[field] = int(number) - 1
     places.setdefault("label", 2)
@@ -142,7 +142,8 @@ def _places(name: str, columns: list[tuple[str, ...]], options: ReadOptions) -> 
             raise InputError(
                 f"{name}: which column is the task? columns {rest[0] + 1} and {rest[1] + 1} both "
                 f"have {first} names, as {show(columns[rest[0]][0])} and "
-                f"{show(columns[rest[1]][0])}; say it, as `columns` task=1,worker=2"
+                f"{show(columns[rest[1]][0])}; say it, as in "
+                f"{reading.by_columns({'task': '1', 'worker': '2'})}"
             )
         places["task"] = rest[first < second]
     for field in ("task", "worker"):

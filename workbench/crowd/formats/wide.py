@@ -10,6 +10,7 @@ from workbench.crowd.formats.exports import Answer, Export, Format, ReadOptions,
 from workbench.crowd.reading import (
     ALIASES,
     TextTable,
+    by_columns,
     find_column,
     is_missing,
     show,
@@ -67,8 +68,8 @@ def _read(content: Content, options: ReadOptions) -> Export:
         return _read(Content(frame.rename_axis(index="task")), options)
     if place is None:
         raise InputError(
-            f"{table.name}: no column with the task ids; name it, as `columns` "
-            f"task={table.header[0]}"
+            f"{table.name}: no column with the task ids; name it, as in "
+            f"{by_columns({'task': table.header[0]})}"
         )
     return _gathered(table, place, options)
 

@@ -176,7 +176,10 @@ def read_results(path: str | Path) -> pd.DataFrame:
     try:
         table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
     except ImportError:
-        raise InputError(f"{path}: reading .parquet needs pyarrow; give the same as .csv") from None
+        raise InputError(
+            f"{path}: reading .parquet needs pyarrow; pip install 'crowd-workbench[parquet]', or "
+            "give the same as .csv"
+        ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
     for name in ("solver_name", *COLUMNS):
