@@ -214,4 +214,4 @@ def test_who_names_no_error_hears_nothing_of_closed_tasks(run, files):
     assert "60 labels bought (2 a task).\n" in run(*asked, "--total", 60).stdout
     aimed = run(*asked, "--total", 60, "--epsilon", 0.01).stdout
     assert "of 30 tasks are closed, " in aimed
-    assert "not sure enough" in aimed
+    assert "left open" in aimed

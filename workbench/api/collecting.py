@@ -178,8 +178,7 @@ class Collection(Result):
 
     def _closed(self) -> str:
         """Say how many tasks are closed, and what the others are; nothing where none can be."""
-        aimed = self.settings["epsilon"] is not None
-        if not aimed and not self.closed:
+        if self.settings["epsilon"] is None and not self.closed:
             return ""
         closed = f"; {self.closed} of {self.tasks} tasks are closed"
         left, cost = self.tasks - self.closed, closing(self.left_open)
