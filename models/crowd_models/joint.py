@@ -40,6 +40,10 @@ from workbench.base.errors import InputError
 
 MOST_CLASSES = 64
 """K(K − 1)/2 pairs of classes are looked at together."""
+KEPT = 1e-9
+"""A promise may be missed by this share of ε: .3 is to keep √(.9 · .1)."""
+TOLD = 1e-12
+"""Gain up to which a worker says nothing, in nats."""
 
 
 def class_pairs(classes: int) -> tuple[IntArray, IntArray]:
@@ -230,6 +234,12 @@ class JointProblem:
         promised: FloatArray = self.weights * np.exp(-cover)
         return promised
 
+    @cached_property
+    def asking(self) -> BoolArray:
+        """Which classes have tasks that need a label, shape (T,)."""
+        asks: BoolArray = (self.tasks > 0) & (self.idle.sum(axis=1) > self.epsilon * (1 + KEPT))
+        return asks
+
     @property
     def limits(self) -> tuple[IntArray, IntArray]:
         """Fewest and most labels of a task, shape (T,) each."""
@@ -238,7 +248,7 @@ class JointProblem:
     @cached_property
     def usable(self) -> BoolArray:
         """Who may label a task of a class, and says something about it, shape (T, m)."""
-        may: BoolArray = (self.gains.max(axis=2) > 0) & (self.capacity > 0)
+        may: BoolArray = (self.gains.max(axis=2) > TOLD) & (self.capacity > 0)
         return may if self.available is None else may & self.available
 
     def gathered(self, task_class: int, workers: ArrayLike) -> FloatArray:
@@ -258,7 +268,8 @@ class JointProblem:
         """The tangent of f at S = `cover`, shape (P,): whatever keeps the promise satisfies it."""
         slope = self.idle[task_class] * np.exp(-cover)
         total = float(slope.sum())
-        need = (float(slope @ cover) + total - float(self.epsilon[task_class])) / total
+        most = float(self.epsilon[task_class]) * (1 + KEPT)
+        need = (float(slope @ cover) + total - most) / total
         return Tangent(self.gains[task_class] @ slope / total, max(need, 0.0))
 
     def with_shortfall(self, price: float) -> JointProblem:

@@ -177,8 +177,9 @@ def read(content):
             asked, sets = need[i] * (1 - Fraction(1, 10**9)), None
             if form == "exact error":
                 sets = Sets([max(p, 1 - p) for p in quality], Vote(need[i]))
-            if form == "several classes":
+            if form == "several classes":  # who says nothing labels nothing
                 sets = Sets(quality, Telling(raw["prior"], need[i]))
+                free = [on and tells(worker) for on, worker in zip(free, quality)]
             kinds[of[i]] = Kind(worth, cost, free, asked, least[i], most[i], sets)
     times, copies = raw.get("tasks", [1] * size), raw.get("workers", ones)
     return Problem(
@@ -540,6 +541,11 @@ def alike(matrix, words):
     require(whole, f"{words}: a row does not sum to 1")
     ends = [[roots(a * b) for a, b in zip(first, second)] for first, second in pairs_of(rows)]
     return tuple(tuple(min(GRAIN, sum(x[end] for x in own)) for end in (0, 1)) for own in ends)
+
+
+def tells(alike):
+    """Whether a worker tells any two classes apart, by more than rounding."""
+    return any(low < GRAIN * (1 - Fraction(1, 10**12)) for low, _ in alike)
 
 
 def pairs_of(rows):

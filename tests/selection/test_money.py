@@ -129,3 +129,13 @@ def test_nothing_left_to_the_solver_that_shows_in_the_heuristic(monkeypatch):
     assert bought.bound >= whole.bound - 1e-12
     assert bought.termination is Termination.NUMERICS
     assert bought.note == "the solver's answer is wrong"
+
+
+def test_it_says_whose_word_the_bound_is(monkeypatch):
+    """A price of money alone leaves a gap here: branches close it, or HiGHS's word does."""
+    gain, costs = [0.81, 0.64, 0.49, 0.36, 0.25, -0.02], [4, 3, 2, 1, 1, 1]
+    assert within_money(gain, costs, 5, 6, seed=0).bound_proven
+    monkeypatch.setattr("workbench.solving.hiring_branches.NODES", 0)
+    bought = within_money(gain, costs, 5, 6, seed=0)
+    assert bought.gap == 0
+    assert not bought.bound_proven

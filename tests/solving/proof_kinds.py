@@ -127,9 +127,11 @@ def sets(raw, allowed, i):
     m, n = len(raw["capacity"]), len(raw["epsilon"])
     able = raw.get("available", [[True] * m] * n)
     least, most = raw.get("least", [0] * n), raw.get("most", [m] * n)
+    told = raw["confusion"][raw["task_types"][i]] if "confusion" in raw else None
+    tells = [told is None or any(row != told[j][0] for row in told[j]) for j in range(m)]
     for pick in product((0, 1), repeat=m):
         those = [j for j in range(m) if pick[j]]
-        may = all(able[i][j] and raw["capacity"][j] for j in those)
+        may = all(able[i][j] and raw["capacity"][j] and tells[j] for j in those)
         if may and least[i] <= len(those) <= most[i] and allowed(i, those):
             yield pick
 

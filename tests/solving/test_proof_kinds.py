@@ -216,6 +216,22 @@ def test_what_is_not_proven_is_called_the_solvers_word(tmp_path, monkeypatch):
     assert seen == set(DRAWN)
 
 
+def test_a_promise_that_the_prior_just_keeps_needs_nobody(tmp_path):
+    """√(.9 · .1) is .3, though as floats it is above."""
+    told = {"a": [[[0.8, 0.2], [0.3, 0.7]], [[0.5, 0.5], [0.5, 0.5]]]}
+    raw = {"confusion": told, "prior": [0.9, 0.1], "task_types": ["a"], "capacity": 1}
+    answer, content, text = solved({**raw, "epsilon": 0.3}, tmp_path)
+    assert answer.objective == 0
+    assert CHECKER["line_of"](content, text) == (
+        True,
+        "holds: a plan of cost 0, and none is cheaper",
+    )
+    # The second worker says nothing: two labels are not to be had.
+    answer, content, text = solved({**raw, "epsilon": 0.3, "least": 2}, tmp_path)
+    assert answer.objective is None
+    assert CHECKER["line_of"](content, text) == (True, "holds: no plan keeps every constraint")
+
+
 def test_what_a_file_may_not_say(tmp_path):
     raw = {"gain": "exact error", "skill": [[0.9]], "epsilon": 0.2, "capacity": 1}
     for other, words in (

@@ -538,8 +538,9 @@ def _numbers(hired: Hiring) -> str:
     if money is not None:
         beyond = f"no affordable set scores above {money.bound:.4g} (gap {percent(money.gap)}, "
         rough = f"at most {percent(money.heuristic_gap)} below the best"
+        word = "" if money.bound_proven else ", HiGHS's word"
         rows += [
-            ("money", f"{money.spent:.10g} a task; {beyond}{money.termination})"),
+            ("money", f"{money.spent:.10g} a task; {beyond}{money.termination}{word})"),
             ("heuristic", f"{money.heuristic_score:.4g}, {rough}"),
         ]
     frontier = hired.frontier

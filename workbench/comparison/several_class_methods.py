@@ -11,7 +11,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from crowd_models.joint import JointProblem
+from crowd_models.joint import KEPT, JointProblem
 from workbench.accuracy.likeliest import likeliest_error, posteriors
 from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.voting import Aggregate, majority
@@ -30,7 +30,6 @@ from workbench.comparison.several_classes import ComparedClasses, Matrices
 from workbench.crowd.graphs import random_pairs
 from workbench.crowd.votes import TIE, Votes
 from workbench.solving.highs import RunOptions
-from workbench.solving.joint.relaxation import KEPT
 from workbench.solving.joint.route import JointSolution, solve_joint
 
 DRAWS = 2_000

@@ -78,6 +78,11 @@ class MoneySelection:
         return relative_gap(self.score, self.bound, proven=self.certificate.status == "proven")
 
     @property
+    def bound_proven(self) -> bool:
+        """Whether the bound is recomputed from the data; HiGHS's word where it is not."""
+        return self.bound == self.certificate.upper_bound or self.certificate.status == "proven"
+
+    @property
     def heuristic_gap(self) -> float | None:
         """The same of the heuristic's set: at most how far, relative, it is from the best."""
         if self.heuristic_score == self.score:

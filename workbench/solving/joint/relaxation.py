@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_models import TypedProblem
-from crowd_models.joint import JointProblem, Tangent
+from crowd_models.joint import KEPT, JointProblem, Tangent
 from crowd_models.problem import price_step
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import lagrangian, rounding_error
@@ -23,10 +23,8 @@ from workbench.solving.highs import Remaining, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Termination
 
-KEPT = 1e-9
-"""A promise may be missed by this share of ε in whole plans."""
 NEAR = 1e-7
-"""The same in the relaxation."""
+"""A promise may be missed by this share of ε in the relaxation; in whole plans by `KEPT`."""
 ROUNDS = 500
 
 
@@ -73,7 +71,7 @@ def relax(
     """
     types, m = problem.shape
     kinds, workers = np.nonzero(problem.usable)
-    asking = np.flatnonzero((problem.tasks > 0) & (problem.idle.sum(axis=1) > problem.epsilon))
+    asking = np.flatnonzero(problem.asking)
     # Equal cover for all pairs of classes, as for workers of one coin.
     even = np.log(problem.idle.sum(axis=1)[asking] / problem.epsilon[asking])
     at: list[int] = asking.tolist()

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from crowd_models import AssignmentProblem
-from crowd_models.joint import JointProblem, class_pairs
+from crowd_models.joint import KEPT, JointProblem, class_pairs
 from crowd_models.patterns import Pattern
 from crowd_models.problem import price_step
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving.highs import LEAST_SECONDS, Remaining, RunOptions, run
 from workbench.solving.joint.relaxation import (
-    KEPT,
     JointProof,
     JointRelaxation,
     proven_bound,
@@ -125,13 +124,12 @@ def solve_joint(
         least_error=least,
         worst_pair=_worst_pair(problem),
     )
-    asking = (problem.tasks > 0) & (problem.idle.sum(axis=1) > problem.epsilon)
     scarce = problem.limits[0] - problem.usable.sum(axis=1)
     if (scarce[problem.tasks > 0] > 0).any():
         t = int(np.where(problem.tasks > 0, scarce, 0).argmax())
         few = "has fewer workers than it is to have labels: lower --least, or drop it"
         return replace(blank, infeasibility=_limited(blank, t, few, proven=True))
-    beyond = np.flatnonzero(asking & (least > problem.epsilon * (1 + KEPT)))
+    beyond = np.flatnonzero(problem.asking & (least > problem.epsilon * (1 + KEPT)))
     relaxed = JointRelaxation(Termination.INFEASIBLE) if len(beyond) else relax(problem, left)
     if relaxed.termination is Termination.INFEASIBLE:
         why = _explained(problem, beyond, blank, asked) if certified else None

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_models.joint import JointProblem
+from crowd_models.joint import KEPT, JointProblem
 from workbench.base.arrays import BoolArray, FloatArray
-from workbench.solving.joint.relaxation import KEPT
 
 LEAST_PRICE = 1e-9
 """Added to each price, so that nothing is free of charge altogether."""
