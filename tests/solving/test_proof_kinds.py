@@ -15,7 +15,7 @@ import pytest
 
 import workbench as wb
 from tests.solving.c_verifier import verifier
-from tests.solving.proof_kinds import ALLOWED, DRAWN, cheapest, drawn, exactly, sets
+from tests.solving.proof_kinds import ALLOWED, DRAWN, cheapest, drawn, exactly, matrix, sets
 from tests.solving.test_proof_mutants import accepted_and_false, grown
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
@@ -193,6 +193,24 @@ def test_prices_prove_many_tasks_of_few_kinds(tmp_path, monkeypatch):
     claimed = wb.solve(tmp_path / "problem.json")
     assert claimed.objective == answer.objective
     assert "By HiGHS's word alone" in claimed.verdict()[1]
+
+
+def test_what_tangents_prove_is_proven_by_branches_in_a_file(tmp_path):
+    """Beyond the pairs that are branched in every solve: when the file is written."""
+    rng = np.random.default_rng(0)
+    coins = [matrix(rng, 3) for _ in range(3)]
+    raw = {
+        "confusion": {"a": [coins[j % 3] for j in range(15)]},
+        "task_types": ["a"] * 42,
+        "prior": [0.4, 0.3, 0.3],
+        "epsilon": 0.4,
+        "capacity": 20,
+    }
+    answer, content, text = solved(raw, tmp_path, time_limit=10)
+    assert not answer.solution.proofs
+    assert answer.solution.certificate.status == "proven"
+    holds, line = CHECKER["line_of"](content, text)
+    assert (holds, line.endswith("none is cheaper")) == (True, True), line
 
 
 def test_what_is_not_proven_is_called_the_solvers_word(tmp_path, monkeypatch):

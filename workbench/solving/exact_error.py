@@ -177,18 +177,29 @@ def _proof(problem: AssignmentProblem, vote: ExactVote, plan: ExactErrorPlan) ->
     """What proves the cost of a plan, or that there is none, where the lists are short."""
     if plan.status not in ("proven", "infeasible"):
         return None
-    until = time.perf_counter() + SECONDS
     if math.prod(problem.shape) > FEW:
         return _leaf_proof(problem, vote, plan) if plan.claimed else None
-    program = set_program(problem, vote, until)
+    return proof_of_plans(problem, plan.cost)
+
+
+def proof_of_plans(problem: AssignmentProblem, cost: float | None) -> BranchProof | None:
+    """Prove by branches that no plan is cheaper, or that there is none; None where nothing does.
+
+    Parameters
+    ----------
+    cost
+        Of the cheapest plan; None for none.
+    """
+    until = time.perf_counter() + SECONDS
+    program = set_program(problem, ExactVote.of(problem), until)
     if program is None:
         return None
-    if plan.cost is None:
+    if cost is None:
         return proof_of_none(program, until)
-    if plan.cost == 0:
+    if cost == 0:
         return BranchProof(_nothing(problem), alone=True)
-    apart = problem.price_step or 5e-7 * plan.cost
-    return proof_above(program, plan.cost - apart, 1e-4 * apart, until)
+    apart = problem.price_step or 5e-7 * cost
+    return proof_above(program, cost - apart, 1e-4 * apart, until)
 
 
 def _leaf_proof(

@@ -27,11 +27,14 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
 from workbench.solving.dropping import DropSolution, DropTree, drop_tree
+from workbench.solving.exact_error import proof_of_plans
 from workbench.solving.highs import RunOptions
 from workbench.solving.hiring import SelectionSolution
 from workbench.solving.hiring_bound import size_bounds
 from workbench.solving.hiring_branches import MoneyLeaf, SizeTree, size_trees
+from workbench.solving.joint.route import proof_of_plans as proof_of_joint_plans
 from workbench.solving.patterns.bound import pattern_bound
+from workbench.solving.patterns.listed_sets import MANY
 from workbench.solving.patterns.pair_branching import proof_of_none
 from workbench.solving.solution import BranchProof, Leaf, PatternProof, Solution, Split
 
@@ -77,7 +80,7 @@ def proof_file(
     try:
         stated = checker["read"](content.decode("utf-8"))
         if isinstance(problem, JointProblem) or problem.gain == "exact error":
-            parts = _of_listed_sets(checker, stated, solution)
+            parts = _of_listed_sets(checker, stated, _searched(problem, solution))
         elif solution.infeasibility is not None:
             parts = _no_plan(checker, stated, problem, solution)
         else:
@@ -247,6 +250,18 @@ def _plan(
     labels = [np.flatnonzero(row > 0.5).tolist() for row in solution.assignment]
     claim["cost"] = rational(checker["cost_of"](stated, {"labels": labels}))
     return {"claim": claim, "labels": labels, "tree": trees[at]}
+
+
+def _searched(problem: AssignmentProblem | JointProblem, solution: Solution) -> Solution:
+    """Look for branches where the cost was proven in another way, which no file states."""
+    if solution.proofs or solution.certificate.status != "proven":
+        return solution
+    if isinstance(problem, JointProblem):
+        return replace(solution, proofs=proof_of_joint_plans(problem, solution.objective, MANY))
+    if math.prod(problem.shape) > MANY:
+        return solution
+    proof = proof_of_plans(problem, solution.objective)
+    return solution if proof is None else replace(solution, proofs=(proof,))
 
 
 def _of_listed_sets(

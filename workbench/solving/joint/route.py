@@ -247,14 +247,23 @@ def _near(spent: float, bound: float) -> bool:
     return spent - bound <= 1e-6 * spent
 
 
-def proof_of_plans(problem: JointProblem, spent: float | None) -> tuple[BranchProof, ...]:
+def proof_of_plans(
+    problem: JointProblem, spent: float | None, pairs: int = FEW
+) -> tuple[BranchProof, ...]:
     """What proves that no plan is cheaper, or that there is none; empty where nothing does.
 
     By branches over all sets of workers who keep a promise, where they are few enough to list.
+
+    Parameters
+    ----------
+    spent
+        Cost of the cheapest plan; None for none.
+    pairs
+        Most pairs (task, worker) for which it is tried.
     """
     until = time.perf_counter() + SECONDS
     program = None
-    if problem.tasks.sum() * problem.shape[1] <= FEW:
+    if problem.tasks.sum() * problem.shape[1] <= pairs:
         program = set_program(problem, until)
     if program is None:
         return ()

@@ -24,8 +24,8 @@ from workbench.solving.solution import BranchProof, Leaf, Side, Split, two_sides
 
 LISTED = 20_000
 """Least sets of a kind of task that are listed."""
-FEW = 600
-"""Most pairs (task, worker) for which a proof is looked for."""
+FEW, MANY = 600, 6000
+"""Most pairs (task, worker) for which a proof is looked for: in any solve, and for a file."""
 SECONDS = 5.0
 """Time limit of that."""
 NODES = 3000
