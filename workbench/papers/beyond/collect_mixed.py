@@ -139,7 +139,13 @@ def _findings(table: pd.DataFrame) -> list[str]:
     return sentences
 
 
-MAIN: Block = {"crowd": list(SETTINGS), "total": [50.0, 150.0]}
+MAIN: Block = {"crowd": list(SETTINGS[:3]), "total": [50.0, 150.0]}
+PLAIN: Block = {"crowd": [SETTINGS[3]], "total": [50.0]}
+BELIEFS: Block = {"policy": [OURS, SURE, "mixed", PANEL]}
+CASCADES: Block = {"policy": list(RIVALS[1:]), "each": [1, 3]}
+COMPARED: tuple[Block, ...] = tuple(
+    {**pools, **policies} for pools in (MAIN, PLAIN) for policies in (BELIEFS, CASCADES)
+)
 
 STUDY = Study(
     name="collect-mixed",
@@ -177,20 +183,8 @@ STUDY = Study(
         "smoke": Size(
             ({"tasks": [60], "total": [6.0], "policy": [OURS, SURE, "mixed", *RIVALS]},), 2
         ),
-        "small": Size(
-            (
-                {**MAIN, "policy": [OURS, SURE, "mixed", PANEL]},
-                {**MAIN, "policy": list(RIVALS[1:]), "each": [1, 3]},
-            ),
-            4,
-        ),
-        "paper": Size(
-            (
-                {**MAIN, "policy": [OURS, SURE, "mixed", PANEL]},
-                {**MAIN, "policy": list(RIVALS[1:]), "each": [1, 3]},
-            ),
-            40,
-        ),
+        "small": Size(COMPARED, 4),
+        "paper": Size(COMPARED, 20),
     },
     trial=trial,
     analyse=analyse,
