@@ -32,7 +32,7 @@ CHEAP = 0.2
 """Price of a model's label, at most, beside that of a person's."""
 ROUNDS = 3
 """Turns between people and models in a refit."""
-EASE_WRONG = (5.0, 1.5, 0.75, 0.75)
+EASE_WRONG = (4.0, 2.0, 1.0, 1.0)
 """Dirichlet weights of easiness for people where most models are wrong, as many tasks."""
 TOGETHER = 0.5
 """Chance from which on the models are said to err together."""
