@@ -127,3 +127,17 @@ def test_a_benchmark_of_benchopt_has_ones_own_method_and_the_same_labels(here, m
 def test_what_cannot_be_is_refused_in_one_line(here, refused):
     assert "none can be had" in refused("leaderboard", "--crowd", "bluebird")
     assert "no data set 'blubird'" in refused("leaderboard", "--crowd", "blubird")
+
+
+def test_a_benchmark_has_the_crowds_that_are_at_hand(here):
+    plugin = ["--plugin", str(OWN[1])]
+    for folder, asked, crowds in (
+        ("own", plugin, ["seven"]),
+        ("all", [], [name for name in DATASETS if name != "seven"]),
+        ("one", [*plugin, "--crowd", "rte"], ["rte"]),
+    ):
+        if folder == "all":  # neither the file nor any data
+            DATASETS._entries.pop("seven")
+        ran = CliRunner().invoke(main, ["leaderboard", "--benchopt", folder, *asked])
+        assert ran.exit_code == 0, ran.output
+        assert f'"crowd": {crowds!r}' in Path(folder, "datasets", "crowd.py").read_text()

@@ -453,7 +453,8 @@ def export_benchopt(
     folder
         Where nothing stands yet; then `benchopt run FOLDER`, with the workbench installed.
     crowds
-        Data sets by name; all when empty.
+        Data sets by name. When empty those that are at hand, since a benchmark ends at the first
+        that cannot be had; all where none is.
     orders
         Orders of each task's labels, which are those of `leaderboard` with seed 0.
     plugins
@@ -472,7 +473,8 @@ def export_benchopt(
 
     for file in plugins:
         load_plugin(file)
-    names = [datasets.named(name).name for name in crowds] or list(datasets.DATASETS)
+    here = [name for name in datasets.DATASETS if datasets.describe(name)["present"]]
+    names = [datasets.named(name).name for name in crowds] or here or list(datasets.DATASETS)
     content = benchmark(names, checks.count("orders", orders, 1))
     paths = [Path(folder) / name for name in content]
     for path in paths:
