@@ -1,4 +1,4 @@
-"""An aggregator of one's own: the labels of the most agreeable workers count alone."""
+"""An aggregator of one's own: workers count by how often they agree with the majority."""
 
 from __future__ import annotations
 
