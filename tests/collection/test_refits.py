@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.collection.test_collector_journal import label, looks, same
@@ -17,9 +18,16 @@ KINDS = {
     "until-trusted": {"policy": "until-trusted"},
     "gold": {"gold": {f"g{i}": i % 2 for i in range(6)}},
     "groups": {"groups": {f"w{j}": j // 4 for j in range(4)}},
+    "models": {
+        "groups": {"w0": 0, "w1": 0, "w2": 1},
+        "costs": {worker: 0.1 if worker < "w3" else 1.0 for worker in WORKERS},
+        "confidences": pd.DataFrame(
+            {"task": TASKS, "worker": "w1", "confidence": [0.6 + i / 100 for i in range(30)]}
+        ),
+    },
     "several": {"classes": [0, 1, 2], "hidden": {f"t{i}": i % 3 for i in range(12)}},
 }
-DEAR = ("until-sure", "gold", "groups")
+DEAR = ("until-sure", "gold", "groups", "models")
 SOME = [pytest.param(kind, marks=pytest.mark.slow) if kind in DEAR else kind for kind in KINDS]
 
 
