@@ -112,7 +112,7 @@ class UntilSure(Policy):
             self.refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
-        if not len(ask) and self._new() and worker is None:
+        while not len(ask) and worker is None and (self._new() or self.is_due()):
             self.refit()
             ask = self._best(worker, most)
         return self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
