@@ -34,6 +34,8 @@ def test_prices_rules_and_a_simulation():
     assert "no policy costs less than" in plan.summary()
     assert "1 workers are not asked" in plan.summary()
     assert plan.to_dict()["lower_bound"] == plan.lower_bound
+    assert "optimum" not in plan.to_dict()
+    assert "computed in floating point" in plan.details()
     assert plan == wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.05, capacity=60, sequential=True)
 
 
@@ -118,6 +120,17 @@ def test_the_command(tmp_path):
     assert ran.exit_code == 0, ran.output
     assert "one label at a time" in ran.output
     assert pd.read_csv(tmp_path / "p.csv").columns.tolist() == ["worker", "skill", "time", "labels"]
+    proof = str(tmp_path / "p.json")
+    ran = CliRunner().invoke(main, [*map(str, words), "--proof", proof])
+    assert ran.exit_code == 0, ran.output
+    assert f"written: {proof}" in ran.output
+    ran = CliRunner().invoke(main, ["verify", proof])
+    assert ran.exit_code == 0
+    assert "holds: no policy costs less than 199.687" in ran.output
+    ahead = [word for word in map(str, words) if word not in ("--sequential", "error")]
+    ran = CliRunner().invoke(main, [*ahead, "--proof", proof])
+    assert ran.exit_code == 2
+    assert "--proof goes with --sequential" in ran.output
     ran = CliRunner().invoke(main, [*map(str, words), "--plot", str(tmp_path / "p.png")])
     assert ran.exit_code == 2
     assert "--sequential" in ran.output

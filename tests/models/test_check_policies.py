@@ -118,6 +118,23 @@ def test_bare_python_checks_each_kind(tmp_path):
         assert len(ended.stdout.splitlines()) == 1
 
 
+DEAR = "online-ladder-limited"
+"""Ten seconds to check."""
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "policies").glob("*.json")), ids=lambda p: p.stem)
+def test_proofs_on_record_hold(path):
+    if path.stem == DEAR:
+        pytest.skip("dear: with the slow tests")
+    holds, line = CHECKER["line_of"](path.read_bytes())
+    assert holds, line
+
+
+@pytest.mark.slow
+def test_the_dear_one_holds():
+    assert CHECKER["line_of"]((FOLDER / "policies" / f"{DEAR}.json").read_bytes())[0]
+
+
 # ---- mutants ----
 
 
