@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from crowd_models.sequential_policies import SequentialProblem
 from workbench.base.writing import write_together
 from workbench.papers.beyond.instances import FAMILIES
@@ -23,7 +25,7 @@ RUNGS = (3, 7, 15, 31, 63, 127)
 """How many prices may be asked then, evenly from U down to L."""
 FALLING = (2, 3, 5, 12)
 """U/L of the price that falls."""
-HALF = SequentialProblem([[0.8]], [1000], [10_000], 0.05)
+HALF = SequentialProblem(np.array([[0.8]]), np.array([1000.0]), np.array([10_000.0]), epsilon=0.05)
 """The ladder's crowd of which half have skill .8."""
 
 
