@@ -37,6 +37,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 STEPS, UNIT, MOST = 2**40, 10**12, 3 * 10**5  # requirement, price (rounded: lower bounds); pairs
 LARGEST = 10**15  # of any number but a requirement's few: nothing here comes near it
+DECIMAL = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?")
 LISTED = 10**6  # rows of a file: more would only exhaust the memory
 Kind = namedtuple("Kind", "quality cost free need least most sets")  # of tasks alike in the file
 Problem = namedtuple("Problem", "kinds of times copies capacity form")  # `of`: key of a row's kind
@@ -83,11 +84,13 @@ def whole(text):
 @lru_cache(2**16)
 def decimal(text):
     """A fraction: 1.5, 2e-07; exponents stay short of numbers that fill the memory."""
-    form = r"[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?"
-    require(
-        re.fullmatch(form, text), f"{text[:40]!r} is no decimal number of 0 or more, or too long"
-    )
-    return Fraction(text)
+    parts = DECIMAL.fullmatch(text)
+    if parts is None:
+        require(False, f"{text[:40]!r} is no decimal number of 0 or more, or too long")
+    before, after, exponent = parts.groups("")
+    if exponent:
+        return Fraction(text)
+    return Fraction(int(before + after), 10 ** len(after))  # as Fraction(text), sooner
 
 
 def once(pairs):
@@ -98,6 +101,8 @@ def once(pairs):
 
 def number(value, words, most=LARGEST):
     """A number from 0 to `most`, as a fraction; one of Python's may be a float."""
+    if type(value) is Fraction and 0 <= value.numerator <= most * value.denominator:
+        return value
     require(type(value) in (int, float, Fraction), f"{words}: {type(value).__name__} is no number")
     require(0 <= value <= most, f"{words}: a number is below 0, not finite or too large")
     return Fraction(value)
@@ -303,9 +308,11 @@ def bound_of(problem, prices):
 
 def rounded_up(problem, bound):
     """The least sum of prices from a bound on."""
-    costs = {Fraction(c) for kind in problem.kinds.values() for c, on in zip(*kind[1:3]) if on}
-    many = math.lcm(*(c.denominator for c in costs))
-    step = Fraction(math.gcd(*(int(c * many) for c in costs)), many)
+    costs = {
+        c.as_integer_ratio() for kind in problem.kinds.values() for c, on in zip(*kind[1:3]) if on
+    }
+    many = math.lcm(*{below for _, below in costs})
+    step = Fraction(math.gcd(*(above * (many // below) for above, below in costs)), many)
     return math.ceil(bound / step) * step if step else step
 
 
@@ -336,17 +343,26 @@ def task_bound(problem, kind, charge, priced):
         return least_set_price(kind, prices, may)
     lots, counts, base = Counter(), kind.least > 0 or kind.most < math.inf, 0
     for q, c, free, more, copies, most in zip(*kind[:3], charge, problem.copies, problem.capacity):
-        price = c * priced + more
         if not (free and most and copies):
             continue
-        if price < 0 and not counts:  # whoever costs less than nothing is taken
-            base, price = base + price * copies, 0
-        lots[q if kind.need > 0 else 1, price] += copies if q or counts else 0
+        price = ratio_of(c if priced else 0, more)
+        if price[0] < 0 and not counts:  # whoever costs less than nothing is taken
+            base, price = base + Fraction(*price) * copies, (0, 1)
+        cover = q.as_integer_ratio() if kind.need > 0 else (1, 1)
+        lots[cover, price] += copies if q or counts else 0
     if kind.need <= 0 < kind.least:  # then it takes a label, whoever's
         return base + least_price(lots, kind._replace(need=1), counts)
     if kind.need > 0:
         return base + least_price(lots, kind, counts)
-    return base + sum(min(0, price) * copies for (_, price), copies in lots.items())
+    return base + sum(min(0, Fraction(*price)) * copies for (_, price), copies in lots.items())
+
+
+def ratio_of(first, second):
+    """A sum as numerator and denominator in lowest terms: whole numbers are quicker by far."""
+    (a, b), (c, d) = first.as_integer_ratio(), second.as_integer_ratio()
+    above, below = a * d + c * b, b * d
+    common = math.gcd(above, below)
+    return above // common, below // common
 
 
 def least_price(lots, kind, counts):
@@ -355,11 +371,12 @@ def least_price(lots, kind, counts):
     Infinite where nobody can cover a task.
     """
     items, reach, known = [], 0, 0
-    for (q, price), copies in lots.items():
+    above, below = kind.need.as_integer_ratio()
+    for ((q, of), (price, by)), copies in lots.items():
         while copies > 0:  # halves, and halves of what is left: sums of them are all numbers
             size = (copies + 1) // 2
-            copies, cover = copies - size, max(1, math.ceil(q * size * STEPS / kind.need))
-            items.append((min(STEPS, cover), math.floor(price * UNIT) * size, size * counts))
+            copies, cover = copies - size, max(1, -(-q * size * STEPS * below // (of * above)))
+            items.append((min(STEPS, cover), price * UNIT // by * size, size * counts))
     for w, p, _ in sorted(items, key=lambda item: item[1] / item[0]):
         if reach < STEPS:  # greedily; the last one tells the rate, price by cover
             reach, known, cover, price = reach + w, known + p, w, max(0, p)

@@ -358,6 +358,62 @@ def test_what_no_sequential_proof_says(change, said):
     assert said in line
 
 
+def raised(told, at_most=1.2):
+    """A proof of one task type, its values raised one by one as far as the checker accepts."""
+    told = json.loads(json.dumps(told))
+    own, bound_of = told["values"][0], CHECKER["sequential_bound"]
+    for _ in range(2):
+        for i, value in enumerate(own["values"]):
+            low, high = Fraction(value), Fraction(value) * Fraction(at_most) + 1
+            for _ in range(12):
+                own["values"][i] = rational((low + high) / 2)
+                try:
+                    bound_of(told)
+                    low = (low + high) / 2
+                except ValueError:
+                    high = (low + high) / 2
+            own["values"][i] = rational(low)
+    return told
+
+
+@pytest.mark.parametrize("skill", [[0.8], [0.6, 0.97], [0.99]])
+def test_values_as_high_as_the_checker_takes_them_are_below_what_asking_comes_to(skill):
+    """At many odds, in exact fractions: V(o) ≤ c + E V(o′), and so V(1) is no more than is true."""
+    problem = SequentialProblem([skill], [1], [99] * len(skill), 0.1, promise="posterior")
+    kept, writer.CELLS = writer.CELLS, 6
+    try:
+        told = raised(json.loads(proof_of(problem)))
+    finally:
+        writer.CELLS = kept
+    own = told["values"][0]
+    edges, z = ([Fraction(x) for x in own[name]] for name in ("odds", "values"))
+
+    def worth(odds):
+        odds = max(odds, 1 / odds)
+        at = next((n for n, edge in enumerate(edges[1:]) if odds < edge), None)
+        return Fraction(0) if at is None else z[at] / (1 + odds)
+
+    charges = [1 + Fraction(price) for price in told["worker_prices"]]
+    for step in range(180):
+        odds = 1 + (edges[-1] - 1) * Fraction(step, 180)
+        for p, charge in zip(map(Fraction, map(str, skill)), charges, strict=True):
+            up = (p * odds + 1 - p) / (1 + odds)
+            follows = up * worth(odds * p / (1 - p)) + (1 - up) * worth(odds * (1 - p) / p)
+            assert worth(odds) <= charge + follows
+    assert CHECKER["sequential_bound"](told)[1] <= sequential_optimum(problem).cost * (1 + 1e-9)
+
+
+def test_whoever_may_ask_anything_is_not_turned_away_in_a_proof():
+    """A price of 1 loses 4 where all ask a little more, though none of those listed does."""
+    told = json.loads(falling_proof(4.0))
+    told["problem"] |= {"price": [1], "share": [1]}
+    told["prices"] = [4, 1]
+    told["claim"]["ratio"] = 1
+    assert not CHECKER["line_of"](written(told))[0]
+    told["prices"], told["claim"]["ratio"] = [1, 1], 4
+    assert CHECKER["line_of"](written(told))[0]
+
+
 def test_a_mean_has_one_price_of_errors():
     told = sequential_proofs()[1]
     prices = [told["error_prices"][0], rational(Fraction(told["error_prices"][1]) / 2)]
