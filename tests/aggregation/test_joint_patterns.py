@@ -220,8 +220,8 @@ def test_confidences_count_by_what_people_say_of_them():
     panel, likely, truth = drawn(rng, 600, False, J=3)
     right = panel.answer == truth[:, None]
     odds = np.where(right, 2.0, 0.0) + rng.normal(0, 1, right.shape)
-    telling = own_odds(1 / (1 + np.exp(-3 * odds)), 2)
-    empty = own_odds(1 / (1 + np.exp(-3 * rng.normal(1, 1, right.shape))), 2)
+    telling = own_odds(1 / (1 + np.exp(-3 * odds)))
+    empty = own_odds(1 / (1 + np.exp(-3 * rng.normal(1, 1, right.shape))))
     judged = np.arange(600) < 300
 
     def score(sure):
@@ -234,11 +234,9 @@ def test_confidences_count_by_what_people_say_of_them():
 
 
 def test_confidences_as_odds_less_their_mean():
-    odds = own_odds(np.array([[0.5, np.nan], [0.8, 1.0]]), 2)
+    odds = own_odds(np.array([[0.5, np.nan], [0.8, 1.0]]))
     np.testing.assert_allclose(odds[:, 0], [-np.log(4) / 2, np.log(4) / 2])
     np.testing.assert_allclose(odds[:, 1], 0.0)
-    three = own_odds(np.array([[1 / 3], [0.5]]), 3)
-    np.testing.assert_allclose(three[1, 0] - three[0, 0], np.log(2))
 
 
 def test_nobody_has_judged_the_models():

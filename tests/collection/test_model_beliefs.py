@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
 from workbench.collection.answers import rehearse
 from workbench.collection.atom_beliefs import AtomBeliefs
@@ -69,19 +70,52 @@ def test_models_and_people_beat_the_best_model_and_know_it():
     assert np.mean(believed) <= 1.5 * np.mean(errors) + 0.01
 
 
-def believed(mixed, label, truth_names=(0, 1)):
-    """Posterior by all models and every third person, fitted at once."""
+def fitted(mixed, label, names=(0, 1)):
+    """Beliefs by all models and every third person, fitted at once."""
     ledger = Ledger(mixed.pool)
     beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
     task, worker = np.divmod(np.arange(label.size), label.shape[1])
-    some = (worker < 5) | ((task + worker) % 3 == 0)
-    ask = Questions(task[some], worker[some])
-    named = np.array(truth_names)[label[ask.task, ask.worker]]
-    ledger.ask(ask)
-    ledger.tell(ask, named)
-    beliefs.told(ask, named)
+    hear(beliefs, label, names, (worker < 5) | ((task + worker) % 3 == 0))
     beliefs.refit()
-    return beliefs.posterior()
+    return beliefs
+
+
+def hear(beliefs, label, names, some):
+    task, worker = np.divmod(np.flatnonzero(some), label.shape[1])
+    ask = Questions(task, worker)
+    named = np.array(names)[label[task, worker]]
+    beliefs.ledger.ask(ask)
+    beliefs.ledger.tell(ask, named)
+    beliefs.told(ask, named)
+
+
+def believed(mixed, label, names=(0, 1)):
+    return fitted(mixed, label, names).posterior()
+
+
+def test_the_models_are_judged_by_what_people_say_alone():
+    """People's word on a task is its posterior less what the models made it begin with."""
+    mixed = crowd(6)
+    beliefs = fitted(mixed, mixed.answers.label)
+    of_class = np.log(np.exp(beliefs.fit.joint).sum(axis=2))
+    likely = np.exp(of_class - beliefs.prior)
+    panel = ModelAnswers(beliefs.answer, np.zeros(beliefs.answer.shape), 2)
+    again = fit_patterns(panel, likely, beliefs.counts > 0)
+    np.testing.assert_allclose(np.exp(again.prior), np.exp(beliefs.prior), atol=0.03)
+
+
+def test_a_model_that_answers_late_moves_what_its_tasks_begin_with():
+    mixed = crowd(5, 60)
+    label, ledger = mixed.answers.label, Ledger(mixed.pool)
+    beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
+    worker = np.tile(np.arange(15), 60)
+    hear(beliefs, label, (0, 1), (worker < 4) | (worker > 11))
+    beliefs.refit()
+    before = beliefs.fit.joint - beliefs.prior[:, :, None]
+    prior = beliefs.prior.copy()
+    hear(beliefs, label, (0, 1), worker == 4)
+    assert abs(beliefs.prior - prior).max() > 0.1
+    np.testing.assert_allclose(beliefs.fit.joint - beliefs.prior[:, :, None], before)
 
 
 def test_models_in_another_order_and_classes_with_other_names():

@@ -82,22 +82,20 @@ class ModelAnswers:
         return ModelAnswers(self.answer[tasks], self.sure[tasks], self.classes)
 
 
-def own_odds(confidence: FloatArray, classes: int) -> FloatArray:
-    """Log-odds of an answer against each other class, by the models' own confidences.
+def own_odds(confidence: FloatArray) -> FloatArray:
+    """Log-odds of answers by the models' own confidences.
 
     Parameters
     ----------
     confidence
         Chance that each model gives its answer; NaN where it gives none, shape (n, J).
-    classes
-        K.
 
     Returns
     -------
     Less the mean of each model; 0 where there is no confidence; shape (n, J).
     """
     with np.errstate(divide="ignore"):
-        odds = np.log(confidence) - np.log((1.0 - confidence) / (classes - 1))
+        odds = np.log(confidence) - np.log(1.0 - confidence)
     there = ~np.isnan(confidence)
     odds = np.where(there, np.clip(odds, -SUREST, SUREST), 0.0)
     mean = odds.sum(axis=0) / np.maximum(there.sum(axis=0), 1)

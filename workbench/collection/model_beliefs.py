@@ -95,7 +95,7 @@ class ModelBeliefs(AtomBeliefs):
         confidence = np.full(shape, np.nan)
         for worker, own in pool.confidence.items():
             confidence[:, self.place[worker]] = own
-        self.odds = own_odds(confidence, len(pool.classes))
+        self.odds = own_odds(confidence)
         self.gold_answer: IntArray = np.full((len(pool.gold), shape[1]), -1, dtype=np.int64)
         self.patterns: PatternFit = unjudged(self._panel(ledger.pool))
         self.easy = easiness_beforehand(shape[1])
@@ -186,11 +186,10 @@ class ModelBeliefs(AtomBeliefs):
             return
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
         chance /= chance.sum(axis=(1, 2), keepdims=True)
-        before, total = self._easy(), easiness_beforehand(self.answer.shape[1])
+        total = easiness_beforehand(self.answer.shape[1])
         narrow, named = self._places()
         np.add.at(total, (narrow[judged][:, None], named[judged]), chance[judged])
         self.easy = total
-        self.fit = replace(self.fit, joint=joint + self._easy() - before)
 
     def _easy(self) -> FloatArray:
         """Log-chance of each easiness by task and its class, shape (n, K, S)."""
