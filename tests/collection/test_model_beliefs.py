@@ -104,6 +104,23 @@ def test_the_models_are_judged_by_what_people_say_alone():
     np.testing.assert_allclose(np.exp(again.prior), np.exp(beliefs.prior), atol=0.03)
 
 
+def test_tasks_that_nobody_labelled_stand_as_the_models_leave_them():
+    """Easy for people where most models are right, and less so where they err."""
+    mixed = crowd(7, 60)
+    label, ledger = mixed.answers.label, Ledger(mixed.pool)
+    beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
+    task, worker = np.divmod(np.arange(label.size), 15)
+    hear(beliefs, label, (0, 1), (worker < 5) | (task < 40))
+    beliefs.refit()
+    joint = np.exp(beliefs.fit.joint[40:])
+    chance = np.exp(beliefs.prior[40:])
+    np.testing.assert_allclose(joint.sum(axis=2), chance, atol=1e-6)
+    most = (label[40:, :5].mean(axis=1) > 0.5).astype(int)
+    easy = (joint @ beliefs.fit.levels) / joint.sum(axis=2)
+    rows = np.arange(20)
+    assert (easy[rows, most] > easy[rows, 1 - most] + 0.1).all()
+
+
 def test_a_model_that_answers_late_moves_what_its_tasks_begin_with():
     mixed = crowd(5, 60)
     label, ledger = mixed.answers.label, Ledger(mixed.pool)
