@@ -3,7 +3,8 @@
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `beliefs` what
 labels say of tasks and workers, `sure` the policy that uses it, `atom_beliefs` what until-trusted
 believes (by `workbench.aggregation.belief_propagation`) and `belief_warnings` what contradicts it,
-`groups` workers who err together, `mixed` the policy for them and for unlike prices;
+`model_beliefs` what it believes where cheap models label too, and `models_first` whom it asks first
+there; `groups` workers who err together, `mixed` the policy for them and for unlike prices;
 `sequential_plan` that of known skills; `by_task`, `by_visit`, `fixed` and `rivals` hold policies of
 others, `simulated` and `recorded` where labels come from in a rehearsal, `answers` the rehearsal,
 `honest` how wrong labels are measured to be, `collector` the service that asks by name and is saved

@@ -3,7 +3,8 @@
 Whom to ask is until-sure's; what is believed of tasks and workers is `atom_beliefs`: classes of
 unequal share, two coins a worker, tasks of unequal easiness where the evidence says so. Tasks that
 more labels would hardly decide are left open, and named. Where hidden tasks show that answers stay
-wrong however many labels are bought, nothing is bought that could not close a task.
+wrong however many labels are bought, nothing is bought that could not close a task. Where cheap
+models label beside people, all models are asked first and believed jointly (`model_beliefs`).
 
 Source: `sure`, and beyond the papers `atoms`.
 """
