@@ -51,6 +51,7 @@ CROWDS = (
     "drift",
     "two types",
     "prices",
+    "arrivals",
     *DRAWS,
 )
 COPIED = 0.2
@@ -64,7 +65,6 @@ VARIANTS = (
     "until-sure, arriving",
     "until-sure, mean",
     "until-sure, mean, arriving",
-    "until-trusted, arriving",
 )
 
 
@@ -96,12 +96,13 @@ def trial(params: Params, streams: Streams) -> Record:
     if "forgetting" in variant:
         policy = partial(UntilSure, forget=FORGET)  # type: ignore[assignment]
     goal = Goal(params["epsilon"], mean="mean" in variant)
+    arriving = "arriving" in variant or params["crowd"] == "arrivals"
     end = rehearse(
         policy,
         pool,
         answers,
         goal,
-        arrivals=rng.permutation(params["workers"]) if "arriving" in variant else None,
+        arrivals=rng.permutation(params["workers"]) if arriving else None,
         seed=int(streams.method("policy").generate_state(1)[0]),
     )
     wrong = end.belief.posterior.argmax(axis=1) != answers.truth
@@ -178,7 +179,7 @@ def _limit(params: Params, skill: FloatArray, pool: Pool, wrong: int, *, average
 
 
 def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
-    if crowd in ("half .8", "half .7", "spammers", "drift", "two types", "prices"):
+    if crowd in ("half .8", "half .7", "spammers", "drift", "two types", "prices", "arrivals"):
         hammers = m // 10 if crowd == "spammers" else m // 2
         good = 0.7 if crowd == "half .7" else 0.8
         return rng.permutation(np.where(np.arange(m) < hammers, good, 0.5))
@@ -235,7 +236,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
 SMOKE = {"tasks": [100], "workers": [40], "capacity": [60]}
 PLAIN = [crowd for crowd in CROWDS[:7] if crowd != "beta"]
 MORE: tuple[Block, ...] = (
-    {"crowd": ["half .8", "half .7"], "policy": list(VARIANTS[1:4])},
+    {"crowd": ["half .8", "half .7"], "policy": list(VARIANTS[1:])},
     {"crowd": ["half .8", "drift"], "policy": ["until-sure", VARIANTS[0]]},
     {"crowd": ["two types", "prices"]},
 )
@@ -243,10 +244,9 @@ MORE: tuple[Block, ...] = (
 BY_ITSELF: Block = {
     "tasks": [400],
     "workers": [130],
-    "crowd": ["half .8", "half .7", "spammers", "uniform", "drift", *ORDINARY],
+    "crowd": ["half .8", "half .7", "spammers", "uniform", "drift", "arrivals", *ORDINARY],
     "policy": ["until-sure", "until-trusted"],
 }
-ARRIVING: Block = {**BY_ITSELF, "crowd": ["half .8"], "policy": [VARIANTS[4]]}
 
 STUDY = Study(
     name="collect-simulated",
@@ -285,7 +285,6 @@ STUDY = Study(
                 {"crowd": ["beta"], "gold": [20]},
                 {"crowd": ["half .8", "uniform"], "policy": ["fixed"], "labels": [5, 15]},
                 BY_ITSELF,
-                ARRIVING,
             ),
             3,
         ),
@@ -297,7 +296,6 @@ STUDY = Study(
                 {"crowd": ["half .8"], "policy": ["fixed"], "labels": [3, 5, 9, 15]},
                 *MORE,
                 BY_ITSELF,
-                ARRIVING,
             ),
             10,
         ),
