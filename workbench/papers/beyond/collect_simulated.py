@@ -9,8 +9,9 @@ Crowds: `half .8` and `half .7`, half of the workers guess; `spammers`, exactly 
 others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many worse than chance;
 `ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one;
 `drift`, `half .8` where half of the workers guess after a quarter of their capacity; `two types`,
-`half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4]; and those of
-`ordinary_crowds`, without gold. Variants of until-sure: forgetting, workers who come once, one
+`half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4];
+`arrivals`, `half .8` whose workers come once, one after another; and those of `ordinary_crowds`,
+without gold. Variants of until-sure: forgetting, workers who come once, one
 after another, and the mean error as the goal.
 
 Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.
