@@ -403,6 +403,30 @@ def test_values_as_high_as_the_checker_takes_them_are_below_what_asking_comes_to
     assert CHECKER["sequential_bound"](told)[1] <= sequential_optimum(problem).cost * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_label_leads_to_one_of_the_cells(seed):
+    """Odds of each cell drawn, and where a label for the leader and one against take them."""
+    rng = np.random.default_rng(seed)
+    many = int(rng.integers(1, 1000))
+    steps = rng.integers(1, 1 + int(rng.choice([2, many, 5 * many])), int(rng.integers(1, 12)))
+    edges = [many, *(many + np.cumsum(steps)).tolist()]
+    right, wrong = sorted(rng.integers(1, 50, 2).tolist(), reverse=True)
+    right += right == wrong
+    for n, (low, high) in enumerate(pairwise(edges)):
+        ahead, kept, turned = CHECKER["cells"](edges, many, (right, wrong), n)
+        for share in (0, 1, 500, 999):
+            odds = Fraction(low, many) + Fraction(high - low, many) * Fraction(share, 1000)
+            for after, cells in (
+                (odds * right / wrong, ahead),
+                (odds * wrong / right, kept),
+                (1 / (odds * wrong / right), turned),
+            ):
+                if after >= 1:
+                    cell = sum(edge <= after * many for edge in edges) - 1
+                    assert cells is not None
+                    assert cells[0] <= cell <= cells[1]
+
+
 def test_whoever_may_ask_anything_is_not_turned_away_in_a_proof():
     """A price of 1 loses 4 where all ask a little more, though none of those listed does."""
     told = json.loads(falling_proof(4.0))
