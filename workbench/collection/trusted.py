@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
@@ -102,8 +102,7 @@ class UntilTrusted(UntilSure):
         lacking = beliefs.lacking(epsilon)
         order = np.argsort(-nats / self.ledger.pool.divisor, axis=1)
         # Nobody, at 0 nats, comes last.
-        step = max(CELLS // nats.shape[1], 1)
-        for part in np.split(rows, range(step, len(rows), step)):
+        for part in _parts(rows, nats.shape[1]):
             by = order[kind[part]]
             can = self.ledger.open[part[:, None], by]
             total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
@@ -135,9 +134,10 @@ class UntilTrusted(UntilSure):
             return out
         rows = np.flatnonzero((lacking > 0.0) & (ledger.counts >= SOME_LABELS))
         nats = self._nats()
-        for kind in np.unique(ledger.pool.kind[rows]):
-            here = rows[ledger.pool.kind[rows] == kind]
-            out[here] = ledger.open[here] @ nats[kind] < LUCK * lacking[here]
+        for part in _parts(rows, nats.shape[1]):
+            mine = nats[ledger.pool.kind[part]]
+            left = np.einsum("ij,ij->i", ledger.open[part], mine)
+            out[part] = left < LUCK * lacking[part]
         return out
 
     def _may_end(self) -> bool:
@@ -196,3 +196,9 @@ class UntilTrusted(UntilSure):
         if self.goal.epsilon is not None:
             done |= beliefs.cured(self.goal.epsilon)
         return wanted & ~(done & self.ledger.enough)
+
+
+def _parts(rows: IntArray, width: int) -> list[IntArray]:
+    """Rows of a wide table in parts of at most `CELLS` cells."""
+    step = max(CELLS // width, 1)
+    return np.split(rows, range(step, len(rows), step))

@@ -29,7 +29,12 @@ def test_the_standard_error_is_of_orders_and_tasks():
 @pytest.mark.slow
 def test_all_labels_are_the_same_whoever_buys_them():
     table = smoke("collect-recorded")
-    bought = table[table["epsilon"].isna()]
+    each = table[table["budgets"] == study.EACH].set_index("policy")
+    assert set(each.index) == {"fixed", "until-trusted"}
+    assert (each["own_at_1"] - each["ebcc_at_1"]).to_numpy() == pytest.approx(each["more_at_1"])
+    stopped = table[table["epsilon"].notna()].set_index("controls")
+    assert stopped["held"].isna().to_dict() == {0: True, 40: False}
+    bought = table[table["epsilon"].isna() & (table["budgets"] == study.ALL)]
     assert set(bought["policy"]) == set(study.DRAWN)
     by_one_model = [issubclass(POLICIES[name].call, ByTask) for name in bought["policy"]]
     bought = bought[by_one_model]
