@@ -186,10 +186,13 @@ class ModelBeliefs(AtomBeliefs):
             return
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
         chance /= chance.sum(axis=(1, 2), keepdims=True)
-        total = easiness_beforehand(self.answer.shape[1])
+        total = np.zeros_like(self.easy)
         narrow, named = self._places()
         np.add.at(total, (narrow[judged][:, None], named[judged]), chance[judged])
-        self.easy = total
+        # Where most models err: as the others of this kind, however many disagree.
+        wrong = total[:, 0].sum(axis=0) + EASE_WRONG
+        alike = np.stack([sum(EASE_WRONG) * wrong / wrong.sum(), np.array(EASE_PRIOR)])
+        self.easy = total + alike
 
     def _easy(self) -> FloatArray:
         """Log-chance of each easiness by task and its class, shape (n, K, S)."""
