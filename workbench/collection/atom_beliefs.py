@@ -319,9 +319,8 @@ class AtomBeliefs:
         size, compared = len(self.labels), len(self._block_answered())
         due = size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
         voter = self.voter
-        if due or compared > self.compared > 0:
-            voter = self._voters(self.ledger.pool.share)
-        self.compared = compared
+        if due or compared > self.compared:
+            voter, self.compared = self._voters(self.ledger.pool.share), compared
         if not due and (voter == self.voter).all():
             labels = self._labels()
             self.fit = fit(labels, self.grid, self._warm(), sweeps=SWEEPS, settled=SETTLED)

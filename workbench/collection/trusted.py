@@ -29,6 +29,9 @@ BLOCK = 32
 """Tasks on which workers who seem very good are compared."""
 FEW_TASKS = 16
 """Tasks of the block that strangers answer while right and wrong may be interchanged."""
+LAST_GROWTH = 1.02
+"""Before a collection ends the fit is chosen anew, where there are more than so many times as many
+labels."""
 MORE = 6
 """Workers drawn to answer the block too, while it is undecided whether some copy."""
 MOST_KNOWN = 0.985
@@ -141,14 +144,14 @@ class UntilTrusted(UntilSure):
         return out
 
     def _may_end(self) -> bool:
-        """Whether no task is wanted by a fit that was not chosen by all labels.
+        """Whether no task is wanted by a fit that was not chosen by nearly all labels.
 
         While right and wrong may be interchanged every fit is chosen, and strangers are asked.
         """
         beliefs = self.beliefs
         if not isinstance(beliefs, AtomBeliefs) or beliefs.doubtful:
             return False
-        if beliefs.chosen_at == len(beliefs.labels):
+        if len(beliefs.labels) <= LAST_GROWTH * beliefs.chosen_at:
             return False
         return not self._wanted(beliefs.confidence(), None).any()
 
