@@ -94,7 +94,7 @@ def test_the_wheel_holds_the_two_packages_whole_and_nothing_else(dist):
         if path.is_file() and "__pycache__" not in path.parts
     }
     # The bare checker of proofs stands with the public problems, and goes along.
-    assert names == there | {"workbench/base/check_plan.py"}
+    assert names == there | {"workbench/base/check_plan.py", "workbench/base/check_policies.py"}
     assert {"workbench/py.typed", "crowd_models/py.typed"} <= names
 
 
@@ -111,6 +111,7 @@ def test_the_sdist_holds_what_tests_and_pages_need_and_no_data(dist):
         "docs/conf.py",
         "models/problems/index.csv",
         "models/problems/check.py",
+        "models/problems/check_policies.py",
         "tests/test_wheel.py",
     } <= names
     assert {name.partition("/")[0] for name in names if "/" in name} == {
