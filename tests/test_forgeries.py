@@ -466,6 +466,9 @@ def test_a_task_twice_by_a_negative_index_proves_nothing():
     }
     with pytest.raises(ValueError, match="plan, a task"):
         bound_of(certificate)
+    certificate["sequences"][0]["plan"] = [[0, 0]]
+    with pytest.raises(ValueError, match="a task twice"):
+        bound_of(certificate)
     certificate["sequences"][0]["plan"] = [[0]]
     assert bound_of(certificate) == true_ratio(certificate) == 1
 
