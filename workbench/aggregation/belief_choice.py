@@ -37,7 +37,7 @@ CROWDED = 15
 """Labels of a task from which on a start may rest on it and its like alone."""
 GAIN = 2.0
 """Nats of evidence that another start must gain."""
-EASE_GAIN = -4.2
+EASE_GAIN = -4.0
 """Nats by which unequal easiness must be likelier. Where tasks are alike it is less likely by 4.6,
 within some tenths of a nat: so much its prior costs."""
 MOST_WRONG = 0.35
