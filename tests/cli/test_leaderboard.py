@@ -140,4 +140,4 @@ def test_a_benchmark_has_the_crowds_that_are_at_hand(here):
             DATASETS._entries.pop("seven")
         ran = CliRunner().invoke(main, ["leaderboard", "--benchopt", folder, *asked])
         assert ran.exit_code == 0, ran.output
-        assert f'"crowd": {crowds!r}' in Path(folder, "datasets", "crowd.py").read_text()
+        assert f'"crowd": {crowds!r}' in Path(folder, "datasets", "crowd.py").read_text("utf-8")

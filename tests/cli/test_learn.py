@@ -250,7 +250,7 @@ def test_bad_input(case, refused, files):
 
 def test_gold_of_tasks_without_labels_can_be_left_out(run, files):
     whole = answer(run(*RECORDED, "--json"))
-    with Path("gold.csv").open("a") as file:
+    with Path("gold.csv").open("a", encoding="utf-8") as file:
         file.write("nobody labelled this,1\n")
     left = answer(run(*RECORDED, "--ignore-unlabelled", "--json"))
     for key in ("horizon", "gold_tasks", "accuracy"):
