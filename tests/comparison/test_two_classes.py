@@ -205,7 +205,7 @@ def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():
         crowd = Crowd(skill, 12, np.arange(8), np.arange(12).astype(str))
         with pytest.raises(InputError, match="no task can be covered") as refused:
             simulated(crowd, epsilon=1e-9, **options)
-        named = float(str(refused.value).split("--epsilon ")[1].split()[0])
+        named = float(str(refused.value).split("`epsilon` ")[1].split()[0])
         assert len(simulated(crowd, epsilon=named, **options).tasks) >= 6
     coins = Crowd(np.full((1, 8), 0.5), 12, np.arange(8), np.array(["all"]))
     with pytest.raises(InputError, match="bring more labels"):
