@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
 from workbench.collection.answers import rehearse
@@ -119,6 +120,16 @@ def test_tasks_that_nobody_labelled_stand_as_the_models_leave_them():
     easy = (joint @ beliefs.fit.levels) / joint.sum(axis=2)
     rows = np.arange(20)
     assert (easy[rows, most] > easy[rows, 1 - most] + 0.1).all()
+
+
+def test_it_is_learnt_whether_people_find_hard_what_models_find_hard():
+    """Mean easiness where all models agree, and err: from all tasks on which most of them err."""
+    easy = {}
+    for setting in ("equal classes", "shared difficulty"):
+        mixed = crowd(8, 1000, setting)
+        weights = fitted(mixed, mixed.answers.label).easy[0, 0]
+        easy[setting] = weights @ EASINESS / weights.sum()
+    assert easy["shared difficulty"] < easy["equal classes"] - 0.1
 
 
 def test_a_model_that_answers_late_moves_what_its_tasks_begin_with():
