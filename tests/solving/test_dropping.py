@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.sparse import block_diag, eye_array, hstack, vstack
+from scipy.sparse import block_diag, coo_array, eye_array, hstack, vstack
 
 from crowd_models import AssignmentProblem
 from workbench.solving.dropping import _heuristic, drop_bound, tasks_to_drop
@@ -27,7 +27,7 @@ def crowded(seed):
 def can_be_covered(problem):
     """Whether the relaxation has a solution: another solver on the constraints as the paper has."""
     n, m = problem.shape
-    cover = block_diag([row[None, :] for row in problem.quality * problem.mask])
+    cover = block_diag([coo_array(row[None, :]) for row in problem.quality * problem.mask])
     rows = vstack([-cover, hstack([eye_array(m)] * n)])
     right = np.concatenate([-problem.requirement, problem.capacity])
     return linprog(np.zeros(n * m), rows, right, bounds=(0, 1)).status == 0
