@@ -201,7 +201,7 @@ def test_types_prices_availability_and_known_skill_reach_the_pool():
 
 
 def test_hidden_tasks_keep_it_from_being_too_sure():
-    """Everybody agrees, and is wrong on half of the hidden tasks."""
+    """Nearly everybody agrees, and is wrong on half of the hidden tasks."""
     tasks = [f"t{i}" for i in range(20)]
     hidden = {task: "no" if i % 2 else "yes" for i, task in enumerate(tasks[:10])}
 
@@ -209,8 +209,10 @@ def test_hidden_tasks_keep_it_from_being_too_sure():
         given = {"classes": ["no", "yes"], "epsilon": 0.1, "skills": dict.fromkeys("abcd", 0.9)}
         made = wb.Collector(tasks, list("abcd"), **given, **more)
         for worker in "abcd":
-            for question in made.next(worker):
-                made.tell(worker, {question.task: "yes"})
+            while asked := made.next(worker):
+                for question in asked:  # each errs on two tasks of her own: nobody copies
+                    odd = int(question.task[1:]) % 10 == 2 * "abcd".index(worker) + 1
+                    made.tell(worker, {question.task: "no" if odd else "yes"})
         return made
 
     plain, told = collected(), collected(hidden=hidden)
