@@ -224,6 +224,21 @@ def test_hidden_tasks_keep_it_from_being_too_sure():
         wb.Collector(tasks, 4, classes=[0, 1], epsilon=0.1, hidden={"x": 0, "t1": 1})
 
 
+def test_known_skills_are_taken_as_they_are_where_no_policy_is_named():
+    """Of workers of skill .9 one label a task leaves an error of .1, just what is asked."""
+    skills = dict.fromkeys("abcd", 0.9)
+    terms = {"classes": ["no", "yes"], "epsilon": 0.1}
+    known = wb.Collector(["t1", "t2", "t3"], list("abcd"), **terms, skills=skills)
+    while asked := known.next():
+        for question in asked:
+            known.tell(question.worker, {question.task: "yes"})
+    assert known.status()["policy"] == "until-sure"
+    assert known.status()["labels"] == known.status()["closed"] == 3
+    partly = wb.Collector(["t1"], list("abcd"), **terms, skills={"a": 0.9})
+    coming = wb.Collector(["t1"], list("abcd"), **terms, skills=skills, newcomers=1)
+    assert partly.status()["policy"] == coming.status()["policy"] == "until-trusted"
+
+
 def test_a_live_collection_warns_of_workers_worse_than_chance(tmp_path):
     """Half are wrong where the others are right: nobody can say which half."""
     tasks, workers = [f"t{i}" for i in range(20)], [f"w{j}" for j in range(8)]

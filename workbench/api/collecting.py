@@ -346,8 +346,7 @@ def collect(
     total
         In place of an error, or beside it: what all labels may cost, gold labels included.
     policy
-        Who decides whom to ask. [default: until-trusted; of labels on record and a budget alone,
-        uncertain-drawn, by docs/findings/collect-recorded.md]
+        Who decides whom to ask. [default: until-trusted]
 
         A name of `workbench.collection.POLICIES`.
     mean
@@ -410,11 +409,7 @@ def collect(
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
     shares = None if prior is None else read_prior(prior)
-    if policy is None:
-        by_error = isinstance(labels, SimulatedCrowd) or epsilon is not None
-        stated = groups is not None or confidences is not None
-        looked_at = by_error or known.control or stated or arrivals
-        policy = "until-trusted" if looked_at else "uncertain-drawn"
+    policy = policy or "until-trusted"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     source = _source(labels, gold, known, seed)
@@ -885,5 +880,5 @@ def collector(
         confidences=None if confidences is None else tables.read_confidences(confidences),
         skills=None if ability is None else ability.iloc[:, 0],
         have=None if have is None else inputs.given(have).table,
-        **{name: value for name, value in more.items() if name != "policy" or value is not None},
+        **more,
     )

@@ -88,6 +88,7 @@ from workbench.collection.setup import (
     read_setup,
     read_tasks,
     record_of,
+    usual_policy,
 )
 from workbench.crowd.libraries import Frame, keyed, to_pandas
 
@@ -179,7 +180,8 @@ class Collector(Saveable[CollectorState]):
     newcomers
         Workers beside those named who may still come; numbers alone, not tables, are for them.
     policy
-        Name of a policy of `POLICIES`.
+        Name of a policy of `POLICIES`. [default: until-trusted; where everybody's skill is known,
+        and no model says how sure it is, until-sure, which takes skills as they are]
     options
         Options of that policy, by name.
     seed
@@ -243,14 +245,13 @@ class Collector(Saveable[CollectorState]):
         least: int = 0,
         most: int | None = None,
         newcomers: int = 0,
-        policy: str = "until-trusted",
+        policy: str | None = None,
         options: Mapping[str, Any] | None = None,
         seed: int = 0,
         path: str | Path | None = None,
         origin: str = "python",
     ) -> None:
-        kind = POLICIES[policy].call
-        if not kind.streams:
+        if policy is None or not POLICIES[policy].call.streams:
             check_goal(epsilon, total)
         named = read_setup(
             tasks,
@@ -274,11 +275,14 @@ class Collector(Saveable[CollectorState]):
             total=None if total is None else float(total),
             least=checks.count("least", least),
             most=None if most is None else checks.count("most", most, max(least, 1)),
-            policy=policy,
+            policy=policy or "",
             options=msgspec.to_builtins(dict(options or {})),
             seed=checks.count("seed", seed),
         )
-        setup = msgspec.json.decode(encoded(named.setup), type=Setup)  # what can be saved, as saved
+        stated = named.setup
+        if policy is None:
+            stated = msgspec.structs.replace(stated, policy=usual_policy(stated.hands))
+        setup = msgspec.json.decode(encoded(stated), type=Setup)  # what can be saved, as saved
         keys = MemoryLog()
         opened = Opened(
             setup,
