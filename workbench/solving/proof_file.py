@@ -89,9 +89,7 @@ def proof_file(
         raise InputError(f"proof: the checker refuses it: {error}") from error
     if parts is None:
         return None
-    digest = hashlib.sha256(content).hexdigest()
-    proof = {"kind": stated.form, "format": FORMAT, "problem_sha256": digest, **parts}
-    return written(proof)
+    return written({**_head(stated.form, content), **parts})
 
 
 def drop_proof_file(
@@ -136,9 +134,7 @@ def drop_proof_file(
     except ValueError as error:
         raise InputError(f"proof: the checker refuses it: {error}") from error
     proof = {
-        "kind": "drop",
-        "format": FORMAT,
-        "problem_sha256": hashlib.sha256(content).hexdigest(),
+        **_head("drop", content),
         "claim": {"tasks": len(solution.dropped), "bound": bound},
         "drop": list(solution.dropped),
         "shares": shares,
@@ -182,8 +178,7 @@ def selection_proof_file(
         The checker refuses the proof.
     """
     checker = plan_checker()
-    digest = hashlib.sha256(content).hexdigest()
-    proof = {"kind": "selection", "format": FORMAT, "problem_sha256": digest}
+    proof = _head("selection", content)
     try:
         stated = checker["read_hiring"](content.decode("utf-8"))
         if not stated.who:
@@ -223,6 +218,15 @@ def _hiring(tree: SizeTree) -> Tree:
 def _signed(value: Fraction) -> int | str:
     """Write a sum of gains, which may be below 0."""
     return rational(value) if value >= 0 else f"-{rational(-value)}"
+
+
+def _head(kind: str, content: bytes) -> dict[str, Any]:
+    """What every proof begins with: its kind and form, and the digest of the problem's file."""
+    return {
+        "kind": kind,
+        "format": FORMAT,
+        "problem_sha256": hashlib.sha256(content).hexdigest(),
+    }
 
 
 def written(proof: dict[str, Any]) -> bytes:
