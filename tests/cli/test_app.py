@@ -144,8 +144,11 @@ solving.solve = swallowing
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_that_a_library_swallows_is_heard(problem):
-    child = process(SWALLOWING + RUN, "solve", problem)
-    _, err = child.communicate(timeout=60)
+    with process(SWALLOWING + RUN, "solve", problem) as child:
+        try:
+            _, err = child.communicate(timeout=60)
+        finally:
+            child.kill()  # where nobody hears it, it would go round for ever
     # The solver's own child may have printed its banner before.
     assert (child.returncode, err.splitlines()[-1]) == (130, "error: interrupted")
 
