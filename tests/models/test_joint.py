@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crowd_models.gains import GAINS
 from crowd_models.joint import (
+    KEPT,
     JointProblem,
     class_pairs,
     pair_gains,
@@ -56,12 +57,12 @@ def test_whatever_keeps_the_promise_satisfies_every_tangent(seed, classes):
     row = problem.tangent(0, rng.uniform(0, 4, len(problem.weights)))
     if problem.error(0, plan) <= problem.epsilon[0]:
         assert row.quality @ plan >= row.requirement - 1e-9
-    # At a point on the boundary it is exact.
+    # At a point on the boundary it is exact, but for the share of ε by which a promise may be missed.
     high = problem.error(0, plan)
     touched = JointProblem(problem.gains, problem.weights, min(high, 0.99), 1, 1)
     if high < 0.99:
         row = touched.tangent(0, touched.gathered(0, plan))
-        assert row.quality @ plan == pytest.approx(row.requirement, rel=1e-9, abs=1e-9)
+        assert row.quality @ plan == pytest.approx(row.requirement + KEPT, rel=1e-12, abs=1e-12)
 
 
 @given(seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 5))
