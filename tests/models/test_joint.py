@@ -57,7 +57,7 @@ def test_whatever_keeps_the_promise_satisfies_every_tangent(seed, classes):
     row = problem.tangent(0, rng.uniform(0, 4, len(problem.weights)))
     if problem.error(0, plan) <= problem.epsilon[0]:
         assert row.quality @ plan >= row.requirement - 1e-9
-    # At a point on the boundary it is exact, but for the share of ε by which a promise may be missed.
+    # At a point on the boundary it is exact, but for the share of ε that a promise may miss.
     high = problem.error(0, plan)
     touched = JointProblem(problem.gains, problem.weights, min(high, 0.99), 1, 1)
     if high < 0.99:

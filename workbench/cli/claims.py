@@ -20,16 +20,19 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
 
     A claim whose study is not in the store is not yet measured: the command that measures it is
     named. With --keep it keeps the verdict that the page of --out has, so that some claims can be
-    renewed from a store of some studies.
+    renewed from a store of some studies. The page names at its head the trials that its verdicts
+    rest on, as `workbench study stamp` does, and `workbench study stale` looks at them.
     """
     from workbench import api
+    from workbench.studies.quoted import headed
 
     if keep and out is None:
         raise InputError("--keep: give the page as --out")
     with working("judging the claims", after=3.0):
         judged = api.judge(store, keep=out if keep else None)
     if out is not None:
-        write_files({out: judged.markdown()})
+        text = headed(judged.markdown(), store, judged.verdicts, out if keep else None)
+        write_files({out: text})
     if as_json:
         emit(judged.to_dict())
     else:

@@ -32,6 +32,7 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.studies.catalog import studies as catalog
+from workbench.studies.claim import Verdict
 from workbench.studies.code import UNKNOWN, code_digest, digest_of_text
 from workbench.studies.source import Source
 from workbench.studies.store import Store
@@ -158,8 +159,40 @@ def stamp(page: Path, store: Path, studies: Sequence[str] = ()) -> tuple[Quoted,
             version = Source.of(study).load().version
             before[study] = _of(study, kept.table(study, version), store)
     rows = tuple(before.values())
-    _write(page, trials=[{**asdict(row), "seeds": list(row.seeds)} for row in rows])
+    _write(page, trials=[_row(row) for row in rows])
     return rows
+
+
+def headed(text: str, store: Path, verdicts: Iterable[Verdict], earlier: Path | None = None) -> str:
+    """Put at the head of a page of verdicts the trials that these rest on.
+
+    Parameters
+    ----------
+    text
+        The page, which has no head.
+    store
+        By whose trials verdicts were given.
+    earlier
+        The page whose verdicts stand where the store has no trials: what its head says of these
+        stays; where it says nothing, the code that ran them is not on record.
+
+    Raises
+    ------
+    InputError
+        The store or the earlier page cannot be read.
+    """
+    before = {row.study: row for row in quoted(earlier)} if earlier is not None else {}
+    parts = {part.study: part for verdict in verdicts for part in verdict.evidence}
+    rows = []
+    with Store.open(store) as kept:
+        for study, part in parts.items():
+            trials = kept.table(study, part.version)
+            if len(trials):
+                rows.append(_of(study, trials, store))
+            else:
+                counted = part.trials + part.failed
+                rows.append(before.get(study, Quoted(study, part.seeds, counted, UNKNOWN)))
+    return _whole({"trials": [_row(row) for row in rows]}, text) if rows else text
 
 
 def stamp_measured(page: Path, package: str) -> Measured:
@@ -284,14 +317,22 @@ def _head(page: Path) -> dict[str, Any]:
     return rows
 
 
+def _row(row: Quoted) -> dict[str, Any]:
+    return {**asdict(row), "seeds": list(row.seeds)}
+
+
 def _write(page: Path, **entries: list[dict[str, Any]]) -> None:
     """Put entries in place of those of their names in a page's head."""
+    _, body = _parted(page)
+    write_whole(page, _whole({**_head(page), **entries}, body).encode())
+
+
+def _whole(head: dict[str, Any], body: str) -> str:
+    """A page of its head and body."""
     import yaml
 
-    head = {**_head(page), **entries}
-    _, body = _parted(page)
     text = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=1000)
-    write_whole(page, f"{MARK}{text}{MARK}{body}".encode())
+    return f"{MARK}{text}{MARK}{body}"
 
 
 def _parted(page: Path) -> tuple[str, str]:
