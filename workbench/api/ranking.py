@@ -101,7 +101,7 @@ class Leaderboard(Result):
     missing
         Why the others could not be had, by name.
     whole
-        The runs on whole crowds, of the registry's aggregators and of peers'; none where
+        The runs on whole crowds, the second of peers' aggregators that are slow; none where
         aggregators were not asked for.
     foreign
         Results that came by files, as `whole_crowds.points` has them.
@@ -280,7 +280,7 @@ class Leaderboard(Result):
             if "refused" in study.table
         ]
         whole = [
-            f"not run: {method} on {', '.join(dict.fromkeys(own['crowd']))}: {reason:.200}"
+            f"refused, by {method} on {', '.join(dict.fromkeys(own['crowd']))}: {reason:.200}"
             for table in refused
             for (method, reason), own in table.groupby(["method", "refused"], sort=False)
         ]
@@ -415,15 +415,11 @@ def leaderboard(
 def _on_whole_crowds(
     crowds: Sequence[str], orders: int | None, size: str, **more: Any
 ) -> tuple[StudyResult, ...]:
-    """Run the aggregators of the registry, and in one order those of peers, which take longer."""
+    """Run the aggregators of the registry and of peers, the slow ones in one order of labels."""
     from workbench.papers.beyond.leaderboard_trials import marked
-    from workbench.papers.beyond.peer_aggregators import at_hand
-    from workbench.papers.beyond.whole_crowds import ORDERS, methods
+    from workbench.papers.beyond.whole_crowds import ORDERS, parts
 
     many = {"smoke": 2, "small": ORDERS, "paper": 3 * ORDERS}.get(size, ORDERS)
-    peers = at_hand()
-    own = [name for name in methods() if name not in peers]
-    parts = [(own, orders or many), *([(peers, 1)] if peers else [])]
     return tuple(
         run_study(
             "whole-crowds",
@@ -435,7 +431,7 @@ def _on_whole_crowds(
             },
             **more,
         )
-        for names, count in parts
+        for names, count in parts(orders or many)
     )
 
 

@@ -136,3 +136,21 @@ def test_whole_crowds_come_before_parts_of_them():
     table = pd.concat([trials(), trials().assign(tasks=np.nan, error_1=0.9)])
     found = leaderboard.curves(table[table["status"] == "ok"])
     assert (found.loc[found["level"] == "1", "error"] == 0.9).all()
+
+
+def test_reasons_that_differ_in_names_alone_are_one():
+    """A learner of everybody says whom it may not ask; a policy of visits, how many classes."""
+    told = [
+        ("policy/a", "x", "worker '17' cannot be asked about task 0"),
+        ("policy/a", "y", "worker 'ann' cannot be asked about task 3"),
+        ("policy/b", "x", "not for 2 classes"),
+        ("policy/b", "y", "not for 4 classes"),
+        ("rule/a", "y", "not for 4 classes"),
+    ]
+    table = pd.DataFrame(told, columns=["method", "crowd", "message"])
+    rows = leaderboard.refusals(table.assign(status="infeasible", tasks=60))
+    assert rows[["methods", "crowds", "reason"]].to_numpy().tolist() == [
+        ["a", "x, y", "worker '17' cannot be asked about task 0"],
+        ["b", "x, y", "not for 2 classes"],
+        ["a", "y", "not for 4 classes"],
+    ]

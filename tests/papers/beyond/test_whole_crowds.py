@@ -169,3 +169,17 @@ def test_a_peers_aggregator_is_called_by_its_own_table(monkeypatch):
         peer_aggregators.peer("crowd-kit Nobody", votes)
     with pytest.raises(InputError, match="TypeError"):
         peer_aggregators.peer("crowd-kit KOS", votes)
+
+
+def test_slow_peers_meet_one_order_and_all_else_as_many(monkeypatch):
+    monkeypatch.setattr(whole_crowds, "at_hand", list)
+    own = whole_crowds.methods()
+    assert not set(own) & set(peer_aggregators.SLOW)
+    assert whole_crowds.parts(10) == [(own, 10)]
+    peers = [peer_aggregators.PREFIX + name for name in peer_aggregators.NAMES]
+    monkeypatch.setattr(whole_crowds, "at_hand", lambda: peers)
+    (quick, many), (slow, few) = whole_crowds.parts(10)
+    assert (many, few) == (10, 1)
+    assert [*quick, *slow] == [*own, *sorted(peers, key=slow.__contains__)]
+    assert "crowd-kit DawidSkene" in quick
+    assert "crowd-kit GLAD" in slow

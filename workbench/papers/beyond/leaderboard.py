@@ -47,6 +47,8 @@ BASELINE = {
 METHOD = ["kind", "method"]
 CELL = [*METHOD, "crowd"]
 MEANS = ["labels", "exam", "error", "balanced", "less", "even"]
+NAMES = r"'[^']*'|\d+"
+"""Names and numbers in a sentence."""
 SAME = 1e-12
 """Means closer than this are equal."""
 PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
@@ -178,11 +180,15 @@ def _standings_of_kind(
 
 
 def refusals(trials: pd.DataFrame) -> pd.DataFrame:
-    """Why methods have no number on crowds: `kind, methods, crowds, reason`."""
+    """Why methods have no number on crowds: `kind, methods, crowds, reason`.
+
+    Reasons that differ in names and numbers alone are one, that of the first crowd.
+    """
     bad = with_names(trials)
     bad = bad[bad["status"].astype(str) != "ok"]
     reason = bad["message"].where(bad["message"].astype(bool), bad["status"].astype(str))
-    bad = bad.assign(reason=reason)
+    alike = reason.str.replace(NAMES, "", regex=True)
+    bad = bad.assign(reason=reason.groupby([bad["kind"], alike]).transform("first"))
     for name, by in (("crowds", [*METHOD, "reason"]), ("methods", ["kind", "crowds", "reason"])):
         groups = bad.groupby(by, sort=False)[name[:-1]]
         bad = groups.agg(lambda names: ", ".join(dict.fromkeys(names))).rename(name).reset_index()

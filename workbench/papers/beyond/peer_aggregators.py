@@ -2,7 +2,7 @@
 
 They are given the long table `task, worker, label` and the settings that the package has where
 nothing is said; its seeds are set to 0. What they cannot do they refuse: crowd-kit's KOS knows two
-classes.
+classes, its Wawa and ZeroBasedSkill want scikit-learn below 1.7.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ NAMES = (
     "MMSR",
     "KOS",
 )
+SLOW = tuple(PREFIX + name for name in ("ZeroBasedSkill", "GLAD", "MACE", "KOS"))
+"""Those that take minutes for one order of the labels of twelve crowds."""
 
 
 def at_hand() -> list[str]:

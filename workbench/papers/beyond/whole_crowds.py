@@ -44,7 +44,7 @@ from workbench.papers.beyond.leaderboard_trials import (
     plain,
     weighs_by_skill,
 )
-from workbench.papers.beyond.peer_aggregators import at_hand, peer
+from workbench.papers.beyond.peer_aggregators import SLOW, at_hand, peer
 from workbench.papers.recorded_crowds import places
 from workbench.studies.analysis import ended, ended_well
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
@@ -66,6 +66,14 @@ def methods() -> list[str]:
     """Aggregators that know no gold, and peers'; those of one's own with their file's digest."""
     own = [marked(name, AGGREGATORS) for name in AGGREGATORS if not weighs_by_skill(name)]
     return [*own, *at_hand()]
+
+
+def parts(orders: int) -> list[tuple[list[str], int]]:
+    """Methods of the leaderboard with their number of orders: slow ones of peers have one."""
+    names = methods()
+    slow = [name for name in names if name in SLOW]
+    quick = [name for name in names if name not in SLOW]
+    return [(quick, orders), *([(slow, 1)] if slow else [])]
 
 
 @lru_cache(maxsize=4)
@@ -143,13 +151,13 @@ def trial(params: Params, streams: Streams) -> Record:
 
 def points(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a method, crowd, level and order: `error, labels, seconds`, of trials."""
-    parts = []
+    each = []
     for level in LEVELS:
         columns = {f"{name}_{level}": name for name in ("error", "labels", "seconds")}
         if set(columns) <= set(rows):
             part = rows[["method", "crowd", "order", *columns]].rename(columns=columns)
-            parts.append(part.dropna(subset=["error"]).assign(level=level))
-    table = pd.concat(parts, ignore_index=True)
+            each.append(part.dropna(subset=["error"]).assign(level=level))
+    table = pd.concat(each, ignore_index=True)
     return table.assign(method=table["method"].map(plain), crowd=table["crowd"].map(plain))
 
 
