@@ -57,10 +57,14 @@ def test_what_the_checker_of_others_says_is_handed_on(
 def test_the_command_writes_the_table(tmp_path):
     from click.testing import CliRunner
 
-    out = tmp_path / "checked.json"
-    options = ["--instances", str(FOLDER), "--rows", "toy-5x4", "--proofs", str(tmp_path / "p")]
+    out, there = tmp_path / "checked.json", tmp_path / "p"
+    there.mkdir()
+    options = ["--instances", str(FOLDER), "--rows", "toy-5x4", "--proofs", str(there)]
     ended = CliRunner().invoke(main, ["bench", *options, "--out", str(out)])
     assert ended.exit_code == 0, ended.output
     assert json.loads(out.read_text())["instances"][0]["plain"] == "holds"
     assert "| toy-5x4 | 10 | 10 | holds | " in out.with_suffix(".md").read_text()
+    refused = CliRunner().invoke(main, ["bench", *options[:4], "--proofs", str(out)])
+    assert refused.exit_code == 2
+    assert "is a file, give a folder" in refused.output
     assert CliRunner().invoke(main, ["bench", "--proofs", str(tmp_path)]).exit_code == 2

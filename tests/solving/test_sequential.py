@@ -200,3 +200,13 @@ def test_bad_input(change, said):
     asked = {"skill": [[0.7, 0.8]], "tasks": [3], "supply": [9, 9], "epsilon": 0.1}
     with pytest.raises(InputError, match=said):
         SequentialProblem(**(asked | change))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("promise", ["error", "mean", "posterior"])
+def test_useful_labels_that_are_free_cost_nothing(promise):
+    """Leads grow beyond what floats can raise e to: certain, and no warning."""
+    problem = SequentialProblem([[0.8, 0.9]], [10], [100, 1000], 0.05, [[0, 1]], promise=promise)
+    result = sequential_optimum(problem)
+    assert (result.status, result.lower_bound, result.cost) == ("solved", 0, 0)
+    assert (result.errors <= 0.05).all()

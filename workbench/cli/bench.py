@@ -35,10 +35,10 @@ from workbench.cli.streams import show
 @click.option("--solvers", metavar="NAME,…", default="", help="Of --instances; all by default.")
 @options.seconds("Seconds for each solver on each of the --instances.  [default: 20]")
 @options.flag("--update", "Enter what is better, and check.py passes, into the index.")
-@options.path(
-    "--proofs",
+@options.folder(
     "Folder for the proofs of the --instances on record (.proof.json, .sol, .vipr) instead of "
     "running solvers, and what each checker says; VIPRCHK names the one for .vipr.",
+    "--proofs",
 )
 @options.path("--out", "Write everything (.json).", ".json")
 def command(

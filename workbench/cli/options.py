@@ -207,7 +207,7 @@ def path(name: str, help: str | None, *endings: str, **more: Any) -> Decorator[A
     return click.option(name, type=click.Path(path_type=Path), help=help, callback=look, **more)
 
 
-def folder(help: str) -> Decorator[Any]:
+def folder(help: str, name: str = "--out") -> Decorator[Any]:
     """A folder that is written to, looked at before the work starts: `--out PATH`."""
 
     def look(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
@@ -215,7 +215,7 @@ def folder(help: str) -> Decorator[Any]:
             raise InputError(f"{option.opts[0]} {value}: is a file, give a folder")
         return value
 
-    return click.option("--out", type=click.Path(path_type=Path), help=help, callback=look)
+    return click.option(name, type=click.Path(path_type=Path), help=help, callback=look)
 
 
 def _check_file(path: Path, endings: tuple[str, ...], option: str) -> None:

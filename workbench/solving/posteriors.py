@@ -60,8 +60,9 @@ def log_odds(skill: FloatArray) -> FloatArray:
 
 
 def error_at(lead: FloatArray) -> FloatArray:
-    """b(x), the posterior error, any shape."""
-    wrong: FloatArray = 1.0 / (1.0 + np.exp(lead))
+    """b(x), the posterior error, any shape; 0 at leads that free labels add up to."""
+    with np.errstate(over="ignore"):
+        wrong: FloatArray = 1.0 / (1.0 + np.exp(lead))
     return wrong
 
 
