@@ -58,15 +58,28 @@ def searched(problem, cost, nodes=50):
     search = Search(typed, CoverPricing(typed), np.random.default_rng(0), time.perf_counter() + 20)
     zero = np.zeros(typed.shape[1])
     at = generate(search, typed.tasks, typed.supply, zero, tolerance=1e-6, steps=(0,))
-    return at, above_cost(search, at, cost, nodes)
+    return at, *above_cost(search, at, cost, nodes)
 
 
 def test_the_label_that_the_master_lacks_is_proven(triples):
-    at, tree = searched(triples, 9.0)
+    at, tree, leaves = searched(triples, 9.0)
+    assert not leaves
     assert at.mix.cost == pytest.approx(9)
     assert 9 < branch_bound(triples.typed, tree) <= 10
-    assert searched(triples, 10.0)[1] is None  # a plan costs that
+    tree, leaves = searched(triples, 10.0)[1:]
+    assert tree is None  # a plan costs that
+    assert leaves
     assert searched(triples, 9.0, nodes=1)[1] is None
+
+
+def test_open_leaves_count_whole_labels_at_no_more_than_the_cost(triples):
+    _, _, leaves = searched(triples, 10.0)
+    for leaf in leaves:
+        labels = np.zeros(len(triples.typed.tasks))
+        for pattern, count in zip(leaf.patterns, leaf.mix.counts.tolist(), strict=True):
+            labels[pattern.task_class] += count * pattern.copies.sum()
+        assert labels == pytest.approx(np.rint(labels), abs=2e-3)
+        assert labels.sum() <= 10 + 1e-3
 
 
 @pytest.mark.parametrize("price", [1.0, 2.5])
@@ -82,7 +95,7 @@ def test_solve_proves_it_from_the_data(triples, price):
 
 
 def test_broken_proofs_prove_nothing(triples):
-    _, tree = searched(triples, 9.0)
+    _, tree, _ = searched(triples, 9.0)
 
     def status(root):
         plan = solve(triples, "ip", method="mip", isolated=False).assignment

@@ -1,5 +1,7 @@
 """The integer program, its relaxation and its dual against enumeration and another solver."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,8 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from crowd_models import AssignmentProblem
 from workbench.solving import Termination, certify, solve
-from workbench.solving.linear_model import primal_arrays
+from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel, primal_arrays
 
 
 def check_against_enumeration(problem, route):
@@ -121,3 +124,26 @@ def test_metamorphic(problem, random):
     ):
         if best.objective is not None:
             assert easier.objective <= best.objective + 1e-9
+
+
+def test_work_ends_branch_and_bound_whatever_the_clock_says():
+    """Market split (Cornuéjols, Dawande 1999): small, and out of reach of branch and bound."""
+    rng = np.random.default_rng(0)
+    rows, columns = 5, 40
+    weight = rng.integers(0, 100, (rows, columns))
+    split = csc_array(np.hstack([weight, np.eye(rows), -np.eye(rows)]))
+    model = LinearModel(
+        np.repeat([0.0, 1.0], [columns, 2 * rows]),
+        np.zeros(columns + 2 * rows),
+        np.repeat([1.0, np.inf], [columns, 2 * rows]),
+        weight.sum(axis=1) // 2,
+        weight.sum(axis=1) // 2,
+        split.indptr,
+        split.indices.astype(np.int32),
+        split.data,
+        integer=True,
+    )
+    started = time.process_time()
+    outcome = run(model, RunOptions(work=0.1))
+    assert outcome.termination is Termination.INTERRUPTED
+    assert time.process_time() - started < 2

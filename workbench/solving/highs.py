@@ -50,8 +50,9 @@ SOON = 5.0
 class RunOptions:
     """How to run: seconds, relative MIP gap, threads, LP algorithm by name, random seed.
 
-    `nodes` ends branch and bound after so many: unlike seconds, the same on every machine. `more`
-    are further options by their HiGHS names.
+    `nodes` ends branch and bound after so many: unlike seconds, the same on every machine. `work`
+    ends it after so many seconds of this process's processor time: unlike those of the clock, not
+    fewer where other processes are at work. `more` are further options by their HiGHS names.
     """
 
     time_limit: float | None = None
@@ -60,6 +61,7 @@ class RunOptions:
     algorithm: LpAlgorithm = "simplex"
     seed: int = 0
     nodes: int | None = None
+    work: float | None = None
     more: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
@@ -172,6 +174,7 @@ def run(
                 np.array(event.data_out.mip_solution),
             )
         )
+    limit_work(highs, options)
     accepted(pass_arrays(highs, model), "model")
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
@@ -286,6 +289,19 @@ def set_options(highs: Any, chosen: Mapping[str, Any]) -> None:
     """Set options by their HiGHS names; one that HiGHS does not know raises RuntimeError."""
     for name, value in chosen.items():
         accepted(highs.setOptionValue(name, value), f"option {name}={value}")
+
+
+def limit_work(highs: Any, options: RunOptions) -> None:
+    """End branch and bound after the processor time of the options."""
+    if options.work is None:
+        return
+    until = time.process_time() + options.work
+
+    def look(event: Any) -> None:
+        if time.process_time() > until:
+            event.interrupt()
+
+    highs.cbMipInterrupt.subscribe(look)
 
 
 def accepted(status: Any, what: str) -> None:

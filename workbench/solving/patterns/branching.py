@@ -3,7 +3,9 @@
 Where the bound over patterns rounds up to a cost that no plan has, the master's optimum often gives
 a task class a fraction of a label: N labels in all, no whole number. Either N ≤ ⌊N⌋ or N ≥ ⌊N⌋ + 1;
 the master is solved with each of these, and so on, until every leaf costs more than is asked. A
-side only changes what these labels cost, so the pricing stays as it is.
+side only changes what these labels cost, so the pricing stays as it is. Where the labels of all
+classes are whole and the master still costs no more, a leaf stays open: if a plan of that cost
+exists it is there, and its master is nearer to it than the first.
 
 The proof is `bound.branch_bound`. Branch and price: Barnhart et al. (1998), "Branch-and-price:
 column generation for solving huge integer programs".
@@ -23,12 +25,16 @@ from workbench.solving.solution import Leaf, Side, Split, two_sides
 
 NEAR = 1e-4
 """A leaf is to cost so much more than asked for: far more than is lost in its proof."""
+NODES, LEAVES = 60, 6
+"""Of a tree, and of its leaves that stay open, at most."""
 WHOLE = 1e-3
 """How near to a whole number a label count counts as whole."""
 
 
-def above_cost(search: Search, at: Generated, cost: float, nodes: int = 20) -> Split | Leaf | None:
-    """Prove that every plan costs more than `cost`.
+def above_cost(
+    search: Search, at: Generated, cost: float, nodes: int = NODES
+) -> tuple[Split | Leaf | None, list[Generated]]:
+    """Prove that every plan costs more than `cost`, or say where one may cost no more.
 
     Parameters
     ----------
@@ -39,23 +45,30 @@ def above_cost(search: Search, at: Generated, cost: float, nodes: int = 20) -> S
 
     Returns
     -------
-    Split or Leaf or None
-        None where the master of some node costs no more and counts whole labels only, or where
-        there would be more nodes.
+    proof
+        None where some leaf stays open, or where there would be more nodes.
+    leaves
+        Optima of masters that cost no more and count whole labels only, `LEAVES` at most.
 
     Raises
     ------
     OutOfTime
         At `search.until`.
     """
-    return _node(search, at, cost, (), iter(range(nodes)))
+    leaves: list[Generated] = []
+    return _node(search, at, cost, (), iter(range(nodes)), leaves), leaves
 
 
 def _node(
-    search: Search, above: Generated, cost: float, sides: tuple[Side, ...], left: Iterator[int]
+    search: Search,
+    above: Generated,
+    cost: float,
+    sides: tuple[Side, ...],
+    left: Iterator[int],
+    leaves: list[Generated],
 ) -> Split | Leaf | None:
     """The proof on some sides, the last of which is new to the master `above`."""
-    if next(left, None) is None:
+    if len(leaves) == LEAVES or next(left, None) is None:
         return None
     problem = search.problem
     at = generate(
@@ -71,15 +84,18 @@ def _node(
         decide=cost + NEAR,
     )
     if at.mix.cost > cost + NEAR:
+        if leaves:
+            return None  # no proof any more, only leaves
         proven = pattern_bound(problem, at.worker_prices, at.side_prices, sides)
         return Leaf(at.worker_prices, at.side_prices) if proven > cost + NEAR / 2 else None
     fraction = _fraction(at)
     if fraction is None:
+        leaves.append(at)
         return None
     pairs, most = fraction
-    below, beyond = two_sides(pairs, most)
-    first = _node(search, at, cost, (*sides, below), left)
-    second = first and _node(search, at, cost, (*sides, beyond), left)
+    first, second = (
+        _node(search, at, cost, (*sides, side), left, leaves) for side in two_sides(pairs, most)
+    )
     return Split(pairs, most, first, second) if first and second else None
 
 

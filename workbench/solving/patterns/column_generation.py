@@ -142,10 +142,18 @@ class Search:
         if time.perf_counter() >= self.until:
             raise OutOfTime
 
-    @property
-    def seconds(self) -> float:
-        """What is left."""
-        return self.until - time.perf_counter()
+    def rest(self, seconds: float) -> tuple[float | None, float | None]:
+        """Time left by the clock, and processor seconds for a part; None for both without an end.
+
+        Raises
+        ------
+        OutOfTime
+            When there is none left.
+        """
+        self.check()
+        if self.until == float("inf"):
+            return None, None
+        return max(0.1, self.until - time.perf_counter()), seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,13 +412,14 @@ def whole(
 ) -> PatternPlan | None:
     """The best plan of some patterns, by branch and bound for a while; None for none.
 
-    Nodes end it, the same everywhere, or the seconds where the search has a time to keep.
+    Nodes end it, the same everywhere, or the seconds of processor time where the search has a
+    time to keep: those of the clock would find less where the machine is loaded.
     """
     master = Master(tasks, supply, _open_prices(search.problem))
     master.add(patterns)
-    search.check()
-    limit = max(0.1, min(seconds, search.seconds)) if search.until < float("inf") else None
-    return master.whole(RunOptions(limit, seed=int(search.rng.integers(2**31)), nodes=NODES))
+    limit, work = search.rest(seconds)
+    seed = int(search.rng.integers(2**31))
+    return master.whole(RunOptions(limit, seed=seed, nodes=NODES, work=work))
 
 
 def _price(search: Search) -> float:

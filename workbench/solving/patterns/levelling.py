@@ -123,10 +123,9 @@ def _counted(
     By `_count_program`; None without a solution of s > 0.
     """
     model, columns = _count_program(search.problem, at, groups, patterns, target)
-    limit = min(SECONDS, search.seconds) if search.until < float("inf") else None
-    search.check()
+    limit, work = search.rest(SECONDS)
     seed = int(search.rng.integers(2**31))
-    outcome = run(model, RunOptions(limit, gap=ROUGH, seed=seed, nodes=NODES))
+    outcome = run(model, RunOptions(limit, gap=ROUGH, seed=seed, nodes=NODES, work=work))
     if outcome.values is None or outcome.values[columns.spare] <= 0:
         return None
     values = np.rint(outcome.values).astype(np.int64)

@@ -18,6 +18,7 @@ from workbench.solving.highs import (
     RunOptions,
     accepted,
     claim_threads,
+    limit_work,
     new_highs,
     set_options,
     settings,
@@ -166,6 +167,7 @@ class Master:
         kinds, columns = len(self.tasks), len(self.patterns)
         model = new_highs()
         set_options(model, settings(options, integer=True))
+        limit_work(model, options)
         accepted(model.passModel(self._highs.getLp()), "model")
         every = np.arange(kinds + columns, dtype=np.int32)
         whole = np.full(len(every), int(highspy.HighsVarType.kInteger), dtype=np.uint8)

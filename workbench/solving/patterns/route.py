@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -92,15 +93,21 @@ class _Best:
         bound = self.answer.bound or 0.0
         return self.in_whole_costs and self.offer(plan_at_cost(search, at, bound))
 
-    def branch(self, search: Search, at: Generated) -> None:
-        """Look for a proof that no plan costs as little as the bound, where costs are whole."""
+    def branch(self, search: Search, at: Generated) -> list[Generated]:
+        """Look for a proof that no plan costs as little as the bound, where costs are whole.
+
+        Gives the masters of leaves where such a plan may be.
+        """
         if not self.in_whole_costs or self.cost is None or self.answer.bound is None:
-            return
+            return []
         least = math.ceil(self.answer.bound - 1e-6)
-        root = above_cost(search, at, least) if self.cost == least + 1 else None
+        if self.cost != least + 1:
+            return []
+        root, leaves = above_cost(search, at, least)
         if root is not None:
             proofs = (*self.answer.proofs, BranchProof(root))
             self._tell(replace(self.answer, bound=float(least + 1), proofs=proofs))
+        return leaves
 
     def _tell(self, answer: RawAnswer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
@@ -209,13 +216,18 @@ def _improve(
 ) -> None:
     """Plan some tasks anew, now and then all, or at the bound, until the gap is closed."""
     problem, failed, size = search.problem, 0, SMALL
+    masters = deque([start])
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return
     while best.gap > enough and (patience is None or failed < patience):
         if failed == 0:
-            best.branch(search, start)
-        if best.gap <= enough or (failed % 4 == 0 and best.plan_at_bound(search, start)):
+            masters = deque([*best.branch(search, start), start])
+        if best.gap <= enough:
             continue
+        if failed % 4 == 0:
+            masters.rotate(1)
+            if best.plan_at_bound(search, masters[0]):
+                continue
         if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
             if best.plan is None and plan is None and failed > 3:
