@@ -31,8 +31,10 @@ NAMES = (
     "MMSR",
     "KOS",
 )
-SLOW = tuple(PREFIX + name for name in ("ZeroBasedSkill", "GLAD", "MACE", "KOS"))
-"""Those that take minutes for one order of the labels of twelve crowds."""
+SLOW = tuple(
+    PREFIX + name for name in ("ZeroBasedSkill", "OneCoinDawidSkene", "GLAD", "MACE", "KOS")
+)
+"""Those that take a minute or more for one order of the labels of twelve crowds."""
 
 
 def at_hand() -> list[str]:
