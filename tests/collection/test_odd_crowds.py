@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,9 +50,7 @@ def test_prices_from_nothing_up_bring_no_warning(policy, price):
         {"epsilon": 0.1, "total": 1e308},
     )
     for plan in plans:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            result = wb.collect(labels, gold, policy=policy, costs=price, **plan)
+        result = wb.collect(labels, gold, policy=policy, costs=price, **plan)  # warnings are errors
         assert 0.0 <= result.cost <= plan.get("total", 1e11)
 
 
@@ -102,7 +98,5 @@ def test_labels_of_one_class_are_refused_in_one_line(policy, rows):
 def test_labels_of_one_class_beside_gold_of_another_are_collected(policy):
     labels, _ = recorded()
     labels, gold = labels.assign(label="yes"), pd.Series({"t0": "yes", "t1": "no"})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for wanted in ({"epsilon": 0.1}, {"total": 5}):
-            assert wb.collect(labels, gold, policy=policy, **wanted).labels > 0
+    for wanted in ({"epsilon": 0.1}, {"total": 5}):  # warnings are errors
+        assert wb.collect(labels, gold, policy=policy, **wanted).labels > 0
