@@ -101,8 +101,7 @@ class Leaderboard(Result):
     missing
         Why the others could not be had, by name.
     whole
-        The runs on whole crowds, the second of peers' aggregators that are slow; none where
-        aggregators were not asked for.
+        The run on whole crowds; none where aggregators were not asked for.
     foreign
         Results that came by files, as `whole_crowds.points` has them.
     """
@@ -386,7 +385,7 @@ def leaderboard(
     foreign = tuple(read_results(file) for file in results)
     whole: tuple[StudyResult, ...] = ()
     if not kinds or "aggregator" in kinds:
-        whole = _on_whole_crowds(
+        run = _on_whole_crowds(
             there,
             repetitions,
             size=size,
@@ -396,6 +395,7 @@ def leaderboard(
             stop=stop,
             progress=progress,
         )
+        whole = (run,)
     study = run_study(
         "leaderboard",
         size=size,
@@ -414,25 +414,18 @@ def leaderboard(
 
 def _on_whole_crowds(
     crowds: Sequence[str], orders: int | None, size: str, **more: Any
-) -> tuple[StudyResult, ...]:
-    """Run the aggregators of the registry and of peers, the slow ones in one order of labels."""
+) -> StudyResult:
+    """Run the aggregators of the registry, and the quick ones of peers."""
     from workbench.papers.beyond.leaderboard_trials import marked
-    from workbench.papers.beyond.whole_crowds import ORDERS, parts
+    from workbench.papers.beyond.whole_crowds import ORDERS, quick
 
     many = {"smoke": 2, "small": ORDERS, "paper": 3 * ORDERS}.get(size, ORDERS)
-    return tuple(
-        run_study(
-            "whole-crowds",
-            size=size,
-            set={
-                "crowd": [marked(name, datasets.DATASETS) for name in crowds],
-                "order": list(range(count)),
-                "method": names,
-            },
-            **more,
-        )
-        for names, count in parts(orders or many)
-    )
+    values = {
+        "crowd": [marked(name, datasets.DATASETS) for name in crowds],
+        "order": list(range(orders or many)),
+        "method": quick(),
+    }
+    return run_study("whole-crowds", size=size, set=values, **more)
 
 
 def export_benchopt(

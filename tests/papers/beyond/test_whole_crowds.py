@@ -171,15 +171,12 @@ def test_a_peers_aggregator_is_called_by_its_own_table(monkeypatch):
         peer_aggregators.peer("crowd-kit KOS", votes)
 
 
-def test_slow_peers_meet_one_order_and_all_else_as_many(monkeypatch):
+def test_the_leaderboard_runs_all_but_the_slow_peers(monkeypatch):
     monkeypatch.setattr(whole_crowds, "at_hand", list)
     own = whole_crowds.methods()
-    assert not set(own) & set(peer_aggregators.SLOW)
-    assert whole_crowds.parts(10) == [(own, 10)]
+    assert whole_crowds.quick() == own
     peers = [peer_aggregators.PREFIX + name for name in peer_aggregators.NAMES]
     monkeypatch.setattr(whole_crowds, "at_hand", lambda: peers)
-    (quick, many), (slow, few) = whole_crowds.parts(10)
-    assert (many, few) == (10, 1)
-    assert [*quick, *slow] == [*own, *sorted(peers, key=slow.__contains__)]
-    assert "crowd-kit DawidSkene" in quick
-    assert "crowd-kit GLAD" in slow
+    assert whole_crowds.methods() == [*own, *peers]
+    quick = ("MajorityVote", "Wawa", "DawidSkene", "MMSR")
+    assert whole_crowds.quick() == [*own, *(f"crowd-kit {name}" for name in quick)]

@@ -34,7 +34,10 @@ NAMES = (
 SLOW = tuple(
     PREFIX + name for name in ("ZeroBasedSkill", "OneCoinDawidSkene", "GLAD", "MACE", "KOS")
 )
-"""Those that take a minute or more for one order of the labels of twelve crowds."""
+"""Those that take a minute or more for one order of the labels of twelve crowds.
+
+The leaderboard has them by a file of results alone.
+"""
 
 
 def at_hand() -> list[str]:
