@@ -40,6 +40,8 @@ def error_problem(
     cost: ArrayLike | None = None,
     available: ArrayLike | None = None,
     task_types: ArrayLike | None = None,
+    least: ArrayLike | None = None,
+    most: ArrayLike | None = None,
 ) -> AssignmentProblem:
     """State the exact-error program.
 
@@ -49,13 +51,21 @@ def error_problem(
         p, shape (n, m); one of p < ½ is worth as much as 1 − p.
     epsilon
         Error of each task, shape (n,) or one number; ½ or more asks for nothing.
-    capacity, cost, available, task_types
+    capacity, cost, available, task_types, least, most
         As in `AssignmentProblem`.
     """
     worth = GAINS["bhattacharyya"].quality
     need = worth(np.minimum(checked("epsilon", epsilon), 0.5))
     return AssignmentProblem(
-        worth(skill), capacity, need, cost, available, task_types, "exact error"
+        worth(skill),
+        capacity,
+        need,
+        cost,
+        available,
+        task_types,
+        "exact error",
+        least=least,
+        most=most,
     )
 
 

@@ -263,7 +263,7 @@ def _from_npz(content: bytes) -> dict[str, Any]:
 EXACT_ERROR = "exact error"
 """Gain of a problem whose tasks keep their errors by themselves."""
 _BESIDE = ("task_types", "cost", "available", "least", "most")
-"""What may stand beside a problem of several classes; beside an exact error, the first three."""
+"""What may stand beside a problem of several classes, or beside an exact error."""
 _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, ".npz": _from_npz}
 
 
@@ -338,14 +338,14 @@ def _error_problem(fields: dict[str, Any], asked: str | None) -> AssignmentProbl
     if asked not in (None, EXACT_ERROR):
         raise InputError(f"gain: is {EXACT_ERROR!r} in the file, which no other replaces")
     stated = {"skill", "epsilon", "capacity"}
-    if not stated <= set(fields) or not set(fields) <= stated | {*_BESIDE[:3], "gain"}:
-        beside = ", ".join(_BESIDE[:3])
+    if not stated <= set(fields) or not set(fields) <= stated | {*_BESIDE, "gain"}:
+        beside = ", ".join(_BESIDE)
         raise InputError(
             f"gain {EXACT_ERROR!r}: give skill, epsilon and capacity, and beside them only {beside}"
         )
     skill = _by_task("skill", fields["skill"], fields.get("task_types"))
-    cost, available, types, _, _ = _beside(fields, skill.shape)
-    return error_problem(skill, fields["capacity"], fields["epsilon"], cost, available, types)
+    beside_it = _beside(fields, skill.shape)
+    return error_problem(skill, fields["capacity"], fields["epsilon"], *beside_it)
 
 
 def _joint_problem(fields: dict[str, Any], asked: str | None) -> JointProblem:

@@ -24,6 +24,17 @@ def exact_error(rng):
     return beside(rng, raw, n, m)
 
 
+def limited_error(rng):
+    """The same, with limits of labels."""
+    raw = exact_error(rng)
+    return raw | limits(rng, len(raw["epsilon"]))
+
+
+def limits(rng, n):
+    least = rng.integers(0, 3, n).tolist()
+    return {"least": least, "most": [few + int(rng.integers(0, 3)) for few in least]}
+
+
 def several_classes(rng):
     """A joint program as its file states it: one task type or two, two to four classes."""
     n, m, classes = (int(rng.integers(low, high)) for low, high in ((1, 4), (2, 6), (2, 5)))
@@ -38,8 +49,7 @@ def several_classes(rng):
     }
     raw["prior"][0] = float(1 - sum(Fraction(int(x), 20) for x in prior[1:]))
     if rng.random() < 0.3:
-        raw["least"] = rng.integers(0, 3, n).tolist()
-        raw["most"] = [least + int(rng.integers(0, 3)) for least in raw["least"]]
+        raw |= limits(rng, n)
     return beside(rng, raw, n, m)
 
 
@@ -154,8 +164,16 @@ def cheapest(raw, allowed):
     return min(states.values(), default=None)
 
 
-DRAWN = {"exact error": exact_error, "several classes": several_classes}
-ALLOWED = {"exact error": allowed_exact, "several classes": allowed_told}
+DRAWN = {
+    "exact error": exact_error,
+    "exact error, limits": limited_error,
+    "several classes": several_classes,
+}
+ALLOWED = {
+    "exact error": allowed_exact,
+    "exact error, limits": allowed_exact,
+    "several classes": allowed_told,
+}
 
 
 def selection(rng):

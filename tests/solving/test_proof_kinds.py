@@ -94,7 +94,7 @@ def truths(kind, seed, many=40):
         plan = [[]] * len(problem.of) if best is None else best[1]
         labels = [[int(j in row) for j in range(len(problem.copies))] for row in plan]
         proof = {
-            "kind": kind,
+            "kind": kind.partition(",")[0],
             "format": 2,
             "problem_sha256": hashlib.sha256(content).hexdigest(),
             "tree": grown(problem, rng, best is not None, labels),
@@ -195,6 +195,37 @@ def test_prices_prove_many_tasks_of_few_kinds(tmp_path, monkeypatch):
     assert "By HiGHS's word alone" in claimed.verdict()[1]
 
 
+def test_limits_that_no_set_keeps_are_named(tmp_path):
+    """Two of skill .8 err as often as one: three are needed, where two may label."""
+    raw = {
+        "gain": "exact error",
+        "skill": [[0.8] * 5] * 3,
+        "epsilon": [0.2, 0.2, 0.11],
+        "capacity": 3,
+        "most": [1, 3, 2],
+    }
+    answer, content, text = solved(raw, tmp_path)
+    said = answer.solution.infeasibility.sentence()
+    assert "task 2 has no 0 to 2 workers who err seldom enough" in said
+    assert CHECKER["line_of"](content, text) == (True, "holds: no plan keeps every constraint")
+    answer, content, text = solved(raw | {"most": [1, 3, 3], "least": [0, 2, 0]}, tmp_path)
+    assert answer.objective == 1 + 2 + 3
+    assert CHECKER["line_of"](content, text)[1].endswith("cost 6, and none is cheaper")
+
+
+def test_limits_need_lists_of_sets(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.solving.patterns.listed_sets.LISTED", 3)
+    raw = {
+        "gain": "exact error",
+        "skill": [[0.6, 0.65, 0.7, 0.75, 0.8, 0.85]],
+        "epsilon": 0.15,
+        "capacity": 1,
+        "most": 5,
+    }
+    with pytest.raises(InputError, match="too many sets of workers to keep limits of labels"):
+        solved(raw, tmp_path)
+
+
 def test_what_tangents_prove_is_proven_by_branches_in_a_file(tmp_path):
     """Beyond the pairs that are branched in every solve: when the file is written."""
     rng = np.random.default_rng(0)
@@ -253,7 +284,7 @@ def test_a_promise_that_the_prior_just_keeps_needs_nobody(tmp_path):
 def test_what_a_file_may_not_say(tmp_path):
     raw = {"gain": "exact error", "skill": [[0.9]], "epsilon": 0.2, "capacity": 1}
     for other, words in (
-        ({**raw, "least": 1}, "beside them only"),
+        ({**raw, "money": 1.0}, "beside them only"),
         ({**raw, "requirement": 1.0}, "beside them only"),
     ):
         with pytest.raises(InputError, match=words):

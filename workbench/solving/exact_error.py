@@ -4,7 +4,8 @@
 master over them is solved as it stands. What that says is HiGHS's word until branches over the
 lists prove it (`patterns.listed_sets`). More of them: column generation over patterns, with the
 bound over error profiles (`patterns.set_pricing`); where it comes to no plan, and the sets can be
-listed all the same, their master says whether there is one. Whatever comes of it is checked here
+listed all the same, their master says whether there is one. Where labels have limits, the least
+sets are listed or nothing is solved (`patterns.set_choice`). Whatever comes of it is checked here
 against the data: capacities, availability, one label a worker and task, and the exact error of
 each set.
 """
@@ -24,6 +25,7 @@ from crowd_models.exact_error import TOLERANCE, ExactVote, likeliest_error
 from crowd_models.patterns import Pattern, deal, limits
 from crowd_models.problem import label_limits
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.solving.certify import primal_checks
 from workbench.solving.highs import Remaining, RunOptions
 from workbench.solving.linear import solve_linear
@@ -38,6 +40,7 @@ from workbench.solving.patterns.listed_sets import (
 )
 from workbench.solving.patterns.master import Master
 from workbench.solving.patterns.route import run_patterns
+from workbench.solving.patterns.set_choice import choose
 from workbench.solving.patterns.set_pricing import SetPricing
 from workbench.solving.pyomo_route import run_model
 from workbench.solving.solution import (
@@ -151,7 +154,9 @@ def solve_exact_error(
     left = RunOptions(time_limit, gap, seed=seed).countdown()
     sets = sum(math.prod((everybody[t] + 1).tolist()) for t in asked)
     certified = 0.0
-    if sets <= LISTED:
+    if problem.limited:
+        answer = _within_limits(problem, vote, left)
+    elif sets <= LISTED:
         answer = _listed(problem, vote, left)
     else:
         answer = _generated(problem, left, start)
@@ -305,6 +310,8 @@ def exact_error_solution(
         alone = [i for i, t in enumerate(typed.task_class.tolist()) if not able[t]]
         proven = plan.proof is not None
         why = Infeasibility(tuple(alone), (), 0.0, 0.0, None, None, proven, drop_fewest=False)
+        if problem.limited and not alone:
+            why = _by_limits(problem, vote, why)
         status = "infeasible" if proven else "unproven"
         return replace(
             blank,
@@ -328,6 +335,22 @@ def exact_error_solution(
         assignment=plan.assignment,
         certificate=Certificate(status, checks, plan.certified, None, source, bounds),
     )
+
+
+def _by_limits(problem: AssignmentProblem, vote: ExactVote, why: Infeasibility) -> Infeasibility:
+    """Name a task that has no set within its limits of labels, whatever the capacities."""
+    program = set_program(problem, vote, time.perf_counter() + SECONDS)
+    if program is None:
+        return why
+    free = np.zeros(problem.shape[1])
+    for i, (few, many) in enumerate(zip(program.least, program.most, strict=True)):
+        if program.cheapest(i, free) is None:
+            words = (
+                f"has no {few} to {many} workers who err seldom enough together: raise --most or "
+                "--epsilon, or lower --least"
+            )
+            return replace(why, limits=words, worst=i)
+    return why
 
 
 def _generated(problem: AssignmentProblem, left: Remaining, start: FloatArray | None) -> RawAnswer:
@@ -368,6 +391,23 @@ def _least_sets(vote: ExactVote, t: int, most: IntArray, left: Remaining) -> lis
         if not (least <= copies).all(axis=1).any() and vote.allows(t, copies):
             least = np.vstack([least, copies])
     return list(least)
+
+
+def _within_limits(problem: AssignmentProblem, vote: ExactVote, left: Remaining) -> RawAnswer:
+    """Branch and bound over listed sets, with limits of labels."""
+    options = left()
+    until = math.inf if options.time_limit is None else time.perf_counter() + options.time_limit
+    program = set_program(problem, vote, until)
+    if program is None:
+        if left().over:
+            return RawAnswer(Termination.TIME_LIMIT)
+        raise InputError(
+            "least, most: a task has too many sets of workers to keep limits of labels beside its "
+            "exact error; leave them out, or give skills of fewer digits"
+        )
+    ran, plan = choose(program, left())
+    pairs = None if plan is None else plan[problem.pairs]
+    return RawAnswer(ran.termination, pairs, bound=ran.bound, seconds=ran.seconds)
 
 
 def _listed(problem: AssignmentProblem, vote: ExactVote, left: Remaining) -> RawAnswer:
