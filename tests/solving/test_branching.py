@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
-from crowd_models import AssignmentProblem
+from crowd_models import AssignmentProblem, requirement
 from workbench.base.errors import InputError
 from workbench.solving import certify, solve
 from workbench.solving.patterns.bound import branch_bound
@@ -53,12 +53,12 @@ def triples():
     return AssignmentProblem(quality, np.tile(np.repeat([1, 2], 3), 2), 1.0)
 
 
-def searched(problem, cost, nodes=50):
+def searched(problem, cost, nodes=50, leaves=6):
     typed = problem.typed
     search = Search(typed, CoverPricing(typed), np.random.default_rng(0), time.perf_counter() + 20)
     zero = np.zeros(typed.shape[1])
     at = generate(search, typed.tasks, typed.supply, zero, tolerance=1e-6, steps=(0,))
-    return at, *above_cost(search, at, cost, nodes)
+    return at, *above_cost(search, at, cost, nodes=nodes, leaves=leaves)
 
 
 def test_the_label_that_the_master_lacks_is_proven(triples):
@@ -72,14 +72,26 @@ def test_the_label_that_the_master_lacks_is_proven(triples):
     assert searched(triples, 9.0, nodes=1)[1] is None
 
 
-def test_open_leaves_count_whole_labels_at_no_more_than_the_cost(triples):
-    _, _, leaves = searched(triples, 10.0)
+def test_open_leaves_count_whole_labels_at_no_more_than_the_cost():
+    """Two task types that trade labels: a leaf for each division of them."""
+    rng = np.random.default_rng(1)
+    kinds = np.arange(60) % 2
+    quality = (2 * rng.uniform(0.6, 0.95, (2, 40)) - 1) ** 2
+    problem = AssignmentProblem(quality[kinds], 30, requirement(0.01))
+    at, tree, leaves = searched(problem, 983.0)
+    assert at.mix.cost < 983
+    assert tree is None
+    assert len(leaves) == 6
+    divisions = []
     for leaf in leaves:
-        labels = np.zeros(len(triples.typed.tasks))
+        labels = np.zeros(2)
         for pattern, count in zip(leaf.patterns, leaf.mix.counts.tolist(), strict=True):
             labels[pattern.task_class] += count * pattern.copies.sum()
         assert labels == pytest.approx(np.rint(labels), abs=2e-3)
-        assert labels.sum() <= 10 + 1e-3
+        assert labels.sum() <= 983 + 1e-3
+        divisions.append(tuple(np.rint(labels)))
+    assert len(set(divisions)) == 6
+    assert len(searched(problem, 983.0, leaves=1)[2]) == 1
 
 
 @pytest.mark.parametrize("price", [1.0, 2.5])

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,14 +26,14 @@ from workbench.solving.solution import Leaf, Side, Split, two_sides
 
 NEAR = 1e-4
 """A leaf is to cost so much more than asked for: far more than is lost in its proof."""
-NODES, LEAVES = 60, 6
-"""Of a tree, and of its leaves that stay open, at most."""
+NODES = 60
+"""Of a tree, at most."""
 WHOLE = 1e-3
 """How near to a whole number a label count counts as whole."""
 
 
 def above_cost(
-    search: Search, at: Generated, cost: float, nodes: int = NODES
+    search: Search, at: Generated, cost: float, *, nodes: int = NODES, leaves: int = 1
 ) -> tuple[Split | Leaf | None, list[Generated]]:
     """Prove that every plan costs more than `cost`, or say where one may cost no more.
 
@@ -40,35 +41,43 @@ def above_cost(
     ----------
     at
         The master's optimum.
-    nodes
-        Of the tree, at most.
+    nodes, leaves
+        Of the tree, and of its leaves that stay open, at most.
 
     Returns
     -------
     proof
         None where some leaf stays open, or where there would be more nodes.
-    leaves
-        Optima of masters that cost no more and count whole labels only, `LEAVES` at most.
+    may
+        Optima of masters that cost no more and count whole labels only: the open leaves.
 
     Raises
     ------
     OutOfTime
         At `search.until`.
     """
-    leaves: list[Generated] = []
-    return _node(search, at, cost, (), iter(range(nodes)), leaves), leaves
+    may: list[Generated] = []
+    return _node(search, at, cost, (), _Room(iter(range(nodes)), leaves, may)), may
+
+
+@dataclass(frozen=True)
+class _Room:
+    """What is left of the nodes, and the open leaves so far, of so many at most."""
+
+    nodes: Iterator[int]
+    leaves: int
+    may: list[Generated]
+
+    def full(self) -> bool:
+        """Take a node; whether there was none."""
+        return len(self.may) == self.leaves or next(self.nodes, None) is None
 
 
 def _node(
-    search: Search,
-    above: Generated,
-    cost: float,
-    sides: tuple[Side, ...],
-    left: Iterator[int],
-    leaves: list[Generated],
+    search: Search, above: Generated, cost: float, sides: tuple[Side, ...], room: _Room
 ) -> Split | Leaf | None:
     """The proof on some sides, the last of which is new to the master `above`."""
-    if len(leaves) == LEAVES or next(left, None) is None:
+    if room.full():
         return None
     problem = search.problem
     at = generate(
@@ -84,17 +93,17 @@ def _node(
         decide=cost + NEAR,
     )
     if at.mix.cost > cost + NEAR:
-        if leaves:
+        if room.may:
             return None  # no proof any more, only leaves
         proven = pattern_bound(problem, at.worker_prices, at.side_prices, sides)
         return Leaf(at.worker_prices, at.side_prices) if proven > cost + NEAR / 2 else None
     fraction = _fraction(at)
     if fraction is None:
-        leaves.append(at)
+        room.may.append(at)
         return None
     pairs, most = fraction
     first, second = (
-        _node(search, at, cost, (*sides, side), left, leaves) for side in two_sides(pairs, most)
+        _node(search, at, cost, (*sides, side), room) for side in two_sides(pairs, most)
     )
     return Split(pairs, most, first, second) if first and second else None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -43,6 +42,10 @@ WHOLE_SECONDS = 3.0
 """For one such program."""
 SMALL, LARGE = 30, 150
 """Tasks planned anew at a time."""
+TURN = 4
+"""Attempts, of which one looks at the bound and one at all tasks."""
+LEAVES = 6
+"""Of the branching, where a plan at the bound is looked for once the first attempts are in vain."""
 
 OnAnswer = Callable[[RawAnswer], None]
 
@@ -93,21 +96,21 @@ class _Best:
         bound = self.answer.bound or 0.0
         return self.in_whole_costs and self.offer(plan_at_cost(search, at, bound))
 
-    def branch(self, search: Search, at: Generated) -> list[Generated]:
+    def branch(self, search: Search, at: Generated, leaves: int) -> list[Generated]:
         """Look for a proof that no plan costs as little as the bound, where costs are whole.
 
-        Gives the masters of leaves where such a plan may be.
+        Gives the masters of leaves where such a plan may be, and ends at so many of them.
         """
         if not self.in_whole_costs or self.cost is None or self.answer.bound is None:
             return []
         least = math.ceil(self.answer.bound - 1e-6)
         if self.cost != least + 1:
             return []
-        root, leaves = above_cost(search, at, least)
+        root, may = above_cost(search, at, least, leaves=leaves)
         if root is not None:
             proofs = (*self.answer.proofs, BranchProof(root))
             self._tell(replace(self.answer, bound=float(least + 1), proofs=proofs))
-        return leaves
+        return may
 
     def _tell(self, answer: RawAnswer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
@@ -216,19 +219,22 @@ def _improve(
 ) -> None:
     """Plan some tasks anew, now and then all, or at the bound, until the gap is closed."""
     problem, failed, size = search.problem, 0, SMALL
-    masters = deque([start])
+    masters = [start]
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return
     while best.gap > enough and (patience is None or failed < patience):
         if failed == 0:
-            masters = deque([*best.branch(search, start), start])
+            best.branch(search, start, leaves=1)
+        elif failed == TURN:
+            masters = [start, *best.branch(search, start, leaves=LEAVES)]
         if best.gap <= enough:
             continue
-        if failed % 4 == 0:
-            masters.rotate(1)
-            if best.plan_at_bound(search, masters[0]):
-                continue
-        if best.plan is None or failed % 4 == 3:
+        due = [masters[failed // TURN % len(masters)]] if failed % TURN == 0 else []
+        if failed == TURN and len(masters) > 1:
+            due = masters[1:]
+        if any(best.plan_at_bound(search, at) for at in due):
+            continue
+        if best.plan is None or failed % TURN == TURN - 1:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
             if best.plan is None and plan is None and failed > 3:
                 return
