@@ -44,7 +44,7 @@ SMALL, LARGE = 30, 150
 """Tasks planned anew at a time."""
 TURN = 4
 """Attempts, of which one looks at the bound and one at all tasks."""
-LEAVES = 6
+LEAVES = 12
 """Of the branching, where a plan at the bound is looked for once the first attempts are in vain."""
 
 OnAnswer = Callable[[RawAnswer], None]
