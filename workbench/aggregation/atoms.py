@@ -84,6 +84,13 @@ def two_coins() -> Atoms:
     return Atoms.of(rows[kept], prior[kept])
 
 
+def alike_coins() -> Atoms:
+    """Pairs of coins that are one: right with the same chance in either class."""
+    pairs = two_coins()
+    alike = pairs.chance[:, 0, 0] == pairs.chance[:, 1, 1]
+    return Atoms.of(pairs.chance[alike], pairs.prior[alike])
+
+
 def one_coin_atoms(errors: FloatArray) -> Atoms:
     """One coin and pooled errors, and constant answers.
 

@@ -34,7 +34,7 @@ EASINESS = (1.0, 0.6, 0.3, 0.0)
 EASE_PRIOR = (12.0, 0.4, 0.3, 0.3)
 """Dirichlet weights of easiness, as many tasks."""
 SHARE_PRIOR = 10.0
-"""Dirichlet weight of each class's share, as many tasks."""
+"""Dirichlet weight of each class's share, as many tasks, beside the shares of labels."""
 HYPER = 4.0
 """Weight of the prior of atoms, in workers."""
 SWEEPS, SETTLED = 30, 1e-3
@@ -75,11 +75,28 @@ class UnitLabels:
     kinds: IntArray
     prior: FloatArray | None = None
     easy: FloatArray | None = None
+    said: FloatArray | None = None
 
     @cached_property
     def by_unit(self) -> ByUnit:
         """Laid out for the turns of a fit."""
-        return ByUnit.of(self.task, self.unit, self.label, self.tasks, self.classes)
+        habits = self.classes == 2 or self.prior is not None
+        return ByUnit.of(self.task, self.unit, self.label, self.tasks, self.classes, habits=habits)
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Dirichlet weights of π, shape (K,): the shares of labels weigh as n/a tasks.
+
+        n tasks have a labels each in the mean. Of single labels nobody knows who is able, and what
+        is a worker's habit looks like a frequent class that an able worker names.
+        """
+        many = np.bincount(self.task, minlength=self.tasks)
+        tasks = int((many > 0).sum())
+        weight = tasks**2 / max(len(self.task), 1)
+        said = self.said
+        if said is None:
+            said = np.bincount(self.label, 1.0 / many[self.task], self.classes) / max(tasks, 1)
+        return np.asarray(SHARE_PRIOR + weight * said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,9 +217,8 @@ def fit(
         turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], atoms.chance)
         worker[inner] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
-        after = _fitted(
-            shared, posterior @ graph.labelled, normalised(worker.copy())[0], kinds, atoms
-        )
+        mass, atom = posterior @ graph.labelled, normalised(worker.copy())[0]
+        after = _fitted(labels, shared, mass, atom, kinds, atoms)
         moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
         if moved < settled:
             break
@@ -217,7 +233,7 @@ def fit(
         share=after.share,
         ease=after.ease,
         population=after.population,
-        evidence=_evidence(sent, atoms, turn.pairs),
+        evidence=_evidence(labels, sent, atoms, turn.pairs),
     )
 
 
@@ -257,7 +273,12 @@ def beforehand(labels: UnitLabels, at: AtomFit) -> FloatArray:
 
 
 def _fitted(
-    now: AtomFit, mass: FloatArray, atom: FloatArray, kinds: IntArray, atoms: Atoms
+    labels: UnitLabels,
+    now: AtomFit,
+    mass: FloatArray,
+    atom: FloatArray,
+    kinds: IntArray,
+    atoms: Atoms,
 ) -> AtomFit:
     """Fit π, the shares of easiness and ρ.
 
@@ -268,7 +289,7 @@ def _fitted(
     atom, kinds
         Posterior of the atoms of units with labels, and their types; shapes (u, G) and (u,).
     """
-    share, ease = mass.sum(axis=1) + SHARE_PRIOR, now.ease
+    share, ease = mass.sum(axis=1) + labels.shares, now.ease
     if len(ease) > 1:
         ease = mass.sum(axis=0) + np.array(EASE_PRIOR)
         ease = ease / ease.sum()
@@ -279,13 +300,13 @@ def _fitted(
     return replace(now, share=share / share.sum(), ease=ease, population=population)
 
 
-def _evidence(now: AtomFit, atoms: Atoms, pairs: float) -> float:
+def _evidence(labels: UnitLabels, now: AtomFit, atoms: Atoms, pairs: float) -> float:
     """Bethe's log-evidence, and the log-density of what is fitted."""
     peak = now.joint.max(axis=(1, 2))
     tasks = peak + np.log(np.exp(now.joint - peak[:, None, None]).sum(axis=(1, 2)))
     top = now.worker.max(axis=1)
     workers = top + np.log(np.exp(now.worker - top[:, None]).sum(axis=1))
-    priors = SHARE_PRIOR * float(log(now.share).sum())
+    priors = float((labels.shares * log(now.share)).sum())
     priors += float((HYPER * atoms.prior * log(now.population)).sum())
     if len(now.ease) > 1:
         priors += float((np.array(EASE_PRIOR) * log(now.ease)).sum())

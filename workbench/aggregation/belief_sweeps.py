@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.aggregation.posteriors import log, normalised
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 64
 """Chances that are multiplied before a logarithm is taken: none is below `atoms.LEAST`."""
@@ -71,6 +71,10 @@ class ByUnit:
         Which of `units` gave each label, shape (k,).
     named
         Whether each label names a class, 0 or 1, shape (K, 1, k).
+    alone
+        Labels that judge nobody, shape (k,): of more than two classes those of tasks without
+        another. Only the shares of the classes would judge them; atoms of two classes tell who has
+        a habit of naming one from who is right, those of more do not.
     parts
         First label, unit and block of each part, and of what follows the last; shape (·, 3).
     blocks, firsts
@@ -83,15 +87,26 @@ class ByUnit:
     labelled: FloatArray
     place: IntArray
     named: FloatArray
+    alone: BoolArray
     parts: IntArray
     blocks: IntArray
     firsts: IntArray
 
     @classmethod
     def of(
-        cls, task: IntArray, unit: IntArray, label: IntArray, tasks: int, classes: int
+        cls,
+        task: IntArray,
+        unit: IntArray,
+        label: IntArray,
+        tasks: int,
+        classes: int,
+        *,
+        habits: bool = True,
     ) -> ByUnit:
-        """Lay out labels: task, unit and class named, shapes (k,)."""
+        """Lay out labels: task, unit and class named, shapes (k,).
+
+        `habits`: whether a label judges a worker where nothing else is known of the task.
+        """
         order = np.argsort(unit, kind="stable")
         by_unit, size = unit[order], len(unit)
         starts = np.flatnonzero(np.diff(by_unit, prepend=-1))
@@ -101,13 +116,15 @@ class ByUnit:
         # A part ends with the unit that fills it.
         new = np.flatnonzero(np.diff(starts // PART, prepend=-1))
         parts = np.stack([starts[new], new, firsts[new]], axis=1)
+        many = np.bincount(task, minlength=tasks)
         return cls(
             order,
             task[order],
             by_unit[starts],
-            (np.bincount(task, minlength=tasks) > 0).astype(np.float64),
+            (many > 0).astype(np.float64),
             place,
             (label[order] == np.arange(classes)[:, None]).astype(np.float64)[:, None, :],
+            (many[task[order]] == 1) & (not habits),
             np.concatenate([parts, [[size, len(starts), len(blocks)]]]),
             blocks,
             firsts,
@@ -154,6 +171,7 @@ class ByUnit:
         for labels, units, blocks in self._parts():
             # The chance of each label by atom.
             answered = weight[:, labels].T @ chances
+            answered[self.alone[labels]] = 1.0
             products = np.multiply.reduceat(answered, self.blocks[blocks] - labels.start, axis=0)
             said = np.log(products)
             if len(said) > units.stop - units.start:

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.aggregation.belief_choice import choose, mean_temperature
-from workbench.aggregation.belief_propagation import UnitLabels
+from workbench.aggregation.atoms import alike_coins
+from workbench.aggregation.belief_choice import Chosen, choose, mean_temperature
+from workbench.aggregation.belief_propagation import AtomFit, UnitLabels, begin, fit
 from workbench.aggregation.calibration import tempered
+from workbench.aggregation.ebcc import ebcc
 from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matrix, normalised
 from workbench.aggregation.voting import Aggregate
-from workbench.base.arrays import IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd.votes import Votes
 
 METHOD = "belief propagation"
+STARTS = 2
+"""Random starts of `ebcc` where it is averaged in."""
 
 
 def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Seed) -> Aggregate:
     """Label tasks by two coins a worker, shares of the classes and easiness of the tasks.
 
-    Where the evidence is for tasks of unequal easiness, the posterior is the mean of that fit's and
-    of the fit with tasks alike. Easiness takes from everybody's word on disputed tasks alike; where
-    the able are right on these too, it is the fit without it that knows.
+    Its posterior is a mean (`averaged`): what is believed hangs on what is taken of workers and
+    tasks, and the evidence does not always know best.
 
     Parameters
     ----------
@@ -61,28 +64,61 @@ def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Se
         )
     labels = unit_labels(votes, matrix.known)
     chosen = choose(labels, share)
-    fit, heat = chosen.fit, mean_temperature(labels, chosen.fit)
-    posterior = tempered(fit.posterior, heat)
-    if chosen.alike is not fit:
-        alike = tempered(chosen.alike.posterior, mean_temperature(labels, chosen.alike))
-        posterior = (posterior + alike) / 2.0
-    atom = normalised(fit.worker.copy())[0]
-    right = np.einsum("gcc,c->g", chosen.atoms.chance, fit.share)
+    best = chosen.fit
+    posterior, models = averaged(labels, chosen, votes, matrix.known, seed)
+    atom = normalised(best.worker.copy())[0]
+    right = np.einsum("gcc,c->g", chosen.atoms.chance, best.share)
     return concluded(
         matrix,
         matrix.clamped(posterior),
         METHOD,
         seed,
         {
-            "variant": "belief propagation, tasks "
-            + ("alike" if fit is chosen.alike else "alike and of unequal easiness, averaged"),
-            "class_prior": fit.share,
+            "variant": f"belief propagation, {models}",
+            "class_prior": best.share,
             "skill": np.where(matrix.voted, atom @ right, np.nan),
-            "evidence": fit.evidence,
-            "temperature": heat,
-            "fit": Fit.of(METHOD, votes, {}, {}, {"class_prior": fit.share}),
+            "evidence": best.evidence,
+            "temperature": mean_temperature(labels, best),
+            "fit": Fit.of(METHOD, votes, {}, {}, {"class_prior": best.share}),
         },
     )
+
+
+def averaged(
+    labels: UnitLabels, chosen: Chosen, votes: Votes, known: IntArray, seed: Seed
+) -> tuple[FloatArray, str]:
+    """Mean of the posteriors of several models, and their names.
+
+    - Where the evidence is for tasks of unequal easiness, that fit and the one with tasks alike.
+      Easiness takes from everybody's word on disputed tasks alike; where the able are right on
+      these too, it is the fit without it that knows.
+    - Of two classes, in equal parts: these; one coin a worker; and `ebcc`, whose workers err
+      together. Two coins a worker leave open how frequent a class is whose tasks mislead many.
+
+    Parameters
+    ----------
+    labels, chosen
+        As the model takes them, and the fit that is chosen.
+    votes, known
+        The labels, and classes that are known (−1: not), shape (n,).
+    seed
+        Of the starts of `ebcc`.
+    """
+    posterior, models = _tempered(labels, chosen.fit), ["tasks alike"]
+    if chosen.alike is not chosen.fit:
+        posterior = (posterior + _tempered(labels, chosen.alike)) / 2.0
+        models += ["unequal tasks"]
+    if labels.classes == 2:
+        coins = alike_coins()
+        single = fit(labels, coins, begin(labels, coins, np.full(2, 0.5), unequal=False))
+        together = ebcc(votes, restarts=STARTS, earlier=Earlier(known), seed=seed)
+        posterior = posterior + _tempered(labels, single) + together.info["posterior"]
+        posterior, models = posterior / 3.0, [*models, "one coin", "EBCC"]
+    return posterior, ", ".join(models) + (", averaged" if len(models) > 1 else "")
+
+
+def _tempered(labels: UnitLabels, now: AtomFit) -> FloatArray:
+    return tempered(now.posterior, mean_temperature(labels, now))
 
 
 def unit_labels(votes: Votes, known: IntArray) -> UnitLabels:

@@ -31,9 +31,11 @@ from workbench.aggregation.belief_propagation import (
     mixed_rows,
     over_easiness,
 )
+from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import Calibration, mean_calibration
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import Seed
 from workbench.collection.belief_warnings import changed, contradicted
 from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
@@ -213,6 +215,22 @@ class AtomBeliefs:
         room = epsilon - floor * (1.0 - 1.0 / self.K)
         return room / (1.0 - floor) if room >= LEAST_ROOM * epsilon else 0.0
 
+    def averaged(self, seed: Seed) -> FloatArray | None:
+        """Posterior by several models, as an aggregator has it of these labels, shape (n, K).
+
+        None where more is known than labels: gold tasks, skills, task types or hidden tasks.
+        """
+        pool = self.ledger.pool
+        more = pool.hidden is not None or pool.confusion is not None or self.T > 1
+        if more or len(self.ledger.gold_labels):
+            return None
+        labels = self._labels()
+        votes = replace(
+            self.ledger.votes(), task=labels.task, worker=labels.unit, label=labels.label
+        )
+        chosen = choose(labels, pool.share, self._warm())
+        return averaged(labels, chosen, votes, np.full(labels.tasks, -1), seed)[0]
+
     def _above_floor(self) -> FloatArray:
         """Chance of the likeliest class of each task before the floor is added, shape (n,)."""
         floor = self.calibration.floor
@@ -305,6 +323,9 @@ class AtomBeliefs:
             message = log(mixed_rows(rows, now.levels))
             repeated = ~self._counted()[-len(label) :]
             message[repeated], log_chance[repeated] = 0.0, 0.0
+            if self.K > 2:  # as in a fit, where nobody else has answered
+                many = np.bincount(ask.task, minlength=len(self.counts))
+                log_chance[(self.counts <= many)[ask.task]] = 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
             if self._outlook is not None:
@@ -413,6 +434,9 @@ class AtomBeliefs:
         voter = self.voter if voter is None else voter
         task, worker, label = self.labels[self._counted(voter)].T
         kept = np.isin(self.known[1], self._units()) | (not len(task))
+        # Tasks whose first label was doubted have more: of all labels they would count again.
+        first = label[np.unique(task, return_index=True)[1]]
+        said = np.bincount(first, minlength=self.K) / max(len(first), 1)
         return UnitLabels(
             task,
             pool.kind[task] * self.m + voter[worker],
@@ -422,6 +446,7 @@ class AtomBeliefs:
             self.T * self.m,
             self.K,
             np.repeat(np.arange(self.T), self.m),
+            said=said,
         )
 
     def _gold_answers(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -86,7 +86,8 @@ class UntilSure(Policy):
         self.beliefs = self._beliefs(forget)
         pool, grid = ledger.pool, self.beliefs.grid
         rng = stream(seed, "until sure")
-        self.starters = rng.permutation(len(pool.workers))[: START[0]]
+        self.everybody = rng.permutation(len(pool.workers))
+        self.starters = self.everybody[: START[0]]
         self.order = rng.permutation(len(pool.tasks))
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]

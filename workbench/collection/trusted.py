@@ -11,17 +11,20 @@ Source: `sure`, and beyond the papers `atoms`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
+from workbench.collection import first_block
 from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
-from workbench.collection.policy import Goal
+from workbench.collection.open_tasks import doubted
+from workbench.collection.policy import Belief, Goal
 from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.collection.sure import UntilSure
 
@@ -51,8 +54,11 @@ class UntilTrusted(UntilSure):
     hears_confidences = True
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
+        self.uncovered = self.ended = False
         super().__init__(ledger, goal, seed, forget)
-        self.block = self.order[:BLOCK]
+        self.block, self.begun = self.order[:BLOCK], 0
+        self.seed = seed
+        self.final: tuple[int, FloatArray | None] = (-1, None)
         others = np.setdiff1d(np.arange(len(ledger.pool.workers)), self.starters)
         more = stream(seed, "witnesses").permutation(others)
         self.witnesses = np.concatenate([self.starters, more])
@@ -70,13 +76,52 @@ class UntilTrusted(UntilSure):
         return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
 
     def state(self) -> dict[str, Any]:
-        """Give beliefs, indices, and which tasks are given up."""
-        return {**super().state(), "beyond": self.beyond.tolist()}
+        """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
+        return {
+            **super().state(),
+            "beyond": self.beyond.tolist(),
+            "begun": self.begun,
+            "ended": self.ended,
+        }
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take them up; before 2.0 no task was out of reach."""
         super().resume(saved)
         self.beyond[:] = saved.get("beyond", False)
+        # Before 2.0 the start was until-sure's.
+        self.begun = int(saved.get("begun", first_block.MOST if self.started else 0))
+        self.ended = bool(saved.get("ended", False))
+
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
+        """As until-sure."""
+        ask = super().next(worker, most)
+        if worker is None:
+            self.ended = not len(ask)
+        return ask
+
+    def belief(self) -> Belief:
+        """Posterior and closed tasks; when a budget is spent, by several models of the labels.
+
+        What the policy goes by must say who is to be asked next; what is answered in the end need
+        not hang on one model. Of open tasks no more is believed than hidden ones among them show.
+        """
+        own, hidden = super().belief(), self.ledger.pool.hidden
+        final = self._final()
+        if hidden is not None and self.goal.epsilon is not None:
+            heard = np.where(self.ledger.counts > 0, hidden, -1)
+            final = doubted(own.posterior, ~own.closed, heard)
+        return own if final is None else replace(own, posterior=final)
+
+    def _final(self) -> FloatArray | None:
+        """Posterior of a collection on a budget alone that asks no more; None of others."""
+        ledger, beliefs = self.ledger, self.beliefs
+        spent = self.ended or ledger.money < ledger.pool.price.min() - 1e-9
+        if self.goal.epsilon is not None or not isinstance(beliefs, AtomBeliefs) or not spent:
+            return None
+        many = len(ledger.labels)
+        if self.final[0] != many:
+            self.final = many, beliefs.averaged(self.seed)
+        return self.final[1]
 
     def is_due(self) -> bool:
         """As until-sure; and before the collection ends, the fit is chosen anew.
@@ -158,7 +203,27 @@ class UntilTrusted(UntilSure):
     def _start(self, worker: int | None) -> Questions | None:
         if isinstance(self.beliefs, ModelBeliefs):
             return first_questions(self.ledger, self.beliefs.models, self.order, worker)
+        ledger = self.ledger
+        if worker is None and self.goal.epsilon is None and not len(ledger.pool.gold):
+            return self._first_block()
         return super()._start(worker)
+
+    def _first_block(self) -> Questions | None:
+        """Labels of the first tasks, whose number grows with the money; None when they are there.
+
+        Of a known skill nothing has to be learnt.
+        """
+        ledger = self.ledger
+        if self.started or ledger.pool.confusion is not None:
+            return None
+        tasks = self.order[: first_block.size(ledger)]
+        if len(tasks) <= self.begun:
+            return None
+        ask = first_block.next_labels(ledger, tasks, self.everybody)
+        if len(ask):
+            return ask
+        self.begun = len(tasks)
+        return None
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
         """The block to a worker who seems very good, else as until-sure."""
@@ -173,7 +238,11 @@ class UntilTrusted(UntilSure):
                     todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
                     if len(todo):
                         return Questions(todo, np.full(len(todo), suspect))
+        self.uncovered = self.goal.epsilon is None
         ask = super()._best(worker, most)
+        if not len(ask) and self.uncovered:
+            self.uncovered = False
+            ask = super()._best(worker, most)
         return self._strangers(worker) if not len(ask) else ask
 
     def _strangers(self, worker: int | None) -> Questions:
@@ -193,6 +262,9 @@ class UntilTrusted(UntilSure):
     def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
         wanted = super()._wanted(top, worker)
         beliefs = self.beliefs
+        if self.uncovered:
+            bare = wanted & (self.ledger.counts == 0)
+            wanted = bare if bare.any() else wanted
         if not isinstance(beliefs, AtomBeliefs):
             return wanted
         done = beliefs.hopeless() | self.beyond

@@ -1,0 +1,48 @@
+"""Where a budget alone is given: the first tasks, of which each has several workers' labels.
+
+Who is able shows where several have answered the same tasks; tasks drawn by chance show how
+frequent classes are. A set part of the money buys that: a block of fixed size would take all of a
+small budget, and leave most tasks without a label.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.base.arrays import IntArray
+from workbench.collection.pool import NOTHING, Ledger, Questions
+
+SHARE, COVER = 0.1, 0.7
+"""Part of the money that the block takes, beyond what pays for `COVER` labels of each task."""
+LABELS = 6
+"""Labels of each of its tasks."""
+MOST = 16
+"""Tasks of the block at most."""
+
+
+def size(ledger: Ledger) -> int:
+    """How many tasks the block has; the most without a limit to money."""
+    if ledger.total is None:
+        return MOST
+    price = float(ledger.pool.price.mean())
+    beyond = ledger.total - COVER * len(ledger.counts) * price
+    many = SHARE * max(beyond, 0.0) / max(LABELS * price, 1e-9)
+    return round(min(many, MOST))
+
+
+def next_labels(ledger: Ledger, tasks: IntArray, workers: IntArray) -> Questions:
+    """Ask one more worker about each task of the block that lacks labels.
+
+    Parameters
+    ----------
+    tasks
+        The block.
+    workers
+        All, those who come first in front.
+    """
+    tasks = tasks[ledger.counts[tasks] + ledger.waiting[tasks] < LABELS]
+    can = ledger.open[np.ix_(tasks, workers)] & (ledger.left[workers] > 0)
+    some = can.any(axis=1)
+    if not some.any():
+        return NOTHING
+    return Questions(tasks[some], workers[can[some].argmax(axis=1)])

@@ -1,0 +1,47 @@
+"""How far the tasks that stay open may be believed, as hidden tasks among them show.
+
+One temperature and one floor for all hidden tasks say what closed tasks are like, which are most of
+them. Tasks that stay open are those on which workers disagree, and may be wrong together more often
+than elsewhere: there the hidden tasks that are open themselves are counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+
+WEIGHT = 4.0
+"""Hidden tasks that the error believed beforehand counts for."""
+
+
+def doubted(posterior: FloatArray, still: BoolArray, hidden: IntArray) -> FloatArray:
+    """Posterior in which open tasks err as hidden ones among them do, where that is more often.
+
+    Their mean error has a Beta distribution beforehand, at the believed one; the posterior is mixed
+    with an even one until the mean error of open tasks is the mean of that distribution after the
+    hidden tasks' answers. Never is less error believed than before.
+
+    Parameters
+    ----------
+    posterior
+        Shape (n, K).
+    still
+        Tasks that are open, shape (n,).
+    hidden
+        Class of the hidden tasks that have labels, −1 of all others, shape (n,).
+    """
+    rows = np.flatnonzero(still & (hidden >= 0))
+    if not len(rows):
+        return posterior
+    K, mine = posterior.shape[1], posterior[rows]
+    best = mine >= mine.max(axis=1, keepdims=True) - 1e-12
+    wrong = len(rows) - float((best[np.arange(len(rows)), hidden[rows]] / best.sum(axis=1)).sum())
+    believed = float((1.0 - mine.max(axis=1)).mean())
+    error, most = (WEIGHT * believed + wrong) / (WEIGHT + len(rows)), 1.0 - 1.0 / K
+    if error <= believed:
+        return posterior
+    even = min((error - believed) / max(most - believed, 1e-9), 1.0)
+    mixed = posterior.copy()
+    mixed[still] = (1.0 - even) * mixed[still] + even / K
+    return mixed
