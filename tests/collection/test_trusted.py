@@ -424,7 +424,7 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     end, beliefs = collected(label, truth, hidden=hidden)
     assert beliefs.curable(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
     assert not end.belief.closed.any()
-    assert len(end.ledger.labels) < label.size / 4
+    assert len(end.ledger.labels) < label.size / 3  # other draws: 650 to 1,750 of 6,000
 
 
 def known_pool(skill, n, known):

@@ -116,12 +116,16 @@ class UntilTrusted(UntilSure):
         """Posterior of a collection on a budget alone that asks no more; None of others."""
         ledger, beliefs = self.ledger, self.beliefs
         spent = self.ended or ledger.money < ledger.pool.price.min() - 1e-9
-        if self.goal.epsilon is not None or not isinstance(beliefs, AtomBeliefs) or not spent:
+        if not spent or not self._on_a_budget() or not isinstance(beliefs, AtomBeliefs):
             return None
         many = len(ledger.labels)
         if self.final[0] != many:
             self.final = many, beliefs.averaged(self.seed)
         return self.final[1]
+
+    def _on_a_budget(self) -> bool:
+        """Whether a budget alone is given, and no models label beside people."""
+        return self.goal.epsilon is None and not isinstance(self.beliefs, ModelBeliefs)
 
     def is_due(self) -> bool:
         """As until-sure; and before the collection ends, the fit is chosen anew.
@@ -238,7 +242,7 @@ class UntilTrusted(UntilSure):
                     todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
                     if len(todo):
                         return Questions(todo, np.full(len(todo), suspect))
-        self.uncovered = self.goal.epsilon is None
+        self.uncovered = self._on_a_budget()
         ask = super()._best(worker, most)
         if not len(ask) and self.uncovered:
             self.uncovered = False
