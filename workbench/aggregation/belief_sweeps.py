@@ -72,9 +72,9 @@ class ByUnit:
     named
         Whether each label names a class, 0 or 1, shape (K, 1, k).
     alone
-        Labels that judge nobody, shape (k,): of more than two classes those of tasks without
-        another. Only the shares of the classes would judge them; atoms of two classes tell who has
-        a habit of naming one from who is right, those of more do not.
+        Labels that judge nobody, shape (k,), all atoms being as likely: of more than two classes
+        those of tasks without another. Only the shares of the classes would judge them, and no atom
+        tells who has a habit of naming one from who is right, as atoms of two classes do.
     parts
         First label, unit and block of each part, and of what follows the last; shape (·, 3).
     blocks, firsts
@@ -171,7 +171,9 @@ class ByUnit:
         for labels, units, blocks in self._parts():
             # The chance of each label by atom.
             answered = weight[:, labels].T @ chances
-            answered[self.alone[labels]] = 1.0
+            alone = self.alone[labels]
+            if alone.any():
+                answered[alone] = answered[alone].mean(axis=1, keepdims=True)
             products = np.multiply.reduceat(answered, self.blocks[blocks] - labels.start, axis=0)
             said = np.log(products)
             if len(said) > units.stop - units.start:

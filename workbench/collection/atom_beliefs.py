@@ -322,10 +322,10 @@ class AtomBeliefs:
             rows = np.einsum("kg,kgc->kc", self.weight[unit], by_answer[label])
             message = log(mixed_rows(rows, now.levels))
             repeated = ~self._counted()[-len(label) :]
-            message[repeated], log_chance[repeated] = 0.0, 0.0
-            if self.K > 2:  # as in a fit, where nobody else has answered
+            if self.K > 2:  # as in a fit
                 many = np.bincount(ask.task, minlength=len(self.counts))
                 log_chance[(self.counts <= many)[ask.task]] = 0.0
+            message[repeated], log_chance[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
             if self._outlook is not None:
