@@ -58,6 +58,32 @@ def test_models_label_all_tasks_then_people_a_random_block():
     assert np.bincount(policy.beliefs.labels[:, 0], minlength=200).sum() == people
 
 
+def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
+    """Two who err on every twelfth task, after 600 labels each, and after 700."""
+    mixed = crowd(9, 700)
+    label, truth = mixed.answers.label.copy(), mixed.answers.truth
+    place = np.arange(700) % 12
+    label[:, 5], label[:, 6] = truth ^ (place == 0), truth ^ (place == 6)
+    beliefs = ModelBeliefs(Ledger(mixed.pool), models_of(mixed.pool))
+    beliefs.block = np.arange(32)
+    task, worker = np.divmod(np.arange(label.size), 15)
+    hear(beliefs, label, (0, 1), (worker < 5) | ((worker < 7) & (task < 600)))
+    beliefs.refit()
+    assert set(AtomBeliefs.suspects(beliefs)) == {5, 6}
+    assert len(beliefs.suspects()) == 0
+    hear(beliefs, label, (0, 1), (worker >= 5) & (worker < 7) & (task >= 600))
+    assert set(beliefs.suspects()) == {5, 6}
+
+
+def test_a_budget_is_not_spent_on_comparing_people():
+    """All are good enough to be compared; their labels go to tasks in doubt."""
+    mixed = crowd(10, 300)
+    end, policy = collected(mixed, 45.0)
+    task = policy.beliefs.labels[:, 0]
+    assert len(task) > 400
+    assert np.isin(task, policy.block).mean() < 0.2
+
+
 def test_models_and_people_beat_the_best_model_and_know_it():
     errors, believed, best = [], [], []
     for seed in range(3):

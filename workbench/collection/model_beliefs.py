@@ -34,6 +34,8 @@ ROUNDS = 3
 """Turns between people and models in a refit."""
 EASE_WRONG = (4.0, 2.0, 1.0, 1.0)
 """Dirichlet weights of easiness for people where most models are wrong, as many tasks."""
+COMPARED_PART = 0.05
+"""Part of a person's labels, at most, that the block for comparing her with others may be."""
 TOGETHER = 0.5
 """Chance from which on the models are said to err together."""
 
@@ -122,6 +124,15 @@ class ModelBeliefs(AtomBeliefs):
     def prior(self) -> FloatArray:
         """Log-chance of each class of each task by the models, shape (n, K)."""
         return self.patterns.prior[: len(self.answer)]
+
+    def suspects(self) -> IntArray:
+        """People who seem very good, once comparing them is a small part of what they label.
+
+        Beside models few people label, each much: to compare all of them cost half of a budget.
+        """
+        suspects = super().suspects()
+        labels = np.bincount(self.labels[:, 1], minlength=self.m)[suspects]
+        return np.asarray(suspects[len(self.block) <= COMPARED_PART * labels])
 
     def notes(self) -> list[str]:
         """As of people; and whether models err together."""
