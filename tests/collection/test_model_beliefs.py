@@ -78,7 +78,7 @@ def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
 def test_a_budget_is_not_spent_on_comparing_people():
     """All are good enough to be compared; their labels go to tasks in doubt."""
     mixed = crowd(10, 300)
-    end, policy = collected(mixed, 45.0)
+    _, policy = collected(mixed, 45.0)
     task = policy.beliefs.labels[:, 0]
     assert len(task) > 400
     assert np.isin(task, policy.block).mean() < 0.2
