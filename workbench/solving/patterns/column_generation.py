@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
@@ -136,6 +136,10 @@ class Search:
     pricing: Pricing
     rng: np.random.Generator
     until: float = float("inf")
+    since: tuple[float, float] = field(
+        default_factory=lambda: (time.perf_counter(), time.process_time())
+    )
+    """Clock and processor time at its beginning."""
 
     def check(self) -> None:
         """Raise `OutOfTime` when it is."""
@@ -143,7 +147,9 @@ class Search:
             raise OutOfTime
 
     def rest(self, seconds: float) -> tuple[float | None, float | None]:
-        """Time left by the clock, and processor seconds for a part; None for both without an end.
+        """Seconds of the clock, and of the processor, for a part; None for both without an end.
+
+        As many of the clock as give those of the processor, by what they gave so far.
 
         Raises
         ------
@@ -153,7 +159,10 @@ class Search:
         self.check()
         if self.until == float("inf"):
             return None, None
-        return max(0.1, self.until - time.perf_counter()), seconds
+        now = time.perf_counter()
+        worked = max(time.process_time() - self.since[1], 1e-3)
+        stretch = max(1.0, (now - self.since[0]) / worked)
+        return max(0.1, min(self.until - now, stretch * seconds)), seconds
 
 
 @dataclass(frozen=True, eq=False)
