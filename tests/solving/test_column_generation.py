@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.solving import Termination, integer_program, solve
+from workbench.solving.patterns.column_generation import CoverPricing, OutOfTime, Search
 
 
 def typed_instance(seed, *, largest=26):
@@ -134,3 +136,17 @@ def test_a_bound_beyond_the_plan_is_seen(monkeypatch):
     assert found.note == (
         "patterns claims a bound that denies a solution that is known; solved by highs"
     )
+
+
+def test_small_programs_have_the_clock_that_their_processor_time_takes():
+    """After a fifth of a processor: five seconds of the clock for one, while any are left."""
+    typed = AssignmentProblem([[0.9]], 1, 0.5).typed
+    now, used = time.perf_counter(), time.process_time()
+    since = now - 50.0, used - 10.0
+    rng = np.random.default_rng(0)
+    search = Search(typed, CoverPricing(typed), rng, now + 1000.0, since)
+    assert search.rest(2.0) == (pytest.approx(10.0, rel=0.1), 2.0)
+    assert search.rest(300.0)[0] == pytest.approx(1000.0, abs=5.0)
+    assert Search(typed, CoverPricing(typed), rng).rest(2.0) == (None, None)
+    with pytest.raises(OutOfTime):
+        Search(typed, CoverPricing(typed), rng, now - 1.0).rest(2.0)
