@@ -13,6 +13,7 @@ from workbench.aggregation import AGGREGATORS, belief_choice, belief_sweeps
 from workbench.aggregation.atoms import alike_coins, one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
     HEATS,
+    WRONG,
     choose,
     mean_temperature,
     upright_odds,
@@ -231,6 +232,57 @@ def test_mirror_images_have_opposite_odds():
     few = replace(labels, task=labels.task[:12], unit=labels.unit[:12], label=labels.label[:12])
     now = fit(few, atoms, begin(few, atoms, np.full(2, 0.5), unequal=False))
     assert abs(upright_odds(few, atoms, now)) < 1.0  # one label a worker tells next to nothing
+
+
+def test_odds_are_those_of_all_shares_of_workers_worse_than_chance():
+    rng = np.random.default_rng(5)
+    votes, _ = crowd(40, 9, np.append(np.linspace(0.6, 0.95, 7), [0.05, 0.1]), 6)
+    labels, atoms = unit_labels(votes, np.full(40, -1)), two_coins()
+    kinds = np.array([0, 1] * 9)[: labels.units]
+    labels = replace(labels, kinds=kinds)
+    population = rng.dirichlet(5.0 * atoms.prior, 2) + 1e-6
+    population /= population.sum(axis=1, keepdims=True)
+    start = begin(labels, atoms, np.full(2, 0.5), unequal=False)
+    now = replace(fit(labels, atoms, start, sweeps=3), population=population)
+    right = np.trace(atoms.chance, axis1=1, axis2=2)
+    chances = np.zeros((2, len(WRONG)))
+    for way, sign in enumerate((1.0, -1.0)):
+        for at, share in enumerate(WRONG):
+            for unit in range(labels.units):
+                crowd_of = population[kinds[unit]]
+                of = {"good": 0.0, "bad": 0.0, "guess": 0.0}
+                mass = dict(of)
+                for atom, log_chance in enumerate(now.worker[unit] - now.worker[unit].max()):
+                    better = sign * (right[atom] - 1.0)
+                    name = "guess" if abs(better) < 1e-9 else "good" if better > 0.0 else "bad"
+                    of[name] += np.exp(log_chance)
+                    mass[name] += crowd_of[atom]
+                able = mass["good"] + mass["bad"]
+                means = (1.0 - share) * of["good"] / mass["good"] + share * of["bad"] / mass["bad"]
+                chances[way, at] += np.log(able * means + of["guess"])
+    expected = logsumexp(chances[0]) - logsumexp(chances[1])
+    assert upright_odds(labels, atoms, now) == pytest.approx(expected, abs=1e-8)
+
+
+def test_of_two_ways_that_workers_suit_the_likelier_labels_decide(monkeypatch):
+    """A fit that strangers suit is left for another that all labels suit far better."""
+    votes, _ = crowd(60, 12, np.linspace(0.6, 0.95, 12), 3)
+    labels, atoms = unit_labels(votes, np.full(60, -1)), two_coins()
+    now = fit(labels, atoms, begin(labels, atoms, np.full(2, 0.5), unequal=False))
+    monkeypatch.setattr(
+        belief_choice,
+        "upright_odds",
+        lambda _labels, _atoms, each: 7.0 if each.evidence < now.evidence - 5.0 else 3.0,
+    )
+    worse = replace(now, joint=now.joint[:, ::-1], evidence=now.evidence - 30.0)
+    monkeypatch.setattr(belief_choice, "fit", lambda *_, **__: now)
+    kept, upright = belief_choice._upright(labels, atoms, worse, 1e-3)
+    assert kept is now
+    assert upright == 3.0
+    monkeypatch.setattr(belief_choice, "fit", lambda *_, **__: worse)
+    kept, upright = belief_choice._upright(labels, atoms, now, 1e-3)
+    assert kept is now
+    assert upright == 3.0
 
 
 def test_a_label_that_is_foretold_too_surely_heats():

@@ -40,8 +40,8 @@ GAIN = 2.0
 EASE_GAIN = -4.0
 """Nats by which unequal easiness must be likelier. Where tasks are alike it is less likely by 4.6,
 within some tenths of a nat: so much its prior costs."""
-MOST_WRONG = 0.35
-"""Largest share of workers worse than chance that is thought of."""
+WRONG = np.linspace(0.0, 0.35, 15)
+"""Shares of workers worse than chance that are thought of, equally likely beforehand."""
 HEATS = np.exp(np.linspace(0.0, 1.5, 31))
 """Temperatures that are thought of."""
 HEAT = 0.8
@@ -192,10 +192,6 @@ def _upright(
 
     Where gold tasks were answered, they decide: the evidence counts them.
     """
-    judged = len(labels.gold_class) > 0
-    upright = upright_odds(labels, atoms, now)
-    if upright >= 0.0 and not judged:
-        return now, upright
     mirrored = replace(
         now,
         joint=now.joint[:, ::-1],
@@ -204,34 +200,40 @@ def _upright(
         population=begin(labels, atoms, now.share, unequal=False).population,
     )
     other = fit(labels, atoms, mirrored, settled=settled)
-    if judged:
+    if len(labels.gold_class):
         return (other if other.evidence > now.evidence + GAIN else now), np.inf
-    upright = upright_odds(labels, atoms, other)
-    return (other, upright) if upright >= 0.0 else (now, 0.0)
+    upright, inverse = (upright_odds(labels, atoms, each) for each in (now, other))
+    # Of a fit and its exact mirror image, whose evidence is the same, this is the former's odds.
+    gain = now.evidence - other.evidence + (upright - inverse) / 2.0
+    if gain < 0.0:
+        now, upright = other, inverse
+    return now, max(min(upright, abs(gain)), 0.0)
 
 
 def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
     """Log-odds of a fit of two classes against its mirror image, right and wrong interchanged.
 
-    Labels suit either alike; what tells them apart is that most workers mean well: at most the
-    share `MOST_WRONG` of them is worse than chance. Each counts by how likely her labels are if she
-    is better than chance, and if she is worse; by ln(.65/.35) at most, so that no few decide.
+    Labels suit either alike; what tells them apart is that most workers mean well: one of the
+    shares `WRONG` of them is worse than chance. Each counts by how likely her labels are of whoever
+    is better than chance, as the fit has these workers, and of whoever is worse.
     Infinite where gold tasks were answered.
     """
     if len(labels.gold_class):
         return np.inf
     seen = np.bincount(labels.unit, minlength=labels.units) > 0
-    likely = (now.worker - log(now.population)[labels.kinds])[seen]
-    chance = np.exp(likely - likely.max(axis=1, keepdims=True, initial=-np.inf)) * atoms.prior
+    chance = np.exp(now.worker - now.worker.max(axis=1, keepdims=True, initial=-np.inf))[seen]
+    crowd = now.population[labels.kinds][seen]
     right = np.einsum("gcc->g", atoms.chance)
     better, worse = right > 1.0 + 1e-9, right < 1.0 - 1e-9
-    good, bad = (chance[:, of].sum(axis=1) / atoms.prior[of].sum() for of in (better, worse))
+    good, bad = (chance[:, of].sum(axis=1) / crowd[:, of].sum(axis=1) for of in (better, worse))
     guess = chance[:, ~better & ~worse].sum(axis=1)
-    able = atoms.prior[better | worse].sum()
+    able = crowd[:, better | worse].sum(axis=1)
 
     def evidence(one: FloatArray, other: FloatArray) -> float:
-        meant = able * ((1.0 - MOST_WRONG) * one + MOST_WRONG * other)
-        return float(log(meant + guess).sum())
+        meant = able * (one + np.outer(WRONG, other - one))
+        by_share = log(meant + guess).sum(axis=1)
+        peak = by_share.max()
+        return float(peak + np.log(np.exp(by_share - peak).mean()))
 
     return evidence(good, bad) - evidence(bad, good)
 

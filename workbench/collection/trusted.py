@@ -30,7 +30,7 @@ from workbench.collection.sure import UntilSure
 
 BLOCK = 32
 """Tasks on which workers who seem very good are compared."""
-FEW_TASKS = 16
+FEW_TASKS = 8
 """Tasks of the block that strangers answer while right and wrong may be interchanged."""
 LAST_GROWTH = 1.02
 """Before a collection ends the fit is chosen anew, where there are more than so many times as many
