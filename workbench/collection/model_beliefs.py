@@ -128,7 +128,8 @@ class ModelBeliefs(AtomBeliefs):
     def suspects(self) -> IntArray:
         """People who seem very good, once comparing them is a small part of what they label.
 
-        Beside models few people label, each much: to compare all of them cost half of a budget.
+        Beside models few people label, each much: to compare all of them cost a fifth and more of
+        their labels.
         """
         suspects = super().suspects()
         labels = np.bincount(self.labels[:, 1], minlength=self.m)[suspects]
