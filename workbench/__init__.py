@@ -11,7 +11,7 @@ Everything named here is defined in `workbench.api` and imported when it is aske
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "2.0.0.dev0"
+__version__ = "2.0.0"
 
 if TYPE_CHECKING:
     from workbench.api import (
