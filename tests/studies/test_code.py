@@ -197,6 +197,8 @@ def test_policies_count_where_they_are_looked_up_by_name():
 def test_a_release_and_another_python_are_no_other_code():
     """The front door's version is no part of it, nor are fields that a later Python adds."""
     assert not {place.module for place in code.places(Source.of("toy-example"))} & {"workbench"}
+    engine = code._followed([code.Place("workbench.studies.code", code.WHOLE)], {})
+    assert not {place.module for place in engine} & {"workbench"}
     tree = ast.parse("def f(x):\n    return x").body[0]
     before = code._dumped(tree)
     tree._fields = (*tree._fields, "added_later")

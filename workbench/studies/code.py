@@ -45,8 +45,8 @@ class Place(NamedTuple):
     name: str
 
 
-AT_THE_DOOR = {Place("workbench", name) for name in (WHOLE, UNBOUND, "__version__")}
-"""The front door has names of others, and a version that rises by itself."""
+AT_THE_DOOR = {Place("workbench", name) for name in (WHOLE, UNBOUND, "__version__", "__file__")}
+"""The front door has names of others, a version that rises by itself, and a place."""
 
 
 @functools.cache
