@@ -9,28 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.collection.test_trusted import pool_of
 from workbench.aggregation import AGGREGATORS
 from workbench.collection import POLICIES, first_block
 from workbench.collection.open_tasks import WEIGHT, doubted
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger, Pool
-
-NONE = np.zeros(0, dtype=np.int64)
-
-
-def pool_of(n, m, classes=2, **more):
-    pool = Pool(
-        tasks=np.array([f"t{i}" for i in range(n)], dtype=object),
-        workers=np.array([f"w{j}" for j in range(m)], dtype=object),
-        classes=np.arange(classes),
-        capacity=np.full(m, 400),
-        price=np.ones((1, m)),
-        kind=np.zeros(n, dtype=np.int64),
-        share=np.full(classes, 1 / classes),
-        gold=NONE,
-        gold_kind=NONE,
-    )
-    return replace(pool, **more)
+from workbench.collection.pool import Ledger
 
 
 def crowd(n, m, seed=0, share=0.5, best=0.95):
@@ -53,7 +37,7 @@ def spend(policy, ledger, label):
 )
 def test_the_first_block_grows_with_the_money(money, price, tasks):
     """A tenth of what 70 labels of 100 tasks leave, six labels a task."""
-    ledger = Ledger(pool_of(100, 5, price=np.full((1, 5), price)), money)
+    ledger = Ledger(replace(pool_of(100, 5), price=np.full((1, 5), price)), money)
     assert first_block.size(ledger) == tasks
     assert first_block.size(Ledger(ledger.pool)) == first_block.MOST
 
@@ -61,7 +45,7 @@ def test_the_first_block_grows_with_the_money(money, price, tasks):
 def test_the_block_takes_others_where_its_workers_cannot():
     there = np.ones((3, 8), dtype=bool)
     there[1, :6] = False
-    ledger = Ledger(pool_of(3, 8, available=there), 100)
+    ledger = Ledger(replace(pool_of(3, 8), available=there), 100)
     while len(ask := first_block.next_labels(ledger, np.array([0, 1]), np.arange(8))):
         ledger.ask(ask)
         ledger.tell(ask, np.zeros(len(ask), dtype=np.int64))
@@ -108,7 +92,7 @@ def test_a_spent_budget_is_answered_by_the_aggregator():
 def test_with_hidden_tasks_what_is_spent_is_believed_as_they_say():
     truth, label = crowd(120, 25, 3)
     hidden = np.where(np.arange(120) < 30, truth, -1)
-    ledger = Ledger(pool_of(120, 25, hidden=hidden), 360)
+    ledger = Ledger(replace(pool_of(120, 25), hidden=hidden), 360)
     policy = POLICIES["until-trusted"].call(ledger, Goal(), 2)
     spend(policy, ledger, label)
     np.testing.assert_array_equal(policy.belief().posterior, policy.beliefs.posterior())
