@@ -4,7 +4,9 @@ Whom to ask is until-sure's; what is believed of tasks and workers is `atom_beli
 unequal share, two coins a worker, tasks of unequal easiness where the evidence says so. Tasks that
 more labels would hardly decide are left open, and named. Where hidden tasks show that answers stay
 wrong however many labels are bought, nothing is bought that could not close a task. Where cheap
-models label beside people, all models are asked first and believed jointly (`model_beliefs`).
+models label beside people, all models are asked first and believed jointly (`model_beliefs`). A
+budget alone first buys a few tasks several labels (`first_block`), then every task one, and is
+answered in the end by several models of the labels.
 
 Source: `sure`, and beyond the papers `atoms`.
 """
@@ -93,7 +95,7 @@ class UntilTrusted(UntilSure):
         self.ended = bool(saved.get("ended", False))
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
-        """As until-sure."""
+        """As until-sure; a collection ends where nobody at all would be asked."""
         ask = super().next(worker, most)
         if worker is None:
             self.ended = not len(ask)
@@ -193,8 +195,9 @@ class UntilTrusted(UntilSure):
         return out
 
     def _may_end(self) -> bool:
-        """Whether no task is wanted by a fit that was not chosen by nearly all labels.
+        """Whether no task is wanted, and many labels came since the fit was chosen.
 
+        The fit is chosen anew then, before the collection ends.
         While right and wrong may be interchanged every fit is chosen, and strangers are asked.
         """
         beliefs = self.beliefs
