@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -129,3 +131,27 @@ def test_the_command_saves(tmp_path):
     ran = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "x.csv")])
     assert ran.exit_code == 2
     assert "--out and --save: give one of them" in ran.output
+
+
+BEGUN_WITHOUT_A_SCRIPT = """
+import sys, duckdb, workbench
+labels, answers = sys.argv[1:]
+connect = duckdb.connect
+
+def soon(*where, config):
+    connection = connect(*where, config=config)
+    connection.execute("SET progress_bar_time = 0")
+    return connection
+
+duckdb.connect = soon
+workbench.aggregate(labels, method="majority", save=answers, duplicates="all")
+"""
+
+
+def test_nothing_is_drawn_on_standard_output(tmp_path):
+    """DuckDB draws a bar there where Python runs no script."""
+    folder = write(tmp_path / "labels", crowd(200_000))
+    paths = str(folder), str(tmp_path / "answers.parquet")
+    command = [sys.executable, "-c", BEGUN_WITHOUT_A_SCRIPT, *paths]
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    assert not ended.stdout

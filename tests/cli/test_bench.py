@@ -20,6 +20,33 @@ def test_rows_by_json(run, tmp_path):
     assert [line.split()[1] for line in result.stderr.splitlines()] == names
 
 
+def test_rows_go_on_where_they_were_stopped(run, tmp_path):
+    out = tmp_path / "bench.json"
+    asked = "bench", "--smoke", "--repeats", 1, "--json", "--out", out, "--rows"
+    first = json.loads(run(*asked, "prefixes").stdout)["rows"]
+    result = run(*asked, "typed,prefixes")
+    assert result.exit_code == 0, result.output
+    whole = json.loads(out.read_text())
+    assert whole == json.loads(result.stdout)
+    assert whole["rows"][:1] == first
+    assert [row["name"] for row in whole["rows"]] == ["prefixes", "typed"]
+    assert [line.split()[1] for line in result.stderr.splitlines()] == ["typed"]
+
+
+def test_rows_of_another_size_or_version_are_not_gone_on_with(run, tmp_path):
+    out = tmp_path / "bench.json"
+    asked = "bench", "--smoke", "--rows", "prefixes", "--out", out
+    assert run(*asked, "--repeats", 1).exit_code == 0
+    rows = out.read_text()
+    other = run(*asked, "--repeats", 2)
+    assert other.exit_code == 2
+    assert "rows of another size; remove it or name another" in other.output
+    out.write_text(json.dumps(json.loads(rows) | {"versions": {}}))
+    assert "rows of another versions" in run(*asked, "--repeats", 1).output
+    out.write_text("[]")
+    assert "holds no rows" in run(*asked, "--repeats", 1).output
+
+
 def test_growth_goes_on_where_it_was_stopped(run, tmp_path, monkeypatch):
     line = Line("LP over pairs", "tasks", (30, 60, 90), Shape(60, 100))
     monkeypatch.setattr("workbench.bench.growth.lines", lambda smoke: (line,))

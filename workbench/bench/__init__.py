@@ -7,10 +7,12 @@ other modules hold a row or a few each, and `growth` what cost does as a problem
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import InputError
@@ -25,6 +27,7 @@ __all__ = [
     "BenchSize",
     "bench",
     "chosen",
+    "read_results",
     "report",
     "report_about",
     "text",
@@ -56,6 +59,29 @@ def chosen(names: tuple[str, ...]) -> list[BenchRow]:
         if name not in rows:
             raise InputError(f"no row {name!r} to measure: there are {', '.join(rows)}")
     return [row for row in ROWS if not names or row.name in names]
+
+
+def read_results(path: Path, size: BenchSize) -> list[BenchResult]:
+    """Rows of an earlier run that was stopped; none where there is no file.
+
+    Raises
+    ------
+    InputError
+        It is no such file, or its rows are of another size, machine or version.
+    """
+    if not path.exists():
+        return []
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        results = [BenchResult(**row) for row in stored["rows"]]
+        before = {name: stored[name] for name in ("machine", "versions", "size")}
+    except (ValueError, KeyError, TypeError, OSError):
+        raise InputError(f"--out {path}: holds no rows; remove it or name another") from None
+    now = json.loads(json.dumps(report([], size)))
+    for name, value in before.items():
+        if value != now[name]:
+            raise InputError(f"--out {path}: rows of another {name}; remove it or name another")
+    return results
 
 
 def report(results: list[BenchResult], size: BenchSize) -> dict[str, Any]:

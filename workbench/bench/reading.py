@@ -99,6 +99,7 @@ def folder_memory(size: BenchSize) -> Sample:
         labels, answers = Path(folder) / "labels", Path(folder) / "answers.parquet"
         write = FOLDER.format(path=labels, m=workers, k=LABELS * tasks, seed=size.seed)
         settings = {"memory_limit": "2GB", "temp_directory": f"{folder}/spilled"}
+        write = f"SET enable_progress_bar = false; {write}"
         script = f"import duckdb; duckdb.connect(config={settings}).execute({write!r}); print(0)"
         own_process("-c", script)
         figures = own_process("-c", TIMED.format(SAVED), str(labels), str(answers))

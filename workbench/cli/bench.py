@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from workbench.base.text import strict_json, table
 from workbench.cli import options
 from workbench.cli.output import emit, folder, working, write_files
 from workbench.cli.streams import show
+
+if TYPE_CHECKING:
+    from workbench.bench import BenchSize
 
 
 @options.command("workbench bench --rows typed,start-up --out bench.json")
@@ -40,7 +43,11 @@ from workbench.cli.streams import show
     "running solvers, and what each checker says; VIPRCHK names the one for .vipr.",
     "--proofs",
 )
-@options.path("--out", "Write everything (.json).", ".json")
+@options.path(
+    "--out",
+    "Write everything (.json), after each row; one that holds some rows already is gone on with.",
+    ".json",
+)
 def command(
     smoke: bool,
     rows: str,
@@ -60,7 +67,7 @@ def command(
     Both sides run in turn; the ratio is the median over pairs, with the least and the most.
     Targets are not judged at --smoke sizes.
     """
-    from workbench.bench import SMOKE, BenchResult, BenchSize, bench, chosen, report, text
+    from workbench.bench import SMOKE, BenchSize
 
     if instances is not None:
         if smoke or growth or repeats is not None:
@@ -87,14 +94,26 @@ def command(
         return
     size = replace(SMOKE if smoke else BenchSize(), seed=seed)
     size = replace(size, repeats=repeats or size.repeats)
-    selected = chosen(_names(rows))
-    results: list[BenchResult] = []
+    _rows(_names(rows), size, out, judge=not smoke, as_json=as_json)
+
+
+def _rows(
+    names: tuple[str, ...], size: BenchSize, out: Path | None, *, judge: bool, as_json: bool
+) -> None:
+    """Measure what is not in the file yet, writing it anew after each row."""
+    from workbench.bench import bench, chosen, read_results, report, text
+
+    selected = chosen(names)
+    results = [] if out is None else read_results(out, size)
+    there = {result.name for result in results}
     for k, row in enumerate(selected, start=1):
+        if row.name in there:
+            continue
         with working(f"{k}/{len(selected)} {row.name}"):
-            results += bench((row.name,), size, judge=not smoke)
+            results += bench((row.name,), size, judge=judge)
+        if out is not None:
+            write_files({out: strict_json(report(results, size)) + "\n"})
     payload = report(results, size)
-    if out is not None:
-        write_files({out: strict_json(payload) + "\n"})
     emit(payload) if as_json else show(text(results, payload))
 
 

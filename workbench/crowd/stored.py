@@ -292,6 +292,8 @@ def stored_labels(
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         settings: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{folder}/spilled"}
         connection = duckdb.connect(f"{folder}/names.duckdb", config=settings)
+        # Begun without a script it would draw a bar on standard output; `tell` is told instead.
+        connection.execute("SET enable_progress_bar = false")
         try:
             yield StoredLabels(source, Path(folder), connection, options, tell)
         except (duckdb.Error, OSError) as error:
