@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from workbench.aggregation import AGGREGATORS, belief_choice, belief_sweeps
 from workbench.aggregation.atoms import alike_coins, one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
+    CLEAR,
     HEATS,
     WRONG,
     choose,
@@ -254,7 +255,7 @@ def test_odds_are_those_of_all_shares_of_workers_worse_than_chance():
                 mass = dict(of)
                 for atom, log_chance in enumerate(now.worker[unit] - now.worker[unit].max()):
                     better = sign * (right[atom] - 1.0)
-                    name = "guess" if abs(better) < 1e-9 else "good" if better > 0.0 else "bad"
+                    name = "guess" if abs(better) <= CLEAR else "good" if better > 0.0 else "bad"
                     of[name] += np.exp(log_chance)
                     mass[name] += crowd_of[atom]
                 able = mass["good"] + mass["bad"]

@@ -42,6 +42,11 @@ EASE_GAIN = -4.0
 within some tenths of a nat: so much its prior costs."""
 WRONG = np.linspace(0.0, 0.35, 15)
 """Shares of workers worse than chance that are thought of, equally likely beforehand."""
+CLEAR = 0.12
+"""How far the chances to name either class must add up to more than 1, or less, to say which way is
+right: whoever nearly guesses means neither."""
+FRESH = 0.1
+"""Part of the shares of atoms that a mirror image begins with as they are beforehand."""
 HEATS = np.exp(np.linspace(0.0, 1.5, 31))
 """Temperatures that are thought of."""
 HEAT = 0.8
@@ -197,7 +202,7 @@ def _upright(
         joint=now.joint[:, ::-1],
         messages=now.messages[:, ::-1],
         share=now.share[::-1],
-        population=begin(labels, atoms, now.share, unequal=False).population,
+        population=_interchanged(now.population, atoms),
     )
     other = fit(labels, atoms, mirrored, settled=settled)
     if len(labels.gold_class):
@@ -208,6 +213,19 @@ def _upright(
     if gain < 0.0:
         now, upright = other, inverse
     return now, max(min(upright, abs(gain)), 0.0)
+
+
+def _interchanged(population: FloatArray, atoms: Atoms) -> FloatArray:
+    """Shares of the atoms where every worker means the other class, shape (T, G).
+
+    Each share goes to the atom nearest to its own with the classes interchanged, a part of all to
+    what atoms are beforehand. Begun by these alone the other way would take many turns to end, and
+    look the less likely until then.
+    """
+    apart = np.abs(atoms.chance[:, None] - atoms.chance[:, ::-1]).sum(axis=(2, 3))
+    other = np.zeros_like(population)
+    np.add.at(other.T, apart.argmin(axis=0), population.T)
+    return (1.0 - FRESH) * other + FRESH * atoms.prior
 
 
 def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
@@ -224,7 +242,7 @@ def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
     chance = np.exp(now.worker - now.worker.max(axis=1, keepdims=True, initial=-np.inf))[seen]
     crowd = now.population[labels.kinds][seen]
     right = np.einsum("gcc->g", atoms.chance)
-    better, worse = right > 1.0 + 1e-9, right < 1.0 - 1e-9
+    better, worse = right > 1.0 + CLEAR, right < 1.0 - CLEAR
     good, bad = (chance[:, of].sum(axis=1) / crowd[:, of].sum(axis=1) for of in (better, worse))
     guess = chance[:, ~better & ~worse].sum(axis=1)
     able = crowd[:, better | worse].sum(axis=1)
