@@ -65,7 +65,7 @@ def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
     place = np.arange(700) % 12
     label[:, 5], label[:, 6] = truth ^ (place == 0), truth ^ (place == 6)
     beliefs = ModelBeliefs(Ledger(mixed.pool), models_of(mixed.pool))
-    beliefs.block = np.arange(32)
+    beliefs.common = np.arange(32)
     task, worker = np.divmod(np.arange(label.size), 15)
     hear(beliefs, label, (0, 1), (worker < 5) | ((worker < 7) & (task < 600)))
     beliefs.refit()
@@ -81,7 +81,7 @@ def test_a_budget_is_not_spent_on_comparing_people():
     _, policy = collected(mixed, 45.0)
     task = policy.beliefs.labels[:, 0]
     assert len(task) > 400
-    assert np.isin(task, policy.block).mean() < 0.2
+    assert np.isin(task, policy.common).mean() < 0.2
 
 
 def test_models_and_people_beat_the_best_model_and_know_it():

@@ -105,7 +105,7 @@ def test_a_fifth_that_copies_one_worker_is_one_voter():
     ask = Questions(task, worker)
     beliefs.ledger.ask(ask)
     beliefs.ledger.tell(ask, label[task, worker])
-    beliefs.block = np.arange(32)
+    beliefs.common = np.arange(32)
     beliefs.told(ask, label[task, worker])
     beliefs.refit()
     assert len(set(beliefs.voter[:16].tolist())) == 1
@@ -197,7 +197,7 @@ def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatc
         AtomBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
     )
     beliefs = AtomBeliefs(Ledger(pool_of(60, 22)))
-    beliefs.block = np.arange(32)
+    beliefs.common = np.arange(32)
     for worker in range(22):
         ask = Questions(np.arange(60), np.full(60, worker))
         beliefs.ledger.ask(ask)

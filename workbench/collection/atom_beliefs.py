@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from scipy.special import betaln
+from scipy.special import betaln, gammaln
 
 from workbench.aggregation.atoms import Atoms, one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
     choose,
     mean_temperature,
+    of_some,
     pooled_errors,
     upright_odds,
 )
@@ -30,12 +31,14 @@ from workbench.aggregation.belief_propagation import (
     fit,
     mixed_rows,
     over_easiness,
+    spoken,
 )
 from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import Calibration, mean_calibration
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
+from workbench.collection.belief_model import BeliefModel
 from workbench.collection.belief_warnings import changed, contradicted
 from workbench.collection.beliefs import REVERSED
 from workbench.collection.pool import Ledger, Questions
@@ -48,7 +51,7 @@ COMPARED = 12_000
 DOUBT = 6.0
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 GAIN = 2.0
-"""Nats of evidence that one voter in place of several must gain."""
+"""Nats of evidence that one voter in place of several must gain for each whom she speaks for."""
 SWEEPS, SETTLED = 8, 0.01
 """Turns of a refit that goes on, and the change of posteriors below which fits end: what is left
 then is the slow creep of shares that the next fits go on with."""
@@ -62,12 +65,16 @@ FAR = 1.5
 LEAST_ROOM = 0.1
 """Share of ε that a floor must leave, for tasks to be labelled until they are below it."""
 SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
-"""Tasks of the block that two workers must share, and shares of them on which they must agree, for
+"""Common tasks that two workers must share, and shares of them on which they must agree, for
 one voter to be thought of."""
 SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed mean chance to be right, from which on a worker is compared with others."""
-UNDECIDED = 8.0
-"""Nats within which it is undecided whether workers are one voter."""
+UNDECIDED = 14.0
+"""Nats beside these within which it is undecided whether workers are one voter."""
+LOOKED = 1.04
+"""Copies are looked for when there are so many times as many labels of the common tasks."""
+TURNS = 20
+"""Turns of the fits by which it is judged who is one voter."""
 KNOWN = 60
 """Answers to gold tasks of each class that a known skill counts for: her coins are then known to
 some .05, as far as atoms are apart."""
@@ -100,7 +107,7 @@ class TaskView:
         return TaskView(**parts)
 
 
-class AtomBeliefs:
+class AtomBeliefs(BeliefModel):
     """Posterior of tasks and workers under the model of `atoms`.
 
     Parameters
@@ -108,6 +115,8 @@ class AtomBeliefs:
     ledger
         What was asked and answered; its pool has no groups. A known skill counts as so many right
         and wrong answers to gold tasks (`KNOWN`).
+    common
+        Tasks by whose answers workers are compared with one another; all by default.
 
     Attributes
     ----------
@@ -126,7 +135,9 @@ class AtomBeliefs:
         Of the posterior, where hidden tasks show how far it may be believed.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    grid: Atoms
+
+    def __init__(self, ledger: Ledger, common: IntArray | None = None) -> None:
         self.ledger = ledger
         pool = ledger.pool
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
@@ -141,16 +152,11 @@ class AtomBeliefs:
         self.weight = normalised(self.fit.worker.copy())[0]
         self._new: list[FloatArray] = []
         self._outlook: TaskView | None = None
-        self.block: IntArray = np.arange(len(pool.tasks))
-
-    @property
-    def labels(self) -> IntArray:
-        """Labels that judge workers, in order of arrival, shape (k, 3): task, worker, class."""
-        return self.ledger.labels
+        self.common: IntArray = np.arange(len(pool.tasks)) if common is None else common
 
     @property
     def counts(self) -> IntArray:
-        """These labels of each task, shape (n,)."""
+        """Labels of each task that judge workers, shape (n,)."""
         return self.ledger.counts
 
     @property
@@ -158,15 +164,24 @@ class AtomBeliefs:
         """Whether right and wrong might be interchanged."""
         return self.upright < DOUBT
 
+    def needs_strangers(self) -> bool:
+        """Most workers are better than chance: strangers tell which way is right."""
+        return self.doubtful
+
+    def outgrown(self, growth: float) -> bool:
+        """As of every model; never while each fit is chosen, being doubtful."""
+        return not self.doubtful and len(self.labels) > growth * self.chosen_at
+
     def suspects(self) -> IntArray:
         """Workers who seem so good, after so many labels, that they may copy one another."""
+        return np.flatnonzero(self._able() & ~self.copying)
+
+    def _able(self) -> BoolArray:
+        """Workers who seem very good after many labels, shape (m,)."""
         labels = np.bincount(self.labels[:, 1], minlength=self.m)
-        many = np.flatnonzero((labels >= SUSPECT_LABELS) & ~self.copying)
-        if not len(many):
-            return many
         right = np.einsum("gcc->g", self.grid.chance) / self.K
-        skill = self.weight.reshape(self.T, self.m, -1)[:, many].max(axis=0) @ right
-        return np.asarray(many[skill >= SUSPECT_SKILL])
+        skill = self.weight.reshape(self.T, self.m, -1).max(axis=0) @ right
+        return np.asarray((labels >= SUSPECT_LABELS) & (skill >= SUSPECT_SKILL))
 
     @property
     def copying(self) -> BoolArray:
@@ -335,12 +350,12 @@ class AtomBeliefs:
         touched = np.unique(unit)
         self.weight[touched] = normalised(now.worker[touched].copy())[0]
 
-    def refit(self) -> None:
-        """Send all messages anew; now and then choose the fit anew."""
-        size, compared = len(self.labels), len(self._block_answered())
-        due = size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
+    def refit(self, *, anew: bool = False) -> None:
+        """Send all messages anew; now and then, or where it is asked for, choose the fit anew."""
+        size, compared = len(self.labels), int(np.isin(self.labels[:, 0], self.common).sum())
+        due = anew or size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
         voter = self.voter
-        if due or compared > self.compared:
+        if due or compared > LOOKED * self.compared:
             voter, self.compared = self._voters(self.ledger.pool.share), compared
         if not due and (voter == self.voter).all():
             labels = self._labels()
@@ -474,10 +489,26 @@ class AtomBeliefs:
         task, worker, _ = self.ledger.labels.T
         return np.asarray(self.ledger.pool.kind[task] * self.m + worker)
 
-    def _block_answered(self) -> IntArray:
-        """Workers who have answered most of the block."""
+    def contested(self) -> IntArray:
+        """Common tasks on which those who seem very good are contradicted by half of the others.
+
+        Where they copy one another they are wrong together on some of these; on the other tasks
+        more labels would hardly say so.
+        """
+        task, worker, label = self.labels[np.isin(self.labels[:, 0], self.common)].T
+        by_able = self._able()[worker]
+        votes = np.zeros((2, len(self.counts), self.K))
+        np.add.at(votes, (by_able.astype(np.int64), task, label), 1.0)
+        others, able = votes[:, self.common]
+        for_them = others[np.arange(len(others)), able.argmax(axis=1)]
+        total = others.sum(axis=1)
+        against = (able.sum(axis=1) > 0) & (total > 0) & (total - for_them >= total / 2.0)
+        return np.asarray(self.common[against])
+
+    def _comparable(self) -> IntArray:
+        """Workers who have answered most of the common tasks."""
         task, worker, _ = self.labels.T
-        many = np.bincount(worker[np.isin(task, self.block)], minlength=self.m)
+        many = np.bincount(worker[np.isin(task, self.common)], minlength=self.m)
         return np.flatnonzero(many >= SHARED)
 
     def _choose(self, voter: IntArray) -> None:
@@ -513,61 +544,85 @@ class AtomBeliefs:
         )
 
     def _voters(self, share: FloatArray) -> IntArray:
-        """Who speaks for whom: sets that agree on the block, where one voter is likelier."""
+        """Who speaks for whom: sets that agree on the common tasks, where one voter is likelier."""
         alone = np.arange(self.m)
         sets, self.undecided = self._alike(), False
         if not sets:
             return alone
-        plain = self._evidence(alone, share)
-        gains = []
+        plain, apart = self._evidence(alone, share)
+        merged = []
         for members in sets:
-            merged = alone.copy()
-            merged[members] = members[0]
-            gains.append(self._evidence(merged, share) - plain)
-        self.undecided = any(-UNDECIDED < gain < UNDECIDED for gain in gains)
+            # A fit ends where it began to go: each begins where the other ended, too.
+            voter = alone.copy()
+            voter[members] = members[0]
+            one, together = self._evidence(voter, share, apart)
+            plain = max(plain, self._evidence(alone, None, together)[0])
+            merged.append(one - GAIN * (len(members) - 1))
+        gains = np.array(merged) - plain
+        self.undecided = bool((np.abs(gains) < UNDECIDED).any())
         voter = alone.copy()
         for at in np.argsort(gains)[::-1].tolist():
-            if gains[at] > GAIN and (voter[sets[at]] == sets[at]).all():
+            if gains[at] > 0.0 and (voter[sets[at]] == sets[at]).all():
                 voter[sets[at]] = sets[at][0]
         return voter
 
-    def _evidence(self, voter: IntArray, share: FloatArray) -> float:
-        """Log-evidence of all labels, those that repeat their voter's being copies or not."""
+    def _evidence(
+        self, voter: IntArray, share: FloatArray | None, other: AtomFit | None = None
+    ) -> tuple[float, AtomFit]:
+        """Log-evidence of all labels, those that repeat their voter's being copies or not.
+
+        Of more than `COMPARED` labels those of the common tasks count, and of evenly spread others.
+
+        Parameters
+        ----------
+        voter
+            Who speaks for each worker, shape (m,).
+        share
+            Shares of the classes to start from, shape (K,); None for not.
+        other
+            A fit to start from; None for not.
+
+        Returns
+        -------
+        The evidence, and its fit, in which workers are as their voters.
+        """
+        looked = np.arange(len(self.counts)) % -(-len(self.labels) // COMPARED) == 0
+        looked[self.common] = True
         labels = self._labels(voter)
-        start = begin(labels, self.grid, share, unequal=False)
-        evidence = fit(labels, self.grid, start, sweeps=SWEEPS, settled=SETTLED).evidence
-        task, worker, label = self.labels.T
-        counted = self._counted(voter)
-        first = dict(
-            zip(
-                (task * self.m + voter[worker])[counted].tolist(),
-                label[counted].tolist(),
-                strict=True,
-            )
+        labels = of_some(labels, looked[labels.task])
+        starts = [] if share is None else [begin(labels, self.grid, share, unequal=False)]
+        starts += [] if other is None else [spoken(labels, self.grid, other)]
+        ends = [fit(labels, self.grid, each, sweeps=TURNS, settled=SETTLED) for each in starts]
+        end = max(ends, key=lambda each: each.evidence)
+        task, worker, label = self.labels[looked[self.labels[:, 0]]].T
+        _, first, pair = np.unique(
+            task * self.m + voter[worker], return_index=True, return_inverse=True
         )
-        again = (task * self.m + voter[worker])[~counted].tolist()
-        same = sum(
-            first[pair] == value
-            for pair, value in zip(again, label[~counted].tolist(), strict=True)
-        )
-        other = len(again) - same
+        same = int((label == label[first][pair]).sum()) - len(first)
+        different = len(label) - len(first) - same
         # The chance to copy is unknown: Beta(9, 1), integrated.
-        alike = betaln(9.0 + same, 1.0 + other) - betaln(9.0, 1.0)
-        return float(evidence + alike - other * np.log(self.K - 1))
+        alike = betaln(9.0 + same, 1.0 + different) - betaln(9.0, 1.0)
+        alike -= different * np.log(self.K - 1)
+        # The fewer labels count, the more do shares of first labels: Dirichlet's constant differs.
+        weights = labels.shares + 1.0
+        scale = gammaln(weights.sum()) - gammaln(weights).sum()
+        units = end.worker.reshape(self.T, self.m, -1)[:, voter]
+        end = replace(end, worker=units.reshape(end.worker.shape))
+        return float(end.evidence + scale + alike), end
 
     def _alike(self) -> list[IntArray]:
-        """Sets of workers whose answers on the block are nearly the same, and those merged before.
+        """Sets of workers who agree on nearly all common tasks, and those merged before.
 
         By two degrees of agreement: an expert who agrees with copies now and then links them.
         """
-        workers = self._block_answered()
+        workers = self._comparable()
         if len(workers) < 2:
             return []
         place = np.full(self.m, -1)
         place[workers] = np.arange(len(workers))
         spot = np.full(len(self.ledger.counts), -1)
-        spot[self.block] = np.arange(len(self.block))
-        table = np.full((len(self.block), len(workers)), -1)
+        spot[self.common] = np.arange(len(self.common))
+        table = np.full((len(self.common), len(workers)), -1)
         task, worker, label = self.labels.T
         here = (spot[task] >= 0) & (place[worker] >= 0)
         table[spot[task[here]], place[worker[here]]] = label[here]

@@ -29,6 +29,7 @@ import numpy as np
 from workbench.aggregation.calibration import temperature
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.collection.belief_model import BeliefModel
 from workbench.collection.groups import GroupVotes
 from workbench.collection.pool import Ledger, Questions, within
 from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
@@ -124,7 +125,7 @@ def _bins(right: FloatArray) -> IntArray:
     return bins
 
 
-class Beliefs:
+class Beliefs(BeliefModel):
     """Posterior of tasks and abilities, kept up label by label.
 
     A worker at each task type is a unit of her own, `kind · m + worker`.
@@ -145,13 +146,13 @@ class Beliefs:
         Posterior of abilities, shape (T·m, G).
     population
         Fitted prior of abilities, shape (T, G).
-    copying
-        Workers found to copy another, shape (m,).
     doubtful
         Whether right and wrong might be interchanged: nearly as many are worse than chance.
     heat
         Temperature of the posterior, above 1 where hidden tasks show it to believe too much.
     """
+
+    grid: AbilityGrid
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
         self.ledger, self.forget = ledger, forget
@@ -161,7 +162,7 @@ class Beliefs:
         units = self.m * self.T
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
-        self.copying: BoolArray = np.zeros(self.m, dtype=bool)
+        self._copying: BoolArray = np.zeros(self.m, dtype=bool)
         self.doubtful, self.heat = False, 1.0
         # Whom a worker is like: all of no group, or her group.
         apart = np.zeros(self.m, dtype=np.int64) if pool.group is None else pool.group + 1
@@ -180,6 +181,11 @@ class Beliefs:
         self._right_without = self.grid.ability[:, None] * self._without
         if self.known is not None:
             self._weigh()
+
+    @property
+    def copying(self) -> BoolArray:
+        """Workers found to copy another, shape (m,)."""
+        return self._copying
 
     @property
     def messages(self) -> FloatArray:
@@ -209,7 +215,7 @@ class Beliefs:
         if self._size != len(self.ledger.labels):
             raise ValueError(f"messages are of {self._size} labels")
         self.rows_weight, self.rows_at, copying, self.doubtful, self.heat = saved["rows"]
-        self.copying = np.array(copying, dtype=bool)
+        self._copying = np.array(copying, dtype=bool)
         if "group" in saved:
             self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
             self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
@@ -267,7 +273,7 @@ class Beliefs:
         np.add.at(self.counts.transpose(0, 2, 1), (unit, label), after)
         self._weigh(touched)
 
-    def refit(self) -> None:
+    def refit(self, *, anew: bool = False) -> None:  # noqa: ARG002
         """Send all messages anew until they settle, and fit what workers have in common."""
         sweeps = int(np.clip(STEPS // max(self._size, len(self.joint)), *SWEEPS))
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
@@ -364,12 +370,12 @@ class Beliefs:
         )
         _, set_, size = np.unique(first, return_inverse=True, return_counts=True)
         alike = np.flatnonzero(size > 1)
-        self.copying[:] = False
+        self._copying[:] = False
         group = np.full(self.m, -1)
         for number, label in enumerate(alike):
             members = some[set_ == label]
             group[members] = number
-            self.copying[members] = members != members[many[members].argmax()]
+            self._copying[members] = members != members[many[members].argmax()]
         self.groups = GroupVotes(group) if len(alike) else None
         if self.groups is not None:
             self.groups.correlation[:] = 1.0

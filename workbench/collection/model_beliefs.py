@@ -25,6 +25,7 @@ from workbench.aggregation.posteriors import log, normalised
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.base.seeds import Seed
 from workbench.collection.atom_beliefs import SETTLED, SWEEPS, AtomBeliefs
 from workbench.collection.pool import Ledger, Pool, Questions
 
@@ -35,7 +36,7 @@ ROUNDS = 3
 EASE_WRONG = (4.0, 2.0, 1.0, 1.0)
 """Dirichlet weights of easiness for people where most models are wrong, as many tasks."""
 COMPARED_PART = 0.05
-"""Part of a person's labels, at most, that the block for comparing her with others may be."""
+"""Part of a person's labels, at most, that the tasks for comparing her with others may be."""
 TOGETHER = 0.5
 """Chance from which on the models are said to err together."""
 
@@ -88,7 +89,7 @@ class ModelBeliefs(AtomBeliefs):
         Which workers are models, shape (m,).
     """
 
-    def __init__(self, ledger: Ledger, models: BoolArray) -> None:
+    def __init__(self, ledger: Ledger, models: BoolArray, common: IntArray | None = None) -> None:
         self.models: BoolArray = models
         self.place = np.cumsum(models) - 1
         pool = ledger.pool
@@ -101,7 +102,7 @@ class ModelBeliefs(AtomBeliefs):
         self.gold_answer: IntArray = np.full((len(pool.gold), shape[1]), -1, dtype=np.int64)
         self.patterns: PatternFit = unjudged(self._panel(ledger.pool))
         self.easy = easiness_beforehand(shape[1])
-        super().__init__(ledger)
+        super().__init__(ledger, common)
 
     def _panel(self, pool: Pool) -> ModelAnswers:
         """Answers to tasks, then to gold tasks, whose confidences nobody gives."""
@@ -133,7 +134,11 @@ class ModelBeliefs(AtomBeliefs):
         """
         suspects = super().suspects()
         labels = np.bincount(self.labels[:, 1], minlength=self.m)[suspects]
-        return np.asarray(suspects[len(self.block) <= COMPARED_PART * labels])
+        return np.asarray(suspects[len(self.common) <= COMPARED_PART * labels])
+
+    def averaged(self, seed: Seed) -> FloatArray | None:  # noqa: ARG002
+        """None: what models say is in no other model."""
+        return None
 
     def notes(self) -> list[str]:
         """As of people; and whether models err together."""
@@ -170,9 +175,9 @@ class ModelBeliefs(AtomBeliefs):
         self.fit = replace(self.fit, joint=self.fit.joint + moved[:, :, None])
         self.patterns, self._outlook = patterns, None
 
-    def refit(self) -> None:
+    def refit(self, *, anew: bool = False) -> None:
         """Fit people and models to each other by turns."""
-        super().refit()
+        super().refit(anew=anew)
         for _ in range(ROUNDS):
             self._judge_models()
             self._judge_easiness()

@@ -32,7 +32,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
-from workbench.collection.atom_beliefs import AtomBeliefs
+from workbench.collection.belief_model import BeliefModel
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import NOTHING, Ledger, Questions, within
@@ -83,17 +83,17 @@ class UntilSure(Policy):
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
         self.ledger, self.goal = ledger, goal
-        self.beliefs = self._beliefs(forget)
-        pool, grid = ledger.pool, self.beliefs.grid
-        rng = stream(seed, "until sure")
+        pool, rng = ledger.pool, stream(seed, "until sure")
         self.everybody = rng.permutation(len(pool.workers))
         self.starters = self.everybody[: START[0]]
         self.order = rng.permutation(len(pool.tasks))
+        self.beliefs = self._beliefs(forget)
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         odds = np.log((1.0 - self.epsilon) / self.epsilon)
         self.required = float((1.0 - 2.0 * self.epsilon) * odds)
+        grid = self.beliefs.grid
         self.gain = np.minimum(grid.gain, self.required)
         self.trial = np.minimum(np.log(DOUBT) / np.maximum(grid.unlike, 1e-9), LONGEST)
         shape = len(pool.price), len(pool.workers)
@@ -101,7 +101,7 @@ class UntilSure(Policy):
         self.needed = 0.0
         self._judge_all()
 
-    def _beliefs(self, forget: float) -> Beliefs | AtomBeliefs:
+    def _beliefs(self, forget: float) -> BeliefModel:
         """What labels are taken to say."""
         return Beliefs(self.ledger, forget)
 
@@ -135,7 +135,11 @@ class UntilSure(Policy):
 
     def refit(self) -> None:
         """Fit the beliefs to all labels."""
-        self.beliefs.refit()
+        self._refit(anew=False)
+
+    def _refit(self, *, anew: bool) -> None:
+        """Fit the beliefs, of several fits chosen anew or not; judge all workers by them."""
+        self.beliefs.refit(anew=anew)
         self.fitted += self._new()
         self._judge_all()
 
@@ -298,10 +302,15 @@ class UntilSure(Policy):
         return None if self.started else NOTHING
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
-        """The best worker for each of the tasks that come first."""
+        """The best worker for each of the wanted tasks that come first."""
+        wanted = self._wanted(self.beliefs.confidence(), worker)
+        return self._best_among(wanted, worker, most)
+
+    def _best_among(self, tasks: BoolArray, worker: int | None, most: int | None) -> Questions:
+        """The best worker for each of the marked tasks that come first, shape (n,)."""
         ledger, pool = self.ledger, self.ledger.pool
         top = self.beliefs.confidence()
-        rows = self.order[(self._wanted(top, worker) & (ledger.waiting == 0))[self.order]]
+        rows = self.order[(tasks & (ledger.waiting == 0))[self.order]]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
             if ledger.left[worker] <= 0 or self.beliefs.copying[worker]:

@@ -22,6 +22,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
 from workbench.collection.atom_beliefs import AtomBeliefs
+from workbench.collection.belief_model import BeliefModel
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
@@ -30,15 +31,16 @@ from workbench.collection.policy import Belief, Goal
 from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.collection.sure import UntilSure
 
-BLOCK = 32
-"""Tasks on which workers who seem very good are compared."""
+COMMON = 32
+"""Tasks that all workers answer who seem very good, to be compared with one another."""
 FEW_TASKS = 8
-"""Tasks of the block that strangers answer while right and wrong may be interchanged."""
+"""Of these: what strangers answer while right and wrong may be interchanged."""
 LAST_GROWTH = 1.02
 """Before a collection ends the fit is chosen anew, where there are more than so many times as many
 labels."""
-MORE = 6
-"""Workers drawn to answer the block too, while it is undecided whether some copy."""
+
+MOST = 48
+"""Workers drawn to answer the common tasks too, while it is undecided whether some copy."""
 MOST_KNOWN = 0.985
 """Where somebody is known to answer so with more chance than atoms go to, as an expert who never
 errs, the belief is until-sure's, which takes known skills as they are."""
@@ -56,26 +58,28 @@ class UntilTrusted(UntilSure):
     hears_confidences = True
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
-        self.uncovered = self.ended = False
         super().__init__(ledger, goal, seed, forget)
-        self.block, self.begun = self.order[:BLOCK], 0
-        self.seed = seed
+        self.seed, self.begun, self.ended = seed, 0, False
         self.final: tuple[int, FloatArray | None] = (-1, None)
         others = np.setdiff1d(np.arange(len(ledger.pool.workers)), self.starters)
         more = stream(seed, "witnesses").permutation(others)
         self.witnesses = np.concatenate([self.starters, more])
-        if isinstance(self.beliefs, AtomBeliefs):
-            self.beliefs.block = self.block
 
-    def _beliefs(self, forget: float) -> Beliefs | AtomBeliefs:
+    @property
+    def common(self) -> IntArray:
+        """Tasks by which workers are compared with one another."""
+        return self.order[:COMMON]
+
+    def _beliefs(self, forget: float) -> BeliefModel:
         pool = self.ledger.pool
         models = models_of(pool)
         check_confidences(pool, models)
         if models is not None and not forget:
-            return ModelBeliefs(self.ledger, models)
+            return ModelBeliefs(self.ledger, models, self.common)
         exact = pool.confusion is not None and np.nanmax(pool.confusion) > MOST_KNOWN
-        plain = pool.group is None and not exact and not forget
-        return AtomBeliefs(self.ledger) if plain else Beliefs(self.ledger, forget)
+        if pool.group is not None or exact or forget:
+            return Beliefs(self.ledger, forget)
+        return AtomBeliefs(self.ledger, self.common)
 
     def state(self) -> dict[str, Any]:
         """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
@@ -116,44 +120,37 @@ class UntilTrusted(UntilSure):
 
     def _final(self) -> FloatArray | None:
         """Posterior of a collection on a budget alone that asks no more; None of others."""
-        ledger, beliefs = self.ledger, self.beliefs
+        ledger, many = self.ledger, len(self.ledger.labels)
         spent = self.ended or ledger.money < ledger.pool.price.min() - 1e-9
-        if not spent or not self._on_a_budget() or not isinstance(beliefs, AtomBeliefs):
+        if not spent or self.goal.epsilon is not None:
             return None
-        many = len(ledger.labels)
         if self.final[0] != many:
-            self.final = many, beliefs.averaged(self.seed)
+            self.final = many, self.beliefs.averaged(self.seed)
         return self.final[1]
-
-    def _on_a_budget(self) -> bool:
-        """Whether a budget alone is given, and no models label beside people."""
-        return self.goal.epsilon is None and not isinstance(self.beliefs, ModelBeliefs)
 
     def is_due(self) -> bool:
         """As until-sure; and before the collection ends, the fit is chosen anew.
 
         Where models label, many labels are those of people.
         """
-        if isinstance(self.beliefs, ModelBeliefs):
-            many = len(self.beliefs.labels)
-            return self._new() >= 20 + min(self.fitted, many) // 20 or self._may_end()
+        if self.beliefs.models is not None:
+            many = min(self.fitted, len(self.beliefs.labels))
+            return self._new() >= 20 + many // 20 or self._may_end()
         return super().is_due() or self._may_end()
 
     def refit(self) -> None:
         """Fit the beliefs to all labels, from several starts where the collection may end."""
-        if isinstance(self.beliefs, AtomBeliefs) and self._may_end():
-            self.beliefs.chosen_at = 0
-        super().refit()
+        self._refit(anew=self._may_end())
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task: workers are asked who tell most for it first."""
         beliefs, epsilon = self.beliefs, self.goal.epsilon
-        if not isinstance(beliefs, AtomBeliefs) or epsilon is None or self.goal.mean:
+        lacking = None if epsilon is None or self.goal.mean else beliefs.lacking(epsilon)
+        if epsilon is None or lacking is None:
             return None
         price = np.where(self.belief().closed, 0.0, np.inf)
         rows = np.flatnonzero(price > 0.0) if beliefs.curable(epsilon) else NOTHING.task
         kind, nats = self.ledger.pool.kind, self._nats()
-        lacking = beliefs.lacking(epsilon)
         order = np.argsort(-nats / self.ledger.pool.divisor, axis=1)
         # Nobody, at 0 nats, comes last.
         for part in _parts(rows, nats.shape[1]):
@@ -174,17 +171,14 @@ class UntilTrusted(UntilSure):
 
     def _judge_all(self) -> None:
         super()._judge_all()
-        beliefs, epsilon = self.beliefs, self.goal.epsilon
-        beyond: BoolArray = np.zeros(len(self.ledger.counts), dtype=bool)
-        if isinstance(beliefs, AtomBeliefs) and epsilon is not None and not self.goal.mean:
-            beyond = self._out_of_reach(beliefs, epsilon)
-        self.beyond = beyond
+        self.beyond = self._out_of_reach()
 
-    def _out_of_reach(self, beliefs: AtomBeliefs, epsilon: float) -> BoolArray:
+    def _out_of_reach(self) -> BoolArray:
         """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
-        ledger, lacking = self.ledger, beliefs.lacking(epsilon)
-        out: BoolArray = np.zeros(len(lacking), dtype=bool)
-        if not len(ledger.open):  # a fit made apart: who takes it judges
+        ledger, epsilon = self.ledger, self.goal.epsilon
+        out: BoolArray = np.zeros(len(ledger.counts), dtype=bool)
+        lacking = None if epsilon is None or self.goal.mean else self.beliefs.lacking(epsilon)
+        if lacking is None or not len(ledger.open):  # a fit made apart: who takes it judges
             return out
         rows = np.flatnonzero((lacking > 0.0) & (ledger.counts >= SOME_LABELS))
         nats = self._nats()
@@ -198,18 +192,15 @@ class UntilTrusted(UntilSure):
         """Whether no task is wanted, and many labels came since the fit was chosen.
 
         The fit is chosen anew then, before the collection ends.
-        While right and wrong may be interchanged every fit is chosen, and strangers are asked.
         """
-        beliefs = self.beliefs
-        if not isinstance(beliefs, AtomBeliefs) or beliefs.doubtful:
+        if not self.beliefs.outgrown(LAST_GROWTH):
             return False
-        if len(beliefs.labels) <= LAST_GROWTH * beliefs.chosen_at:
-            return False
-        return not self._wanted(beliefs.confidence(), None).any()
+        return not self._wanted(self.beliefs.confidence(), None).any()
 
     def _start(self, worker: int | None) -> Questions | None:
-        if isinstance(self.beliefs, ModelBeliefs):
-            return first_questions(self.ledger, self.beliefs.models, self.order, worker)
+        models = self.beliefs.models
+        if models is not None:
+            return first_questions(self.ledger, models, self.order, worker)
         ledger = self.ledger
         if worker is None and self.goal.epsilon is None and not len(ledger.pool.gold):
             return self._first_block()
@@ -233,24 +224,32 @@ class UntilTrusted(UntilSure):
         return None
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
-        """The block to a worker who seems very good, else as until-sure."""
-        if isinstance(self.beliefs, AtomBeliefs):
-            ledger = self.ledger
-            suspects = self.beliefs.suspects()
-            # Whom they are compared with: those of the cold start, more while it is undecided.
-            many = len(self.starters) + MORE * self.beliefs.undecided
-            beside = self.witnesses[:many] if len(suspects) > 1 else suspects[:0]
-            for suspect in [*suspects.tolist(), *beside.tolist()]:
-                if worker in (None, suspect):
-                    todo = self.block[ledger.open[self.block, suspect]][: ledger.left[suspect]]
-                    if len(todo):
-                        return Questions(todo, np.full(len(todo), suspect))
-        self.uncovered = self._on_a_budget()
-        ask = super()._best(worker, most)
-        if not len(ask) and self.uncovered:
-            self.uncovered = False
+        """As until-sure, after those who are to be compared, and before strangers.
+
+        A budget alone buys every task a label before it buys any task another.
+        """
+        ask = self._comparison(worker)
+        bare = self.ledger.counts == 0
+        if not len(ask) and self.goal.epsilon is None and bare.any():
+            bare &= self._wanted(self.beliefs.confidence(), worker)
+            ask = self._best_among(bare, worker, most)
+        if not len(ask):
             ask = super()._best(worker, most)
-        return self._strangers(worker) if not len(ask) else ask
+        return ask if len(ask) else self._strangers(worker)
+
+    def _comparison(self, worker: int | None) -> Questions:
+        """The common tasks for somebody who seems very good, and for those she is compared with.
+
+        These are the workers of the cold start; and while it is undecided who copies, more of them
+        answer what is contested.
+        """
+        suspects = self.beliefs.suspects()
+        beside = self.starters if len(suspects) > 1 else suspects[:0]
+        ask = self._first_who_can([*suspects.tolist(), *beside.tolist()], self.common, worker)
+        if len(ask) or not self.beliefs.undecided:
+            return ask
+        more = self.witnesses[:MOST].tolist()
+        return self._first_who_can(more, self.beliefs.contested(), worker)
 
     def _strangers(self, worker: int | None) -> Questions:
         """A few tasks for somebody new, while right and wrong may be interchanged.
@@ -258,26 +257,25 @@ class UntilTrusted(UntilSure):
         Most workers are better than chance. Asked when nothing else is left to ask: until then
         nothing hangs on it, as who is always wrong tells as much as who is always right.
         """
-        ledger, few = self.ledger, self.block[:FEW_TASKS]
-        if isinstance(self.beliefs, AtomBeliefs) and self.beliefs.doubtful:
-            for stranger in self.witnesses.tolist() if worker is None else [worker]:
-                todo = few[ledger.open[few, stranger]][: ledger.left[stranger]]
+        if not self.beliefs.needs_strangers():
+            return NOTHING
+        return self._first_who_can(self.witnesses.tolist(), self.common[:FEW_TASKS], worker)
+
+    def _first_who_can(self, workers: list[int], tasks: IntArray, here: int | None) -> Questions:
+        """Those of some tasks that the first of some workers who can has not answered."""
+        ledger = self.ledger
+        for who in workers:
+            if here in (None, who):
+                todo = tasks[ledger.open[tasks, who]][: ledger.left[who]]
                 if len(todo):
-                    return Questions(todo, np.full(len(todo), stranger))
+                    return Questions(todo, np.full(len(todo), who))
         return NOTHING
 
     def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
-        wanted = super()._wanted(top, worker)
-        beliefs = self.beliefs
-        if self.uncovered:
-            bare = wanted & (self.ledger.counts == 0)
-            wanted = bare if bare.any() else wanted
-        if not isinstance(beliefs, AtomBeliefs):
-            return wanted
-        done = beliefs.hopeless() | self.beyond
+        done = self.beliefs.hopeless() | self.beyond
         if self.goal.epsilon is not None:
-            done |= beliefs.cured(self.goal.epsilon)
-        return wanted & ~(done & self.ledger.enough)
+            done |= self.beliefs.cured(self.goal.epsilon)
+        return super()._wanted(top, worker) & ~(done & self.ledger.enough)
 
 
 def _parts(rows: IntArray, width: int) -> list[IntArray]:
