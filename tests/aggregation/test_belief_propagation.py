@@ -286,6 +286,34 @@ def test_of_two_ways_that_workers_suit_the_likelier_labels_decide(monkeypatch):
     assert upright == 3.0
 
 
+def test_a_mirror_image_is_as_likely_as_the_fit_itself():
+    """Ten are nearly always wrong and give most labels; each of the others eight.
+
+    Begun by workers as they are beforehand the image of the fit lies 20 nats below it.
+    """
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 400)
+    skill = np.concatenate([np.full(10, 0.05), rng.uniform(0.6, 0.95, 90)])
+    rows = [(task, worker) for task in range(8) for worker in range(100)]
+    rows += [(task, worker) for task in range(8, 400) for worker in (task % 10, (task + 1) % 10)]
+    task, unit = np.array(rows).T
+    label = np.where(rng.random(len(rows)) < skill[unit], truth[task], 1 - truth[task])
+    labels, atoms = labels_of(np.column_stack([task, unit, label]), 400, 100, 2), two_coins()
+    joint = np.log(np.where(np.arange(2) == truth[:, None], 0.99, 0.01))[:, :, None]
+    start = replace(begin(labels, atoms, np.full(2, 0.5), unequal=False), joint=joint)
+    now = fit(labels, atoms, start, sweeps=300, settled=1e-5)
+    population = belief_choice._interchanged(now.population, atoms)
+    np.testing.assert_allclose(population.sum(axis=1), 1.0)
+    turned = {name: getattr(now, name)[:, ::-1] for name in ("joint", "messages")}
+    image = replace(now, **turned, share=now.share[::-1], population=population)
+    other = fit(labels, atoms, image, settled=0.01)
+    assert (other.posterior.argmax(axis=1) == truth).mean() < 0.1
+    assert other.evidence == pytest.approx(now.evidence, abs=10.0)
+    odds = upright_odds(labels, atoms, now)
+    assert odds > 50.0
+    assert upright_odds(labels, atoms, other) == pytest.approx(-odds, abs=5.0)
+
+
 def test_a_label_that_is_foretold_too_surely_heats():
     """Tasks seem sure after four labels; those that come then contradict, or agree."""
     atoms, heats = two_coins(), []

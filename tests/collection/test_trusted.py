@@ -186,6 +186,72 @@ def test_of_one_voter_the_first_label_on_a_task_counts():
     assert not all(expected)
 
 
+def test_copies_stay_one_voter_as_they_repeat_one_another():
+    """Shares of first labels weigh the more, the fewer labels count: of that comes no evidence."""
+    rng = np.random.default_rng(31)
+    truth = rng.integers(0, 2, 300)
+    label = drawn(np.concatenate([np.full(4, 0.8), rng.uniform(0.6, 0.9, 16)]), truth, 31)
+    for copy in (1, 2, 3):
+        label[:, copy] = np.where(rng.random(300) < 0.95, label[:, 0], label[:, copy])
+    one, share = np.maximum(np.arange(20) - 3, 0), np.full(2, 0.5)
+    one[4:] = np.arange(4, 20)
+    gains = []
+    for more in (0, 160):
+        beliefs = AtomBeliefs(Ledger(pool_of(300, 20)), np.arange(32))
+        pairs = [(task, worker) for task in range(32) for worker in range(20)]
+        pairs += [(task, worker) for task in range(32, 32 + more) for worker in range(4)]
+        task, worker = np.array(pairs).T
+        ask = Questions(task, worker)
+        beliefs.ledger.ask(ask)
+        beliefs.ledger.tell(ask, label[task, worker])
+        beliefs.told(ask, label[task, worker])
+        beliefs.refit()
+        assert beliefs.copying.tolist() == [False] + [True] * 3 + [False] * 16
+        together, apart = beliefs._evidence(one, share), beliefs._evidence(np.arange(20), share)
+        gains.append(together[0] - apart[0])
+    assert gains[1] > gains[0] + 8.0
+
+
+def test_contested_are_common_tasks_on_which_half_of_the_others_contradict():
+    rng = np.random.default_rng(32)
+    truth = rng.integers(0, 2, 200)
+    label = drawn(np.concatenate([np.full(3, 0.97), rng.uniform(0.5, 0.8, 8)]), truth, 32)
+    label[:5, :3] = 1 - truth[:5, None]  # three copies are wrong together there
+    beliefs = AtomBeliefs(Ledger(pool_of(200, 11)), np.arange(20))
+    task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(200), np.arange(11)))
+    ask = Questions(task, worker)
+    beliefs.ledger.ask(ask)
+    beliefs.ledger.tell(ask, label[task, worker])
+    beliefs.told(ask, label[task, worker])
+    beliefs.refit()
+    able = beliefs.suspects()
+    assert {0, 1, 2} <= set(able.tolist())
+    others = np.setdiff1d(np.arange(11), able)
+    expected = [
+        i
+        for i in range(20)
+        if (label[i, others] != np.bincount(label[i, able]).argmax()).sum() * 2 >= len(others)
+    ]
+    assert beliefs.contested().tolist() == expected
+    assert 0 < len(expected) < 20
+
+
+def test_while_copies_are_undecided_more_workers_answer_what_is_contested(monkeypatch):
+    policy = POLICIES["until-trusted"].call(Ledger(pool_of(100, 30)), Goal(0.05), 3)
+    contested = policy.common[3:7]
+    monkeypatch.setattr(AtomBeliefs, "contested", lambda self: contested)
+    monkeypatch.setattr(AtomBeliefs, "suspects", lambda self: np.arange(0))
+    policy.started, asked = True, []
+    for undecided in (True, True, False):
+        policy.beliefs.undecided = undecided
+        ask = policy._best(None, None)
+        policy.ledger.ask(ask)
+        asked.append(ask)
+    assert [each.task.tolist() for each in asked[:2]] == [contested.tolist()] * 2
+    assert [set(each.worker.tolist()) for each in asked[:2]] == [{w} for w in policy.witnesses[:2]]
+    assert set(asked[2].task.tolist()) != set(contested.tolist())
+
+
 def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatch):
     rng = np.random.default_rng(16)
     truth = rng.integers(0, 2, 60)
