@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.collection.test_trusted import hear
 from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
@@ -67,11 +68,11 @@ def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
     beliefs = ModelBeliefs(Ledger(mixed.pool), models_of(mixed.pool))
     beliefs.common = np.arange(32)
     task, worker = np.divmod(np.arange(label.size), 15)
-    hear(beliefs, label, (0, 1), (worker < 5) | ((worker < 7) & (task < 600)))
+    hear_some(beliefs, label, (0, 1), (worker < 5) | ((worker < 7) & (task < 600)))
     beliefs.refit()
     assert set(AtomBeliefs.suspects(beliefs)) == {5, 6}
     assert len(beliefs.suspects()) == 0
-    hear(beliefs, label, (0, 1), (worker >= 5) & (worker < 7) & (task >= 600))
+    hear_some(beliefs, label, (0, 1), (worker >= 5) & (worker < 7) & (task >= 600))
     assert set(beliefs.suspects()) == {5, 6}
 
 
@@ -102,18 +103,14 @@ def fitted(mixed, label, names=(0, 1)):
     ledger = Ledger(mixed.pool)
     beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
     task, worker = np.divmod(np.arange(label.size), label.shape[1])
-    hear(beliefs, label, names, (worker < 5) | ((task + worker) % 3 == 0))
+    hear_some(beliefs, label, names, (worker < 5) | ((task + worker) % 3 == 0))
     beliefs.refit()
     return beliefs
 
 
-def hear(beliefs, label, names, some):
-    task, worker = np.divmod(np.flatnonzero(some), label.shape[1])
-    ask = Questions(task, worker)
-    named = np.array(names)[label[task, worker]]
-    beliefs.ledger.ask(ask)
-    beliefs.ledger.tell(ask, named)
-    beliefs.told(ask, named)
+def hear_some(beliefs, label, names, some):
+    pairs = np.divmod(np.flatnonzero(some), label.shape[1])
+    hear(beliefs, Questions(*pairs), np.array(names)[label])
 
 
 def believed(mixed, label, names=(0, 1)):
@@ -137,7 +134,7 @@ def test_tasks_that_nobody_labelled_stand_as_the_models_leave_them():
     label, ledger = mixed.answers.label, Ledger(mixed.pool)
     beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
     task, worker = np.divmod(np.arange(label.size), 15)
-    hear(beliefs, label, (0, 1), (worker < 5) | (task < 40))
+    hear_some(beliefs, label, (0, 1), (worker < 5) | (task < 40))
     beliefs.refit()
     joint = np.exp(beliefs.fit.joint[40:])
     chance = np.exp(beliefs.prior[40:])
@@ -163,11 +160,11 @@ def test_a_model_that_answers_late_moves_what_its_tasks_begin_with():
     label, ledger = mixed.answers.label, Ledger(mixed.pool)
     beliefs = ModelBeliefs(ledger, models_of(mixed.pool))
     worker = np.tile(np.arange(15), 60)
-    hear(beliefs, label, (0, 1), (worker < 4) | (worker > 11))
+    hear_some(beliefs, label, (0, 1), (worker < 4) | (worker > 11))
     beliefs.refit()
     before = beliefs.fit.joint - beliefs.prior[:, :, None]
     prior = beliefs.prior.copy()
-    hear(beliefs, label, (0, 1), worker == 4)
+    hear_some(beliefs, label, (0, 1), worker == 4)
     assert abs(beliefs.prior - prior).max() > 0.1
     np.testing.assert_allclose(beliefs.fit.joint - beliefs.prior[:, :, None], before)
 

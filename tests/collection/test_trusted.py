@@ -24,6 +24,14 @@ def drawn(skill, truth, seed):
     return np.where(right, truth[:, None], 1 - truth[:, None])
 
 
+def hear(listener, ask, label):
+    """Ask for pairs, and let the ledger and whoever believes by it hear their labels of (n, m)."""
+    named = label[ask.task, ask.worker]
+    listener.ledger.ask(ask)
+    listener.ledger.tell(ask, named)
+    listener.told(ask, named)
+
+
 def pool_of(n, m, classes=2):
     return Pool(
         tasks=np.array([f"t{i}" for i in range(n)], dtype=object),
@@ -102,11 +110,8 @@ def test_a_fifth_that_copies_one_worker_is_one_voter():
     label[:, 1:16] = label[:, :1]
     beliefs = AtomBeliefs(Ledger(pool_of(300, 80)))
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(32), np.arange(0, 24)))
-    ask = Questions(task, worker)
-    beliefs.ledger.ask(ask)
-    beliefs.ledger.tell(ask, label[task, worker])
     beliefs.common = np.arange(32)
-    beliefs.told(ask, label[task, worker])
+    hear(beliefs, Questions(task, worker), label)
     beliefs.refit()
     assert len(set(beliefs.voter[:16].tolist())) == 1
     assert (beliefs.voter[16:] == np.arange(16, 80)).all()
@@ -157,10 +162,7 @@ def test_what_is_kept_of_tasks_is_what_all_labels_give():
     label = drawn(0.5 + 0.45 * ease[:, None] * np.ones(14), truth, 14)
     beliefs = AtomBeliefs(Ledger(pool_of(150, 14)))
     for worker in range(14):
-        ask = Questions(np.arange(150), np.full(150, worker))
-        beliefs.ledger.ask(ask)
-        beliefs.ledger.tell(ask, label[:, worker])
-        beliefs.told(ask, label[:, worker])
+        hear(beliefs, Questions(np.arange(150), np.full(150, worker)), label)
         if worker == 11:
             beliefs.refit()
         again = AtomBeliefs(beliefs.ledger)
@@ -201,10 +203,7 @@ def test_copies_stay_one_voter_as_they_repeat_one_another():
         pairs = [(task, worker) for task in range(32) for worker in range(20)]
         pairs += [(task, worker) for task in range(32, 32 + more) for worker in range(4)]
         task, worker = np.array(pairs).T
-        ask = Questions(task, worker)
-        beliefs.ledger.ask(ask)
-        beliefs.ledger.tell(ask, label[task, worker])
-        beliefs.told(ask, label[task, worker])
+        hear(beliefs, Questions(task, worker), label)
         beliefs.refit()
         assert beliefs.copying.tolist() == [False] + [True] * 3 + [False] * 16
         together, apart = beliefs._evidence(one, share), beliefs._evidence(np.arange(20), share)
@@ -219,10 +218,7 @@ def test_contested_are_common_tasks_on_which_half_of_the_others_contradict():
     label[:5, :3] = 1 - truth[:5, None]  # three copies are wrong together there
     beliefs = AtomBeliefs(Ledger(pool_of(200, 11)), np.arange(20))
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(200), np.arange(11)))
-    ask = Questions(task, worker)
-    beliefs.ledger.ask(ask)
-    beliefs.ledger.tell(ask, label[task, worker])
-    beliefs.told(ask, label[task, worker])
+    hear(beliefs, Questions(task, worker), label)
     beliefs.refit()
     able = beliefs.suspects()
     assert {0, 1, 2} <= set(able.tolist())
@@ -265,10 +261,7 @@ def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatc
     beliefs = AtomBeliefs(Ledger(pool_of(60, 22)))
     beliefs.common = np.arange(32)
     for worker in range(22):
-        ask = Questions(np.arange(60), np.full(60, worker))
-        beliefs.ledger.ask(ask)
-        beliefs.ledger.tell(ask, label[:, worker])
-        beliefs.told(ask, label[:, worker])
+        hear(beliefs, Questions(np.arange(60), np.full(60, worker)), label)
         if worker == 16:
             beliefs.refit()
             assert not beliefs.doubtful
@@ -312,10 +305,7 @@ def test_what_is_saved_goes_on_the_same():
     beliefs = AtomBeliefs(ledger)
     for step in range(12):
         task = np.arange(step % 5, 40, 5)
-        ask = Questions(task, np.full(8, step))
-        ledger.ask(ask)
-        ledger.tell(ask, label[ask.task, ask.worker])
-        beliefs.told(ask, label[ask.task, ask.worker])
+        hear(beliefs, Questions(task, np.full(8, step)), label)
         if step in (2, 6, 7):
             beliefs.refit()
     again = AtomBeliefs(ledger)
@@ -333,10 +323,7 @@ def test_a_state_that_1_1_saved_is_taken_up(doubtful):
     label = drawn(rng.uniform(0.6, 0.95, 10), rng.integers(0, 2, 30), 10)
     beliefs = AtomBeliefs(Ledger(pool_of(30, 10)))
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(30), np.arange(10)))
-    ask = Questions(task, worker)
-    beliefs.ledger.ask(ask)
-    beliefs.ledger.tell(ask, label[task, worker])
-    beliefs.told(ask, label[task, worker])
+    hear(beliefs, Questions(task, worker), label)
     beliefs.refit()
     saved = beliefs.state()
     del saved["upright"], saved["least_floor"]
@@ -395,10 +382,7 @@ def test_few_labels_are_believed_less_than_the_model_says():
     for workers in (2, 20):
         beliefs = AtomBeliefs(Ledger(pool_of(100, 20)))
         task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(100), np.arange(workers)))
-        ask = Questions(task, worker)
-        beliefs.ledger.ask(ask)
-        beliefs.ledger.tell(ask, label[task, worker])
-        beliefs.told(ask, label[task, worker])
+        hear(beliefs, Questions(task, worker), label)
         beliefs.refit()
         heats.append(beliefs.calibration.temperature)
     assert heats[0] > heats[1] > 1.0
@@ -412,10 +396,7 @@ def seen(label, hidden=None, tasks=None, **more):
     task, worker = (
         axis.ravel() for axis in np.meshgrid(range(n) if tasks is None else tasks, np.arange(m))
     )
-    ask = Questions(task, worker)
-    ledger.ask(ask)
-    ledger.tell(ask, label[task, worker])
-    policy.told(ask, label[task, worker])
+    hear(policy, Questions(task, worker), label)
     policy.refit()
     return policy
 
@@ -516,10 +497,7 @@ def test_a_known_skill_is_believed_from_the_start_and_through_refits():
     np.testing.assert_allclose(means()[known], skill[known], atol=0.03)
     assert means()[3] == pytest.approx(means()[5])
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(80), [0, 3, 4]))
-    ask = Questions(task, worker)
-    ledger.ask(ask)
-    ledger.tell(ask, label[task, worker])
-    beliefs.told(ask, label[task, worker])
+    hear(beliefs, Questions(task, worker), label)
     assert len(beliefs._labels().gold_class) == 2 * 2 * 60  # of those who have answered
     beliefs.refit()
     np.testing.assert_allclose(means()[[1, 2]], skill[[1, 2]], atol=0.03)  # who have said nothing
