@@ -130,7 +130,8 @@ class AtomBeliefs(BeliefModel):
     undecided
         Whether labels do not say if some workers are one voter.
     upright
-        Log-odds that right and wrong are not interchanged.
+        Log-odds that right and wrong are not interchanged, at least 0; infinite where that is no
+        question.
     calibration
         Of the posterior, where hidden tasks show how far it may be believed.
     """
@@ -169,7 +170,7 @@ class AtomBeliefs(BeliefModel):
         return self.doubtful
 
     def outgrown(self, growth: float) -> bool:
-        """As of every model; never while each fit is chosen, being doubtful."""
+        """As the base has it; never while each fit is chosen, as right and wrong are in doubt."""
         return not self.doubtful and len(self.labels) > growth * self.chosen_at
 
     def suspects(self) -> IntArray:
@@ -308,7 +309,7 @@ class AtomBeliefs(BeliefModel):
         return contradicted(over_easiness(self.fit.joint[at]), hidden[at])
 
     def _changed(self) -> str:
-        """Whether workers change: what their labels say of tasks, beside what was expected."""
+        """A warning where workers change, by what their labels say of tasks and were to say."""
         task, worker, label = self.labels.T
         unit = self.ledger.pool.kind[task] * self.m + self.voter[worker]
         plain = over_easiness(self.fit.joint)[task]
@@ -337,7 +338,7 @@ class AtomBeliefs(BeliefModel):
             rows = np.einsum("kg,kgc->kc", self.weight[unit], by_answer[label])
             message = log(mixed_rows(rows, now.levels))
             repeated = ~self._counted()[-len(label) :]
-            if self.K > 2:  # as in a fit
+            if self.K > 2:  # a fit judges nobody by a label that is alone on its task
                 many = np.bincount(ask.task, minlength=len(self.counts))
                 log_chance[(self.counts <= many)[ask.task]] = 0.0
             message[repeated], log_chance[repeated] = 0.0, 0.0
@@ -429,7 +430,7 @@ class AtomBeliefs(BeliefModel):
         return two_coins() if self.K == 2 else one_coin_atoms(self.errors)
 
     def _counted(self, voter: IntArray | None = None) -> BoolArray:
-        """Labels of the ledger that count: of one voter the first on each task, shape (k,)."""
+        """Which `labels` count: of one voter the first on each task, shape (k,)."""
         task, worker, _ = self.labels.T
         voter = self.voter if voter is None else voter
         counted: BoolArray = np.ones(len(task), dtype=bool)
@@ -441,9 +442,10 @@ class AtomBeliefs(BeliefModel):
         return counted
 
     def _labels(self, voter: IntArray | None = None) -> UnitLabels:
-        """Labels of the ledger that count, by their voters; and what is known of these workers.
+        """The `labels` that count, by their voters; and what is known of these workers.
 
-        What is known of others would pass for a word on which way is right.
+        What is known of others would pass for a word on which way is right; before any label, it
+        is all that there is.
         """
         pool = self.ledger.pool
         voter = self.voter if voter is None else voter
@@ -506,7 +508,7 @@ class AtomBeliefs(BeliefModel):
         return np.asarray(self.common[against])
 
     def _comparable(self) -> IntArray:
-        """Workers who have answered most of the common tasks."""
+        """Workers who have answered at least `SHARED` of the common tasks."""
         task, worker, _ = self.labels.T
         many = np.bincount(worker[np.isin(task, self.common)], minlength=self.m)
         return np.flatnonzero(many >= SHARED)
@@ -552,7 +554,8 @@ class AtomBeliefs(BeliefModel):
         plain, apart = self._evidence(alone, share)
         merged = []
         for members in sets:
-            # A fit ends where it began to go: each begins where the other ended, too.
+            # A fit ends where it began to go: each begins where the other ended, too. All sets are
+            # held against the best that was found of everybody for herself.
             voter = alone.copy()
             voter[members] = members[0]
             one, together = self._evidence(voter, share, apart)
@@ -569,7 +572,7 @@ class AtomBeliefs(BeliefModel):
     def _evidence(
         self, voter: IntArray, share: FloatArray | None, other: AtomFit | None = None
     ) -> tuple[float, AtomFit]:
-        """Log-evidence of all labels, those that repeat their voter's being copies or not.
+        """Log-evidence of the labels, those that repeat their voter's being copies or not.
 
         Of more than `COMPARED` labels those of the common tasks count, and of evenly spread others.
 
@@ -613,7 +616,7 @@ class AtomBeliefs(BeliefModel):
     def _alike(self) -> list[IntArray]:
         """Sets of workers who agree on nearly all common tasks, and those merged before.
 
-        By two degrees of agreement: an expert who agrees with copies now and then links them.
+        By several degrees of agreement: an expert who agrees with copies now and then links them.
         """
         workers = self._comparable()
         if len(workers) < 2:

@@ -17,7 +17,7 @@ from workbench.collection.pool import Ledger, Questions
 
 
 class Kinds(Protocol):
-    """What workers may be like, G kinds, by falling gain."""
+    """What workers may be like, G kinds of them, by falling gain; task types are something else."""
 
     @property
     def gain(self) -> FloatArray:
@@ -38,8 +38,8 @@ class BeliefModel:
     grid
         What workers may be like.
     weight
-        Posterior of the kinds of each unit, a worker at a task type, `kind · m + worker`; shape
-        (T·m, G).
+        Posterior of what each unit is like; a unit is a worker at a task type, `type · m + worker`.
+        Shape (T·m, G).
     undecided
         Whether labels do not say if some workers are one voter.
     models

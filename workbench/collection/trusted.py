@@ -34,13 +34,13 @@ from workbench.collection.sure import UntilSure
 COMMON = 32
 """Tasks that all workers answer who seem very good, to be compared with one another."""
 FEW_TASKS = 8
-"""Of these: what strangers answer while right and wrong may be interchanged."""
+"""Of these tasks: those that strangers answer while right and wrong may be interchanged."""
 LAST_GROWTH = 1.02
 """Before a collection ends the fit is chosen anew, where there are more than so many times as many
 labels."""
-
 MOST = 48
-"""Workers drawn to answer the common tasks too, while it is undecided whether some copy."""
+"""Workers, those of the cold start in front, who at most answer what is contested while it is
+undecided whether some copy."""
 MOST_KNOWN = 0.985
 """Where somebody is known to answer so with more chance than atoms go to, as an expert who never
 errs, the belief is until-sure's, which takes known skills as they are."""
