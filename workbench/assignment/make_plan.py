@@ -14,14 +14,9 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
-from workbench.assignment.promise import (
-    CoverProgram,
-    SeveralClasses,
-    TopUp,
-    TwoClasses,
-    keep_promise,
-    spend,
-)
+from workbench.assignment.cover_plan import TopUp
+from workbench.assignment.promise import CoverProgram, TwoClasses, keep_promise, spend
+from workbench.assignment.several_classes import SeveralClasses
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError

@@ -10,22 +10,21 @@ or drawn (`workbench.accuracy`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import Gain
-from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from crowd_models.patterns import SLACK
 from workbench.accuracy.error_rate import vote_errors
-from workbench.accuracy.likeliest import likeliest_error
-from workbench.aggregation.voting import log_odds_weights, promised_weights
+from workbench.aggregation.voting import promised_weights
+from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan, TopUp
+from workbench.assignment.several_classes import SeveralClasses
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving import Certificate, Infeasibility, Solution, Termination, solve
+from workbench.solving import Certificate, Infeasibility, Termination, solve
 from workbench.solving.highs import RunOptions
-from workbench.solving.joint.route import solve_joint
 
 STEPS = 7
 """Halvings: the level is found to within a hundredth or so of its logarithm's range."""
@@ -39,68 +38,6 @@ LAST = 0.3
 """Of the time, for the last plan at least."""
 ROUNDING = 1e-9
 """An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
-TRIED, TOLD = 4_000, 40_000
-"""Answers drawn for an error while a level is sought, and for what is told in the end."""
-
-
-@dataclass(frozen=True, eq=False)
-class CoverPlan:
-    """A cover at some levels, and the errors of its votes.
-
-    Attributes
-    ----------
-    solution
-        The solved program.
-    levels
-        Error that covers promise, by task type.
-    chosen
-        Who labels what, shape (n, m), labels on record apart; None when there is no plan.
-    errors, radius
-        Exact error of each task's vote, shape (n,), and how far off it may be (0 unless drawn).
-    bounds
-        Error of each task that the cover promises, shape (n,). Labels on record vote with the
-        others, in both.
-    """
-
-    solution: Solution
-    levels: FloatArray
-    chosen: BoolArray | None = None
-    errors: FloatArray | None = None
-    radius: float = 0.0
-    bounds: FloatArray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class TopUp:
-    """What a plan starts from and how many labels a task may have, those on record included.
-
-    Attributes
-    ----------
-    recorded
-        Who has labelled what, shape (n, m). Each label counts what its worker's counts, and she is
-        not asked again.
-    least, most
-        Labels of a task; None for no limit.
-    """
-
-    recorded: BoolArray
-    least: int | None = None
-    most: int | None = None
-
-    def open(self, available: BoolArray | None) -> BoolArray | None:
-        """Pairs that may still be assigned."""
-        if not self.recorded.any():
-            return available
-        return ~self.recorded if available is None else available & ~self.recorded
-
-    def limits(self) -> tuple[IntArray | None, IntArray | None]:
-        """Fewest and most further labels of each task, shape (n,); None for no limit."""
-        have = self.recorded.sum(axis=1)
-        few, many = (
-            None if number is None else np.maximum(number - have, 0)
-            for number in (self.least, self.most)
-        )
-        return few, many
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,101 +111,6 @@ class TwoClasses:
         errors, radius = vote_errors(self.skill, self.weight, voting)
         bounds = self.gain.error((problem.quality * voting).sum(axis=1))
         return CoverPlan(solution, levels, chosen, errors, float(radius.max(initial=0.0)), bounds)
-
-
-@dataclass(frozen=True, eq=False)
-class SeveralClasses:
-    """Labels of several classes: a confusion matrix for each task type and worker.
-
-    Attributes
-    ----------
-    confusion
-        π, shape (T, m, K, A).
-    prior
-        ρ, shape (K,).
-    kinds
-        Type of each task, shape (n,).
-    given
-        Labels on record, and limits of their number.
-    capacity
-        M, shape (m,).
-    cost
-        Price by task type and worker, shape (T, m), or None for 1.
-    available
-        Shape (n, m); None for all pairs.
-    """
-
-    confusion: FloatArray
-    prior: FloatArray
-    kinds: IntArray
-    given: TopUp
-    capacity: IntArray
-    cost: FloatArray | None = None
-    available: BoolArray | None = None
-    _known: dict[tuple[int, int, bytes], tuple[float, float]] = field(default_factory=dict)
-
-    @property
-    def top(self) -> float:
-        """Error that asks for nothing: what is promised without labels."""
-        return min(float(pair_weights(self.prior).sum()), 1.0)
-
-    @property
-    def weight(self) -> FloatArray:
-        """Log-odds of the worker's share of right labels: exact where wrong ones are even."""
-        classes = len(self.prior)
-        at = np.arange(classes)
-        share = self.confusion[:, :, at, at] @ self.prior
-        return log_odds_weights(share, classes)[self.kinds]
-
-    def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
-        """The cheapest cover at some levels; its errors are listed or drawn."""
-        recorded, m = self.given.recorded, len(self.capacity)
-        mask = np.ones_like(recorded) if self.available is None else self.available
-        alike = np.column_stack([self.kinds, mask & ~recorded, recorded])
-        rows, first, own = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-        types, own, gains = rows[:, 0], own.ravel(), pair_gains(self.confusion)
-        few, many = self.given.limits()
-        problem = JointProblem(
-            gains[types],
-            pair_weights(self.prior),
-            levels[types],
-            np.bincount(own, minlength=len(rows)),
-            self.capacity,
-            None if self.cost is None else self.cost[types],
-            rows[:, 1 : 1 + m],
-            np.einsum("tm,tmp->tp", rows[:, 1 + m :], gains[types]),
-            None if few is None else few[first],
-            None if many is None else many[first],
-        )
-        solution = solve_joint(
-            problem,
-            time_limit=options.time_limit,
-            gap=options.gap,
-            seed=options.seed,
-            certified=draws == TOLD,
-        )
-        order = np.argsort(own, kind="stable")
-        if solution.infeasibility is not None:
-            solution = replace(solution, infeasibility=solution.infeasibility.of(order.tolist()))
-        if solution.assignment is None or solution.errors is None:
-            return CoverPlan(solution, levels)
-        place = np.argsort(order, kind="stable")
-        chosen = solution.assignment[place] > 0.5
-        every = [
-            self._error(kind, row, draws)
-            for kind, row in zip(self.kinds.tolist(), chosen | recorded, strict=True)
-        ]
-        errors, radii = (np.array(values) for values in zip(*every, strict=True))
-        return CoverPlan(
-            solution, levels, chosen, errors, float(radii.max()), solution.errors[place]
-        )
-
-    def _error(self, kind: int, row: BoolArray, draws: int) -> tuple[float, float]:
-        key = (kind, draws, row.tobytes())
-        if key not in self._known:
-            rate = likeliest_error(self.confusion[kind, row], self.prior, draws=draws)
-            self._known[key] = rate.probability, rate.radius
-        return self._known[key]
 
 
 CoverProgram: TypeAlias = TwoClasses | SeveralClasses

@@ -1,0 +1,73 @@
+"""What a plan is made of: the labels on record that it starts from, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.solving import Solution
+
+TRIED, TOLD = 4_000, 40_000
+"""Answers drawn for an error while a level is sought, and for what is told in the end."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoverPlan:
+    """A cover at some levels, and the errors of its votes.
+
+    Attributes
+    ----------
+    solution
+        The solved program.
+    levels
+        Error that covers promise, by task type.
+    chosen
+        Who labels what, shape (n, m), labels on record apart; None when there is no plan.
+    errors, radius
+        Exact error of each task's vote, shape (n,), and how far off it may be (0 unless drawn).
+    bounds
+        Error of each task that the cover promises, shape (n,). Labels on record vote with the
+        others, in both.
+    """
+
+    solution: Solution
+    levels: FloatArray
+    chosen: BoolArray | None = None
+    errors: FloatArray | None = None
+    radius: float = 0.0
+    bounds: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TopUp:
+    """What a plan starts from and how many labels a task may have, those on record included.
+
+    Attributes
+    ----------
+    recorded
+        Who has labelled what, shape (n, m). Each label counts what its worker's counts, and she is
+        not asked again.
+    least, most
+        Labels of a task; None for no limit.
+    """
+
+    recorded: BoolArray
+    least: int | None = None
+    most: int | None = None
+
+    def open(self, available: BoolArray | None) -> BoolArray | None:
+        """Pairs that may still be assigned."""
+        if not self.recorded.any():
+            return available
+        return ~self.recorded if available is None else available & ~self.recorded
+
+    def limits(self) -> tuple[IntArray | None, IntArray | None]:
+        """Fewest and most further labels of each task, shape (n,); None for no limit."""
+        have = self.recorded.sum(axis=1)
+        few, many = (
+            None if number is None else np.maximum(number - have, 0)
+            for number in (self.least, self.most)
+        )
+        return few, many
