@@ -10,8 +10,8 @@ from crowd_models.gains import gain_of
 from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.aggregation.voting import log_odds_weights
-from workbench.assignment.make_plan import AssignmentTerms, Confusions, confusions, make_plan
 from workbench.assignment.cover_plan import TRIED, CoverPlan, TopUp
+from workbench.assignment.make_plan import AssignmentTerms, Confusions, confusions, make_plan
 from workbench.assignment.promise import TwoClasses, keep_promise
 from workbench.base.errors import InputError
 from workbench.solving import Solution, Termination
