@@ -42,6 +42,7 @@ def error_problem(
     task_types: ArrayLike | None = None,
     least: ArrayLike | None = None,
     most: ArrayLike | None = None,
+    recorded: ArrayLike | None = None,
 ) -> AssignmentProblem:
     """State the exact-error program.
 
@@ -51,7 +52,7 @@ def error_problem(
         p, shape (n, m); one of p < ½ is worth as much as 1 − p.
     epsilon
         Error of each task, shape (n,) or one number; ½ or more asks for nothing.
-    capacity, cost, available, task_types, least, most
+    capacity, cost, available, task_types, least, most, recorded
         As in `AssignmentProblem`.
     """
     worth = GAINS["bhattacharyya"].quality
@@ -66,6 +67,7 @@ def error_problem(
         "exact error",
         least=least,
         most=most,
+        recorded=recorded,
     )
 
 
@@ -87,20 +89,28 @@ class ExactVote:
         Log-odds by task class and worker class, shape (T, K), ≥ 0.
     epsilon
         ε by task class, shape (T,).
+    recorded
+        Labels that a task has already, by task class and worker class, shape (T, K).
     """
 
     weight: FloatArray
     epsilon: FloatArray
+    recorded: IntArray
 
     @classmethod
     def of(cls, problem: Problem) -> ExactVote:
         """Read them off an `error_problem`, or one by class."""
         typed = problem.typed
-        return cls(log_odds(typed.quality), 1.0 / (1.0 + np.exp(log_odds(typed.requirement))))
+        recorded = typed.recorded
+        return cls(
+            log_odds(typed.quality),
+            1.0 / (1.0 + np.exp(log_odds(typed.requirement))),
+            np.zeros(typed.shape, dtype=np.int64) if recorded is None else recorded,
+        )
 
     def error(self, task_class: int, copies: IntArray) -> float:
-        """e(S), S holding so many workers of each class, shape (K,)."""
-        return likeliest_error(self.weight[task_class], copies)
+        """e(S), S holding so many workers of each class, shape (K,), and those on record."""
+        return likeliest_error(self.weight[task_class], copies + self.recorded[task_class])
 
     def least_errors(self, task_class: int, sets: IntArray) -> FloatArray:
         """A quick bound from below on e of many sets, shape (…, K): ½(1 − √(1 − ρ²)).
@@ -108,15 +118,19 @@ class ExactVote:
         ρ = Π 2√(p(1 − p)) is the Bhattacharyya coefficient of the set (Kailath 1967).
         """
         half = self.weight[task_class] / 2
-        squared = np.exp(-2.0 * (sets @ (np.logaddexp(half, -half) - np.log(2.0))))
+        voting = sets + self.recorded[task_class]
+        squared = np.exp(-2.0 * (voting @ (np.logaddexp(half, -half) - np.log(2.0))))
         squared = np.clip(squared, 0.0, 1.0)
         bound: FloatArray = 0.5 * squared / (1.0 + np.sqrt(1.0 - squared))
         return bound
 
     def allows(self, task_class: int, copies: IntArray) -> bool:
         """Whether e(S) is at most ε."""
-        most = float(self.epsilon[task_class]) * (1.0 + TOLERANCE)
-        return self.error(task_class, copies) <= most
+        return self.enough(task_class, self.error(task_class, copies))
+
+    def enough(self, task_class: int, error: float) -> bool:
+        """Whether an error is at most ε."""
+        return error <= float(self.epsilon[task_class]) * (1.0 + TOLERANCE)
 
 
 def likeliest_error(weight: FloatArray, copies: IntArray) -> float:

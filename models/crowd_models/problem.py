@@ -63,10 +63,11 @@ _RANGES: dict[str, tuple[float, float, str]] = {
     "available": (0.0, 1.0, "give true or false, 1 or 0"),
     "least": _COUNT,
     "most": _COUNT,
+    "recorded": _COUNT,
     "gain": (-LARGEST_PRICE, LARGEST_PRICE, f"give at most {LARGEST_PRICE:g} either way"),
     "budget": (1.0, math.inf, "give a whole number, 1 or more"),
 }
-_WHOLE = ("capacity", "tasks", "workers", "available", "budget", "least", "most")
+_WHOLE = ("capacity", "tasks", "workers", "available", "budget", "least", "most", "recorded")
 
 
 def requirement(epsilon: ArrayLike) -> FloatArray:
@@ -104,6 +105,7 @@ class CoverProblem:
     gain: str
     least: IntArray | None = None
     most: IntArray | None = None
+    recorded: IntArray | None = None
 
     def _check(self, owner: str) -> None:
         """Check the fields, and keep copies that nobody can change."""
@@ -131,6 +133,9 @@ class CoverProblem:
         if self.available is not None:
             mend = f"give true or false for each pair, {n, m}"
             kept["available"] = checked("available", self.available, (n, m), mend) == 1
+        if self.recorded is not None:
+            mend = f"give a number of labels for each pair, {n, m}"
+            kept["recorded"] = checked("recorded", self.recorded, (n, m), mend).astype(np.int64)
         for name, value in kept.items():
             freeze(self, name, value)
 
@@ -230,6 +235,9 @@ class AssignmentProblem(CoverProblem):
     least, most
         Shape (n,): how few and how many labels a task may get; a scalar stands for all, None for
         no limit. Of the integer program alone.
+    recorded
+        Shape (n, m): labels that a task has already, which vote with those assigned and count
+        toward no limit; None for none. For the gain "exact error" alone.
     tasks, workers
         Ones, shapes (n,) and (m,): each stands for itself.
 
@@ -255,6 +263,7 @@ class AssignmentProblem(CoverProblem):
     gain: str = "hoeffding"
     least: IntArray | None = None
     most: IntArray | None = None
+    recorded: IntArray | None = None
     tasks: IntArray = field(init=False, repr=False)
     workers: IntArray = field(init=False, repr=False)
 
@@ -271,6 +280,7 @@ class AssignmentProblem(CoverProblem):
             gain: str = "hoeffding",
             least: ArrayLike | None = None,
             most: ArrayLike | None = None,
+            recorded: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -314,6 +324,7 @@ class AssignmentProblem(CoverProblem):
             self.gain,
             self.least,
             self.most,
+            self.recorded,
         )
 
     @property
@@ -335,7 +346,8 @@ class AssignmentProblem(CoverProblem):
     def keep_tasks(self, keep: ArrayLike) -> AssignmentProblem:
         """Return the same problem for some of its tasks only (indices or a mask)."""
         rows = np.asarray(keep)
-        names = ("quality", "requirement", "cost", "available", "task_types", "least", "most")
+        names = ["quality", "requirement", "cost", "available", "task_types", "least", "most"]
+        names.append("recorded")
         kept: dict[str, Any] = {"capacity": self.capacity, "gain": self.gain}
         for name in names:
             part = getattr(self, name)
@@ -372,6 +384,8 @@ class TypedProblem(CoverProblem):
     least, most
         Fewest and most labels of each single task of a class, shape (T,), or None. The relaxation
         does not know them, patterns do.
+    recorded
+        Labels that each single task of a class has already, shape (T, K), or None.
 
     Examples
     --------
@@ -394,6 +408,7 @@ class TypedProblem(CoverProblem):
     gain: str = "hoeffding"
     least: IntArray | None = None
     most: IntArray | None = None
+    recorded: IntArray | None = None
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
 
@@ -411,6 +426,7 @@ class TypedProblem(CoverProblem):
             gain: str = "hoeffding",
             least: ArrayLike | None = None,
             most: ArrayLike | None = None,
+            recorded: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -444,9 +460,15 @@ class TypedProblem(CoverProblem):
                 columns.append(matrix.T)
         limits = {name: getattr(problem, name, None) for name in ("least", "most")}
         rows += [limit[:, None] for limit in limits.values() if limit is not None]
+        if problem.recorded is not None:
+            rows.append(problem.recorded)
         first_task, task_class = _equal_rows(rows)
         first_worker, worker_class = _equal_rows(columns)
         at = np.ix_(first_task, first_worker)
+        recorded = None
+        if problem.recorded is not None:
+            recorded = np.zeros((len(first_worker), len(first_task)), dtype=np.int64)
+            np.add.at(recorded, worker_class, problem.recorded[first_task].T)
         return cls(
             problem.quality[at],
             problem.capacity[first_worker],
@@ -459,6 +481,7 @@ class TypedProblem(CoverProblem):
             worker_class,
             problem.gain,
             **{n: None if limit is None else limit[first_task] for n, limit in limits.items()},
+            recorded=None if recorded is None else recorded.T,
         )
 
     @property

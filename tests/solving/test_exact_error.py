@@ -214,7 +214,9 @@ def test_sets_are_listed_by_price(labels, epsilon):
     weight, price = np.array(sorted(labels)).T
     price = price.astype(np.int64)
     top = int(price.sum())
-    nodes = list(_nodes(Profiles.down_to(epsilon), weight, price, top, 2 * epsilon * (1 + 1e-9)))
+    profiles = Profiles.down_to(epsilon)
+    alone = profiles.ahead(np.zeros(0))
+    nodes = list(_nodes(profiles, weight, price, top, 2 * epsilon * (1 + 1e-9), alone))
     listed = {chosen: least for least, chosen in nodes if chosen is not None}
     assert [least for least, _ in nodes] == sorted(least for least, _ in nodes)
     for bits in itertools.product([0, 1], repeat=len(weight)):

@@ -187,7 +187,8 @@ def primal_checks(problem: Problem, assignment: FloatArray, *, whole: bool) -> l
     ceiling = problem.sizes
     box = np.maximum(-assignment, assignment - ceiling) / np.maximum(1.0, ceiling)
     over = (assignment.sum(axis=0) - problem.supply) / np.maximum(1.0, problem.supply)
-    covered = (problem.quality * assignment).sum(axis=1)
+    voting = assignment if problem.recorded is None else assignment + problem.recorded
+    covered = (problem.quality * voting).sum(axis=1)
     short = (problem.demand - covered) / np.where(problem.demand > 0, problem.demand, 1.0)
     checks = [
         _check("0 ≤ y ≤ 1", box, tolerance),

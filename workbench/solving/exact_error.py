@@ -246,21 +246,30 @@ def set_program(
         weight = np.round(vote.weight[t][typed.worker_class], 12)
         values, group = np.unique(-weight, return_inverse=True)
         sizes = np.bincount(group[usable[i]], minlength=len(values)).tolist()
+        have = np.zeros(len(values), dtype=np.int64)
+        if problem.recorded is not None:
+            np.add.at(have, group, problem.recorded[i])
         most = float(vote.epsilon[t]) * (1.0 + TOLERANCE)
         # of one vote of p, 4p(1 − p); of a set the product, at most 4ε(1 − ε)
         alike = -np.log(np.cosh(-values / 2)) * 2
         told = math.log(4 * most * (1 - most)) if most < 0.5 else 0.0
 
-        def hope(numbers: tuple[int, ...], alike: FloatArray = alike, told: float = told) -> bool:
-            return bool(alike @ numbers <= told + 1e-9)
+        def hope(
+            numbers: tuple[int, ...],
+            alike: FloatArray = alike,
+            told: float = told,
+            have: IntArray = have,
+        ) -> bool:
+            return bool(alike @ (have + numbers) <= told + 1e-9)
 
         def enough(
             numbers: tuple[int, ...],
             values: FloatArray = values,
             most: float = most,
             hope: Callable[[tuple[int, ...]], bool] = hope,
+            have: IntArray = have,
         ) -> bool:
-            return hope(numbers) and likeliest_error(-values, np.array(numbers)) <= most
+            return hope(numbers) and likeliest_error(-values, have + numbers) <= most
 
         numbers = least_sets(sizes, enough, hope, until)
         if numbers is None:

@@ -12,6 +12,9 @@ that price is allowed. A table holds these values for the weakest workers, the w
 on; with it sets are listed by price, the strongest workers decided first: what the rest must cost
 at least is read from the table (best-first branch and bound; the bound gets exact as it goes).
 
+Labels on record join f_∅ in the same way. Where an error has a price μ, so that c(S) + μ e(S) is
+sought, what a set costs at least is read from the same table: μ times half the smallest value.
+
 Profiles are kept on a lattice of t. A worker whose log-odds l lies between two lattice points is
 taken for one who has either of these, and says which, with the same mean error: she tells at
 least as much (forgetting which makes the worker of l; Blackwell 1953, "Equivalent comparisons of
@@ -55,6 +58,8 @@ NEVER = 1e250
 """Profile of no set at all: hundreds of workers leave it far above any."""
 STEPS = 2400
 """Of the price of a set, in a bound."""
+CLASSES = 10
+"""Task classes up to which that many."""
 CELLS = 3e7
 """Of a table, eight bytes each: with many workers prices are counted more coarsely."""
 
@@ -75,6 +80,18 @@ class Profiles:
         """f_∅, shape (width + 1,)."""
         start: FloatArray = np.exp(-0.5 * CELL * np.arange(self.width + 1))
         return start
+
+    def joins(self, weight: float) -> FloatArray:
+        """The map `joined` as a matrix, from the right, shape (width + 1, width + 1)."""
+        return self.joined(np.eye(self.width + 1), weight)
+
+    def ahead(self, weights: FloatArray) -> FloatArray:
+        """What makes f(0) of profiles that workers of these log-odds are still to join."""
+        ahead = np.zeros(self.width + 1)
+        ahead[0] = 1.0
+        for weight in weights.tolist():
+            ahead = self.joins(weight) @ ahead
+        return ahead
 
     def joined(self, profiles: FloatArray, weight: float) -> FloatArray:
         """Profiles with one more worker of log-odds `weight`, along the last axis."""
@@ -112,8 +129,8 @@ class SetPricing:
     near: tuple[tuple[float, float], ...] = ((math.inf, 0.02), (math.inf, 0.004), (math.inf, 0.001))
     loose: float = 0.01
     vote: ExactVote = field(init=False)
-    _known: list[dict[bytes, IntArray]] = field(init=False)
-    """Allowed sets met so far, by task class."""
+    _known: list[dict[bytes, tuple[IntArray, float]]] = field(init=False)
+    """Allowed sets met so far, and their errors, by task class."""
 
     def __post_init__(self) -> None:
         self.vote = ExactVote.of(self.problem)
@@ -130,36 +147,54 @@ class SetPricing:
         most: IntArray,
         steps: int,
         rng: np.random.Generator,
+        *,
+        error_price: float = 0.0,
     ) -> tuple[list[Pattern], float]:
         """Cheap allowed sets where a label costs `charge`, shape (K,), and the least price of one.
 
         The cheapest come first. Prices are counted in `steps`, and a little off now and then,
-        which other workers are in.
+        which other workers are in. A set of error e costs `error_price` times e beside.
         """
         nobody = np.zeros(len(charge), dtype=np.int64)
-        if self.problem.requirement[task_class] <= 0:
+        if not error_price and self.idle(task_class):
             return [Pattern(task_class, nobody, 0.0)], 0.0
         sets = self.filled_up(task_class, charge, most)
-        least = self._least_known(task_class, charge, most)
+        if self.idle(task_class):
+            sets.append(nobody)
+        least, price = self._least_known(task_class, charge, most, error_price)
         if least is None:
             return [], math.inf
         near = charge * (1.0 + OFF * rng.integers(2) * np.abs(rng.standard_normal(len(charge))))
-        step = self._step(task_class, near, most, steps)
+        step = self._step(task_class, near, most, steps, price)
         if step > 0:
             each = np.rint(near / step).astype(np.int64)
-            sets += self._by_price(task_class, each, most, int(BEYOND * each @ least), WANTED)[0]
-        sets = sorted([*sets, least], key=lambda copies: float(charge @ copies))
-        prices = self.problem.prices[task_class]
-        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in sets]
-        return patterns, float(charge @ sets[0])
+            rate = error_price / step
+            top = BEYOND * (float(each @ least) + rate * self._error(task_class, least))
+            sets += self._by_price(task_class, each, most, int(top), WANTED, rate)[0]
+        worth = [charge @ s + error_price * self._error(task_class, s) for s in (*sets, least)]
+        order = np.argsort(worth, kind="stable")
+        prices, found = self.problem.prices[task_class], [*sets, least]
+        patterns = [Pattern(task_class, found[k], float(prices @ found[k])) for k in order]
+        return patterns, float(worth[order[0]])
 
-    def bound(self, worker_prices: FloatArray) -> float:
-        """L(u) = Σ n_τ P_τ(u) − Σ m_k M_k u_k at prices near these, bounded from below."""
+    def idle(self, task_class: int) -> bool:
+        """Whether a task of the class needs nobody."""
+        return self._keep(task_class, np.zeros(self.problem.shape[1], dtype=np.int64))
+
+    def bound(self, worker_prices: FloatArray, *, error_price: float = 0.0) -> float:
+        """L(u) = Σ n_τ P_τ(u) − Σ m_k M_k u_k at prices near these, bounded from below.
+
+        P_τ is the least of c(S) + u(S) + `error_price` e(S).
+        """
         problem = self.problem
         u = np.maximum(worker_prices, 0.0)
-        needy = np.flatnonzero((problem.tasks > 0) & (problem.requirement > 0)).tolist()
+        asked = np.flatnonzero(problem.tasks > 0).tolist()
+        needy = [t for t in asked if error_price or not self.idle(t)]
         charges = [(t, problem.prices[t] + u, limits(problem, t)) for t in needy]
-        step = max((self._step(*each, STEPS) for each in charges), default=0.0)
+        least = [self._least_known(*each, error_price) for each in charges]
+        steps = min(STEPS, COARSEST + STEPS * CLASSES // max(len(needy), 1))
+        by_class = zip(charges, least, strict=True)
+        step = max((self._step(*each, steps, price) for each, (_, price) in by_class), default=0.0)
         if step <= 0:
             return 0.0
         if problem.price_step > step:
@@ -167,40 +202,54 @@ class SetPricing:
         # Any u will do: rounded, it is one. Prices are only rounded down.
         charged = np.rint(u / step)
         total = -float(problem.supply @ charged)
-        for t, charge, most in charges:
-            cheapest = self._least_known(t, charge, most)
+        rate = error_price / step
+        for (t, _, most), (cheapest, _) in zip(charges, least, strict=True):
             if cheapest is not None:
                 each = np.floor(problem.prices[t] / step * (1 + 1e-12)) + charged
-                top = int(each @ cheapest)
-                total += int(problem.tasks[t]) * self._by_price(t, each, most, top, 1)[1]
+                top = math.ceil(float(each @ cheapest) + rate * self._error(t, cheapest))
+                total += int(problem.tasks[t]) * self._by_price(t, each, most, top, 1, rate)[1]
         return total * step - 1e-12 * abs(total * step)
 
-    def _step(self, t: int, charge: FloatArray, most: IntArray, steps: int) -> float:
-        """So much that a set costs that many steps, fewer where there are many workers."""
-        cheapest = self._least_known(t, charge, most)
-        price = 0.0 if cheapest is None else float(charge @ cheapest)
+    def _step(self, t: int, charge: FloatArray, most: IntArray, steps: int, price: float) -> float:
+        """So much that a set costs that many steps, fewer where there are many workers.
+
+        `price` is that of the cheapest set known; infinite for none.
+        """
+        if not math.isfinite(price):
+            return 0.0
         owner = _useful(charge, most, self.vote.weight[t], BEYOND * price)
         width = Profiles.down_to(float(self.vote.epsilon[t])).width
         return price / min(steps, max(COARSEST, int(CELLS / (2 * (len(owner) + 1) * (width + 1)))))
 
     def _by_price(
-        self, t: int, each: FloatArray | IntArray, most: IntArray, top: int, wanted: int
-    ) -> tuple[list[IntArray], int]:
+        self,
+        t: int,
+        each: FloatArray | IntArray,
+        most: IntArray,
+        top: int,
+        wanted: int,
+        rate: float = 0.0,
+    ) -> tuple[list[IntArray], float]:
         """The cheapest sets up to a price, one after the other, and P_τ bounded from below.
 
         Parameters
         ----------
         each, top
             Prices in whole steps; a set of price `top` or less is known.
+        rate
+            Price of an error, in steps.
         """
         each = each.astype(np.int64)
-        owner = _useful(each, most, self.vote.weight[t], top)
+        weight = self.vote.weight[t]
+        owner = _useful(each, most, weight, top)
         # Twice the tolerance: once for the sets, once for what floats lose.
         enough = 2 * float(self.vote.epsilon[t]) * (1 + 2 * TOLERANCE)
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
         sets: list[IntArray] = []
-        least = top
-        nodes = _nodes(profiles, self.vote.weight[t][owner], each[owner], top, enough)
+        least: float = top
+        record = np.repeat(weight, self.vote.recorded[t])
+        ahead = profiles.ahead(record[record > 0])
+        nodes = _nodes(profiles, weight[owner], each[owner], top, enough, ahead, rate / 2)
         for visited, (reached, chosen) in enumerate(nodes):
             if visited >= NODES:
                 least = min(least, reached)
@@ -216,14 +265,17 @@ class SetPricing:
 
     def filled_up(self, t: int, charge: FloatArray, most: IntArray) -> list[IntArray]:
         """Sets of whoever is worth most beyond her price, at some rates, until allowed."""
-        if self.problem.requirement[t] <= 0:
+        if self.idle(t):
             return [np.zeros(len(charge), dtype=np.int64)]
         weight, worth = self.vote.weight[t], self.problem.quality[t]
         able = np.flatnonzero((most > 0) & (weight > 0))
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
+        start = profiles.nobody
+        for w in np.repeat(weight, self.vote.recorded[t]).tolist():
+            start = profiles.joined(start, w)
         sets = []
         for rate in RATES * float(np.median(charge[able])) if len(able) else []:
-            copies, profile = np.zeros(len(charge), dtype=np.int64), profiles.nobody
+            copies, profile = np.zeros(len(charge), dtype=np.int64), start
             order = able[np.argsort(charge[able] - rate * worth[able], kind="stable")]
             for k in np.repeat(order, most[order]).tolist():
                 copies[k] += 1
@@ -239,19 +291,27 @@ class SetPricing:
         key = copies.tobytes()
         if key in self._known[t]:
             return True
-        if not self.vote.allows(t, copies):
+        error = self.vote.error(t, copies)
+        if not self.vote.enough(t, error):
             return False
-        self._known[t][key] = copies
+        self._known[t][key] = copies, error
         return True
 
-    def _least_known(self, t: int, charge: FloatArray, most: IntArray) -> IntArray | None:
-        """The cheapest set met so far of those that can be had."""
+    def _error(self, t: int, copies: IntArray) -> float:
+        """e(S) of a set met before."""
+        return self._known[t][copies.tobytes()][1]
+
+    def _least_known(
+        self, t: int, charge: FloatArray, most: IntArray, error_price: float
+    ) -> tuple[IntArray | None, float]:
+        """The cheapest set met so far of those that can be had, and its price."""
         if not self._known[t]:
-            return None
-        every = np.array(list(self._known[t].values()))
+            return None, math.inf
+        every, errors = (np.array(each) for each in zip(*self._known[t].values(), strict=True))
         prices = np.where((every <= most).all(axis=1), every @ charge, np.inf)
+        prices = prices + error_price * errors
         best = int(np.argmin(prices))
-        return every[best] if np.isfinite(prices[best]) else None
+        return (every[best], float(prices[best])) if np.isfinite(prices[best]) else (None, math.inf)
 
 
 def _useful(
@@ -278,8 +338,14 @@ def _useful(
 
 
 def _nodes(
-    profiles: Profiles, weight: FloatArray, price: IntArray, top: int, enough: float
-) -> Iterator[tuple[int, tuple[int, ...] | None]]:
+    profiles: Profiles,
+    weight: FloatArray,
+    price: IntArray,
+    top: int,
+    enough: float,
+    start: FloatArray,
+    rate: float = 0.0,
+) -> Iterator[tuple[float, tuple[int, ...] | None]]:
     """Search the sets of some workers up to a price, the cheapest first.
 
     Parameters
@@ -288,6 +354,10 @@ def _nodes(
         Of each worker, the weakest first.
     enough
         2ε.
+    start
+        What makes f(0) of a task with its labels on record of f of the others.
+    rate
+        Price of f(0), in steps.
 
     Yields
     ------
@@ -295,28 +365,29 @@ def _nodes(
         No set still to come costs less; the workers of a set that may be allowed, or None.
     """
     table = _table(profiles, weight, price, top)
-    joins = [profiles.joined(np.eye(profiles.width + 1), w) for w in weight.tolist()]
-    heap: list[tuple[int, int, int, int, FloatArray, tuple[int, ...]]] = []
+    joins = [profiles.joins(w) for w in weight.tolist()]
+    heap: list[tuple[float, int, int, int, FloatArray, tuple[int, ...]]] = []
     order = itertools.count(0, -1)  # Of equal ones the latest first.
 
-    def push(first: int, spent: int, ahead: FloatArray, low: int, have: tuple[int, ...]) -> None:
+    def push(first: int, spent: int, ahead: FloatArray, low: float, have: tuple[int, ...]) -> None:
         """Let those decided on be joined by whichever of the `first` weakest.
 
         f(0) of all is linear in f of the weak: `ahead` are its coefficients.
         """
-        at, size = max(0, low - spent), 4
-        while spent + at <= top:
+        at, size, least = (0 if rate else max(0, math.ceil(low) - spent)), 4, math.inf
+        while spent + at <= min(top, least):
             ends = (table[first, :, at : min(at + size, top - spent + 1)] @ ahead).min(axis=0)
-            good = np.flatnonzero(ends <= enough)
+            costs = spent + at + np.arange(len(ends)) + rate * ends
+            good = costs[ends <= enough]
             if len(good):
-                least = spent + at + int(good[0])
-                heapq.heappush(heap, (least, first, next(order), spent, ahead, have))
-                return
+                least = min(least, float(good.min()))
+                if not rate:
+                    break
             at, size = at + size, 4 * size
+        if least <= top:
+            heapq.heappush(heap, (least, first, next(order), spent, ahead, have))
 
-    nobody = np.zeros(profiles.width + 1)
-    nobody[0] = 1.0
-    push(len(weight), 0, nobody, 0, ())
+    push(len(weight), 0, start, 0, ())
     while heap:
         least, first, _, spent, ahead, have = heapq.heappop(heap)
         yield least, have if first == 0 else None
