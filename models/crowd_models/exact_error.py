@@ -27,8 +27,11 @@ from workbench.base.arrays import FloatArray, IntArray
 
 TOLERANCE = 1e-9
 """An error above ε by this share is ε: 1 − .95 is above .05."""
-ATOMS = 2**16
-"""Sums of log-odds that are listed; with more of them the error is bounded from above."""
+ATOMS = 2**14
+"""Sums of log-odds that are listed of either half of the voters; with more of them the error is
+bounded from above."""
+LARGEST = 700.0
+"""Log-odds beyond it are as good as certain: e to it is still a number."""
 CELL = 1e-3
 """Log-odds are rounded down to multiples of it then."""
 
@@ -136,22 +139,36 @@ class ExactVote:
 def likeliest_error(weight: FloatArray, copies: IntArray) -> float:
     """How often the vote of log-odds weights errs, for so many voters of each weight.
 
-    Exact up to rounding where the sums of weights are few enough to list; otherwise of voters
-    whose weights are rounded down, who err no less.
+    Exact up to rounding where the sums of weights of either half of the voters are few enough to
+    list; otherwise of voters whose weights are rounded down, who err no less.
     """
     voting = (copies > 0) & (weight > 0)
     kinds, counts = weight[voting].tolist(), copies[voting].tolist()
-    at, chance = np.zeros(1), np.ones(1)
+    halves = [(np.zeros(1), np.ones(1)), (np.zeros(1), np.ones(1))]
     for w, count in zip(kinds, counts, strict=True):
-        if len(at) * (count + 1) > ATOMS:
+        k = int(len(halves[0][0]) > len(halves[1][0]))
+        if len(halves[k][0]) * (count + 1) > ATOMS:
             return _rounded_down(kinds, counts)
-        at = np.add.outer(at, w * (count - 2.0 * np.arange(count + 1))).ravel()
-        chance = np.multiply.outer(chance, _wrong(w, count)).ravel()
-        order = np.argsort(at)
-        at, chance = at[order], chance[order]
-        first = np.flatnonzero(np.diff(at, prepend=-np.inf) > 1e-12)
-        at, chance = at[first], np.add.reduceat(chance, first)
-    return 0.5 * float(chance @ np.exp(-np.maximum(at, 0.0)))
+        halves[k] = _joined(*halves[k], w, count)
+    # ½ E min(1, e^−(a + b)), a and b the sums of the halves where they are for the truth.
+    (at, chance), (lead, share) = halves
+    split = np.searchsorted(lead, -at)
+    below = np.append(0.0, np.cumsum(share))[split]
+    other = share * np.exp(np.minimum(-lead, LARGEST))
+    above = np.append(np.cumsum(other[::-1])[::-1], 0.0)[split]
+    return 0.5 * float(chance @ (below + np.exp(np.minimum(-at, LARGEST)) * above))
+
+
+def _joined(
+    at: FloatArray, chance: FloatArray, weight: float, count: int
+) -> tuple[FloatArray, FloatArray]:
+    """Sums of weights, in order, and how likely they are, with `count` more voters."""
+    at = np.add.outer(at, weight * (count - 2.0 * np.arange(count + 1))).ravel()
+    chance = np.multiply.outer(chance, _wrong(weight, count)).ravel()
+    order = np.argsort(at)
+    at, chance = at[order], chance[order]
+    first = np.flatnonzero(np.diff(at, prepend=-np.inf) > 1e-12)
+    return at[first], np.add.reduceat(chance, first)
 
 
 def _rounded_down(kinds: list[float], counts: list[int]) -> float:

@@ -125,6 +125,7 @@ def solve_exact_error(
     gap: float = 0.0,
     seed: int = 0,
     start: FloatArray | None = None,
+    patience: int | None = None,
 ) -> ExactErrorPlan:
     """Solve an `crowd_models.exact_error.error_problem`.
 
@@ -138,6 +139,8 @@ def solve_exact_error(
         Same seed and no time limit, same plan.
     start
         A plan known to keep every error at ε, shape (n, m), as a bound's plan does.
+    patience
+        Attempts in a row that may fail to improve the plan; None for no end but gap and time.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def solve_exact_error(
     vote = ExactVote.of(problem)
     everybody = [limits(typed, t) for t in range(typed.shape[0])]
     asked = np.flatnonzero(typed.tasks)
-    if not all(_possible(vote, t, everybody[t]) for t in asked.tolist()):
+    if not all(possible(vote, t, everybody[t]) for t in asked.tolist()):
         return ExactErrorPlan("infeasible", proof=BranchProof(_nothing(problem), alone=True))
     left = RunOptions(time_limit, gap, seed=seed).countdown()
     sets = sum(math.prod((everybody[t] + 1).tolist()) for t in asked)
@@ -159,13 +162,13 @@ def solve_exact_error(
     elif sets <= LISTED:
         answer = _listed(problem, vote, left)
     else:
-        answer = _generated(problem, left, start)
+        answer = _generated(problem, left, start, patience)
         certified = answer.bound or 0.0
         if answer.pairs is None and sets <= DECIDED and not left().over:
             listed = _listed(problem, vote, left)
             bounds = [each.bound for each in (answer, listed) if each.bound is not None]
             answer = replace(listed, bound=max(bounds, default=None))
-    plan = _checked(problem, vote, answer)
+    plan = plan_of(problem, vote, answer)
     plan = replace(plan, certified=min(certified, plan.lower_bound or certified))
     proof = _proof(problem, vote, plan)
     if proof is not None and plan.cost is not None:
@@ -294,15 +297,19 @@ def exact_error_solution(
     time_limit: float | None = None,
     gap: float = 0.0,
     seed: int = 0,
+    start: FloatArray | None = None,
+    patience: int | None = None,
 ) -> Solution:
     """Solve an exact-error program, the answer as that of any other assignment problem.
 
     Parameters
     ----------
-    problem, time_limit, gap, seed
+    problem, time_limit, gap, seed, start, patience
         As of `solve_exact_error`.
     """
-    plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed)
+    plan = solve_exact_error(
+        problem, time_limit=time_limit, gap=gap, seed=seed, start=start, patience=patience
+    )
     blank = Solution(
         "ip",
         "arrays",
@@ -315,7 +322,7 @@ def exact_error_solution(
     if plan.status == "infeasible":
         vote, typed = ExactVote.of(problem), problem.typed
         assert typed.task_class is not None
-        able = [_possible(vote, t, limits(typed, t)) for t in range(typed.shape[0])]
+        able = [possible(vote, t, limits(typed, t)) for t in range(typed.shape[0])]
         alone = [i for i, t in enumerate(typed.task_class.tolist()) if not able[t]]
         proven = plan.proof is not None
         why = Infeasibility(tuple(alone), (), 0.0, 0.0, None, None, proven, drop_fewest=False)
@@ -362,7 +369,9 @@ def _by_limits(problem: AssignmentProblem, vote: ExactVote, why: Infeasibility) 
     return why
 
 
-def _generated(problem: AssignmentProblem, left: Remaining, start: FloatArray | None) -> RawAnswer:
+def _generated(
+    problem: AssignmentProblem, left: Remaining, start: FloatArray | None, patience: int | None
+) -> RawAnswer:
     """Column generation, from the plans that are made task by task and the one to start from."""
     typed, options = problem.typed, left()
     pricing = SetPricing(typed)
@@ -376,11 +385,12 @@ def _generated(problem: AssignmentProblem, left: Remaining, start: FloatArray | 
         left(),
         lambda _: None,
         start=min(starts, key=lambda y: float(problem.prices[problem.pairs] @ y), default=None),
+        patience=patience,
         pricing=pricing,
     )
 
 
-def _possible(vote: ExactVote, t: int, most: IntArray) -> bool:
+def possible(vote: ExactVote, t: int, most: IntArray) -> bool:
     """Whether any set is allowed: the strongest workers, more and more of them."""
     order = np.argsort(-vote.weight[t], kind="stable")
     strongest = np.repeat(order, most[order])
@@ -506,8 +516,14 @@ def _one_by_one(
     return deal(typed, plan)
 
 
-def _checked(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> ExactErrorPlan:
-    """The answer, recomputed; a plan that fails a check is none."""
+def plan_of(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> ExactErrorPlan:
+    """Recompute an answer from the data.
+
+    Raises
+    ------
+    RuntimeError
+        A plan fails a check.
+    """
     bound = answer.bound
     if bound is not None and problem.price_step:
         bound = problem.price_step * math.ceil(bound / problem.price_step - 1e-6)

@@ -181,10 +181,17 @@ class SetPricing:
         """Whether a task of the class needs nobody."""
         return self._keep(task_class, np.zeros(self.problem.shape[1], dtype=np.int64))
 
-    def bound(self, worker_prices: FloatArray, *, error_price: float = 0.0) -> float:
+    def bound(
+        self,
+        worker_prices: FloatArray,
+        *,
+        error_price: float = 0.0,
+        open_price: float = math.inf,
+    ) -> float:
         """L(u) = Σ n_τ P_τ(u) − Σ m_k M_k u_k at prices near these, bounded from below.
 
-        P_τ is the least of c(S) + u(S) + `error_price` e(S).
+        P_τ is the least of c(S) + u(S) + `error_price` e(S), or `open_price`, at which a task may
+        be left.
         """
         problem = self.problem
         u = np.maximum(worker_prices, 0.0)
@@ -207,7 +214,8 @@ class SetPricing:
             if cheapest is not None:
                 each = np.floor(problem.prices[t] / step * (1 + 1e-12)) + charged
                 top = math.ceil(float(each @ cheapest) + rate * self._error(t, cheapest))
-                total += int(problem.tasks[t]) * self._by_price(t, each, most, top, 1, rate)[1]
+                price = self._by_price(t, each, most, top, 1, rate)[1]
+                total += int(problem.tasks[t]) * min(price, open_price / step)
         return total * step - 1e-12 * abs(total * step)
 
     def _step(self, t: int, charge: FloatArray, most: IntArray, steps: int, price: float) -> float:
