@@ -70,6 +70,10 @@ COARSE = 150
 """Steps of the price in those."""
 
 
+class TooManySetsError(InputError):
+    """Limits of labels where the sets of workers are too many to list."""
+
+
 @dataclass(frozen=True, eq=False)
 class ExactErrorPlan:
     """Who labels what, so that every task's exact error is at most ε.
@@ -310,6 +314,11 @@ def exact_error_solution(
     plan = solve_exact_error(
         problem, time_limit=time_limit, gap=gap, seed=seed, start=start, patience=patience
     )
+    return as_solution(problem, plan, gap)
+
+
+def as_solution(problem: AssignmentProblem, plan: ExactErrorPlan, gap: float) -> Solution:
+    """Give a plan as the answer to any other assignment problem is given."""
     blank = Solution(
         "ip",
         "arrays",
@@ -420,7 +429,7 @@ def _within_limits(problem: AssignmentProblem, vote: ExactVote, left: Remaining)
     if program is None:
         if left().over:
             return RawAnswer(Termination.TIME_LIMIT)
-        raise InputError(
+        raise TooManySetsError(
             "least, most: a task has too many sets of workers to keep limits of labels beside its "
             "exact error; leave them out, or give skills of fewer digits"
         )

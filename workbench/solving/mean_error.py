@@ -24,11 +24,11 @@ from crowd_models import AssignmentProblem
 from crowd_models.exact_error import TOLERANCE, ExactVote
 from crowd_models.patterns import Pattern, deal, limits
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.exact_error import ExactErrorPlan, plan_of
+from workbench.solving.exact_error import ExactErrorPlan, as_solution, plan_of
 from workbench.solving.highs import HighsRun, Remaining, RunOptions, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.patterns.set_pricing import SetPricing
-from workbench.solving.solution import RawAnswer, Termination
+from workbench.solving.solution import RawAnswer, Solution, Termination
 
 LISTED = 4096
 """Sets of workers, of all task classes together, up to which all are listed."""
@@ -110,6 +110,28 @@ def solve_mean_error(
         raise RuntimeError("the plan errs more often in the mean than was asked")
     certified = min(certified, plan.lower_bound or certified)
     return replace(plan, certified=certified, seconds=time.perf_counter() - started)
+
+
+def mean_error_solution(
+    problem: AssignmentProblem,
+    epsilon: float,
+    *,
+    start: FloatArray | None = None,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    seed: int = 0,
+) -> Solution:
+    """Solve it, the answer as that of any other assignment problem.
+
+    Parameters
+    ----------
+    problem, epsilon, start, time_limit, gap, seed
+        As of `solve_mean_error`.
+    """
+    plan = solve_mean_error(
+        problem, epsilon, start=start, time_limit=time_limit, gap=gap, seed=seed
+    )
+    return as_solution(problem, plan, gap)
 
 
 def _all_sets(
