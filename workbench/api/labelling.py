@@ -24,6 +24,7 @@ from workbench.aggregation.choice import (
 )
 from workbench.aggregation.label_tasks import (
     LEAST_GOLD,
+    SCORED,
     Calibrate,
     KnownBeforehand,
     Labelled,
@@ -77,6 +78,7 @@ CONFIDENCE = {
     "majority": "the share of the task's labels that agree",
     "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
     "equally likely",
+    SCORED: "the posterior of the label, by the plan's scores",
     "bwa": "the label's share of the task's scores, which is no probability",
     **dict.fromkeys(
         ("pooled", TAUGHT, "dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
@@ -443,10 +445,11 @@ def aggregate(
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
-        In place of a method: a plan of workbench plan, columns task, worker, weight; its labels
-        count, by its weights, all others do not.
+        In place of a method: a plan of workbench plan, columns task, worker, weight, or as `plan
+        --vote` writes it; its labels count, by its weights, all others do not.
 
-        What `plan` gave, or a frame or a file.
+        What `plan` gave, or a frame or a file. Of several classes a plan has scores, by label and
+        class, and the shares of the classes count once a task.
     options
         How votes are weighed and models fitted.
     calibrate
@@ -578,7 +581,7 @@ def _everybodys(labels: pd.DataFrame, result: Labelled) -> Votes:
 
 
 def _planned(plan: Any, method: str | None) -> pd.DataFrame:
-    """Read the labels of a plan, and the weight of each."""
+    """Read the labels of a plan, and the weight or the scores of each."""
     if method not in (None, DEFAULT):
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
     if isinstance(plan, Plan):
