@@ -47,18 +47,23 @@ def by_levels(
     if idle is not None and _keeps(program, idle, epsilon, promise):
         return idle
     strict = epsilon / len(program.prior) if promise == "class" else epsilon
-    low, fewest = _halved(program, epsilon, promise, strict, left, options)
-    for step in range(NEARER):
-        nearer = low + step / NEARER * (math.log(strict) - low) if step else low
+    low, tried = _halved(program, epsilon, promise, strict, left, options)
+    for step in range(NEARER if (low > math.log(strict)).any() else 0):
+        nearer = low + step / NEARER * (math.log(strict) - low)
         made = program.cover(np.exp(nearer), left(), draws=TOLD, promise=promise)
         if _keeps(program, made, epsilon, promise):
             return made
-        if fewest is None or (made.errors is not None and _worst(made) < _worst(fewest)):
-            fewest = made
+        tried.append(made)
+    there = [plan for plan in tried if plan.chosen is not None]
+    for plan in sorted(there, key=lambda plan: plan.solution.objective or 0.0):
+        assert plan.chosen is not None
+        told = program.told(plan.solution, plan.levels, plan.chosen, promise)
+        if _keeps(program, told, epsilon, promise):
+            return told
     made = program.cover(np.full(types, strict), left(), draws=TOLD, promise=promise)
     if _keeps(program, made, epsilon, promise):
         return made
-    return _none_found(made, fewest, epsilon)
+    return _none_found(made, min(there, key=_worst, default=None), epsilon)
 
 
 def _halved(
@@ -68,34 +73,31 @@ def _halved(
     strict: float,
     left: Remaining,
     options: RunOptions,
-) -> tuple[FloatArray, CoverPlan | None]:
-    """Logarithms of levels that will do, shape (T,), and the plan tried that errs least."""
+) -> tuple[FloatArray, list[CoverPlan]]:
+    """Logarithms of levels that will do, shape (T,), and the plans tried."""
     types = int(program.kinds.max()) + 1
     limit = None if options.time_limit is None else SHARE * options.time_limit
     quick = RunOptions(limit, max(options.gap, QUICK), options.threads, seed=options.seed)
     low, high = np.full(types, math.log(strict)), np.full(types, math.log(0.999 * program.top))
-    fewest: CoverPlan | None = None
+    plans: list[CoverPlan] = []
     for _ in range(STEPS):
         if limit is not None and (left().time_limit or 0.0) < LAST * limit / SHARE:
             break
         middle = (low + high) / 2
         tried = program.cover(np.exp(middle), quick, draws=TRIED, promise=promise)
-        if tried.errors is None and tried.solution.termination is not Termination.INFEASIBLE:
+        if tried.errors is None and tried.solution.termination is Termination.TIME_LIMIT:
             # Out of time, which says nothing of the level: again, with half of what is left.
             more = left()
             half = None if more.time_limit is None else more.time_limit / 2
             again = replace(quick, time_limit=half)
             tried = program.cover(np.exp(middle), again, draws=TRIED, promise=promise)
-            if tried.errors is None and tried.solution.termination is not Termination.INFEASIBLE:
-                break
         if tried.errors is None:
-            low = middle  # asks for more than there is: only covers that promise less are left
+            low = middle  # asks for more than is there, or found: covers that promise less are left
             continue
         fine = _fine(program, tried, epsilon, promise)
         low, high = np.where(fine, middle, low), np.where(fine, high, middle)
-        if fewest is None or _worst(tried) < _worst(fewest):
-            fewest = tried
-    return low, fewest
+        plans.append(tried)
+    return low, plans
 
 
 def _fine(

@@ -414,14 +414,15 @@ def _levels(program: SeveralClasses, made: CoverPlan) -> FloatArray:
 
 def _none(lists: _Lists, proof: BranchProof | None) -> CoverPlan:
     """No plan: proven, or by HiGHS's word."""
-    fewest, most = lists.limits
-    limited = bool(fewest.any()) or bool((most < lists.program.usable.shape[1]).any())
-    why = Infeasibility((), (), 0.0, 0.0, None, None, proof is not None)
-    if limited:
-        hardest = "is the hardest: no plan keeps the promise within the least and most labels"
-        everybody = lists.program.usable | lists.program.given.recorded
-        worst = int(lists.program.judged(everybody, lists.promise).errors.argmax())
-        why = replace(why, limits=hardest, worst=worst)
+    why, note = None, "no plan keeps the promise, by HiGHS's word"
+    if proof is not None:
+        why, note = Infeasibility((), (), 0.0, 0.0, None, None, proven=True), ""
+        fewest, most = lists.limits
+        if fewest.any() or (most < lists.program.usable.shape[1]).any():
+            hardest = "is the hardest: no plan keeps the promise within the least and most labels"
+            everybody = lists.program.usable | lists.program.given.recorded
+            worst = int(lists.program.judged(everybody, lists.promise).errors.argmax())
+            why = replace(why, limits=hardest, worst=worst)
     solution = Solution(
         "ip",
         "arrays",
@@ -429,6 +430,7 @@ def _none(lists: _Lists, proof: BranchProof | None) -> CoverPlan:
         certificate=Certificate("infeasible" if proof is not None else "unproven"),
         infeasibility=why,
         versions=versions(),
+        note=note,
         method="sets of workers by the error of their vote",
         proofs=() if proof is None else (proof,),
     )
