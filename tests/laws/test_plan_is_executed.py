@@ -75,7 +75,7 @@ def test_matrices_known(classes, promise):
 def test_skills_of_two_classes_known():
     rng = np.random.default_rng(0)
     skills = {f"w{j}": p for j, p in enumerate(rng.uniform(0.6, 0.95, 24))}
-    made = wb.plan(tasks=list(range(N)), skills=skills, epsilon=0.08, capacity=50)
+    made = wb.plan(tasks=list(range(N)), skills=skills, epsilon=0.1, capacity=100)
     matrices = np.array([[[p, 1 - p], [1 - p, p]] for p in skills.values()])
     known = Confusions(
         matrices[None],
@@ -88,7 +88,7 @@ def test_skills_of_two_classes_known():
     assert wrong.mean() == pytest.approx(
         expected, abs=4 * np.sqrt(expected * (1 - expected) / wrong.size)
     )
-    assert wrong.mean() <= 0.08 + 3 * np.sqrt(0.08 * 0.92 / wrong.size)
+    assert wrong.mean() <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / wrong.size)
 
 
 @pytest.mark.parametrize("classes", [3, 4, 5])

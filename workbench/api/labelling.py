@@ -520,12 +520,15 @@ def aggregate(
         gold_labels, source = inputs.truth(gold, source)
     if truth is not None or (within and not asked):
         true, source = inputs.truth(truth, source, what="truth")
+    planned = None
+    if plan is not None:
+        planned, source = _planned(plan, method, source)
     beforehand = KnownBeforehand(
         gold_labels,
         true,
         None if workers is None else _chosen(workers, source),
         None if start is None else _fit(start),
-        None if plan is None else _planned(plan, method),
+        planned,
     )
     free = method is None and plan is None and start is None and how == LabelOptions()
     if calibrate is None and plan is None:
@@ -580,13 +583,23 @@ def _everybodys(labels: pd.DataFrame, result: Labelled) -> Votes:
     return Votes.of(labels, tasks=result.counted.tasks, classes=result.classes)
 
 
-def _planned(plan: Any, method: str | None) -> pd.DataFrame:
-    """Read the labels of a plan, and the weight or the scores of each."""
+def _planned(
+    plan: Any, method: str | None, source: inputs.Given
+) -> tuple[pd.DataFrame, inputs.Given]:
+    """Read the labels of a plan, the weight or the scores of each, and its names of tasks."""
     if method not in (None, DEFAULT):
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
     if isinstance(plan, Plan):
         plan = plan.vote
-    return tables.read_plan(to_pandas(plan.to_frame() if isinstance(plan, Result) else plan))
+    plan = to_pandas(plan.to_frame() if isinstance(plan, Result) else plan)
+    table = tables.read_plan(plan)
+    if isinstance(plan, pd.DataFrame):
+        tasks = source.tasks.with_more("plan", tables.column(plan, "task", "plan"))
+        source = replace(source, tasks=tasks)
+        if "score" in table:
+            named = tables.column(plan, "class", "plan")
+            source = replace(source, classes=source.classes.with_more("plan", named))
+    return table, source
 
 
 def _fit(start: Labels) -> Fit:

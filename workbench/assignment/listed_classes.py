@@ -400,16 +400,19 @@ def _made(
         return None
     if not program.keeps(made, judged, lists.epsilon, lists.promise):
         return None
-    return replace(made, claim=claim, levels=_levels(program, made))
+    return replace(made, claim=claim, levels=_levels(lists, made))
 
 
-def _levels(program: SeveralClasses, made: CoverPlan) -> FloatArray:
+def _levels(lists: _Lists, made: CoverPlan) -> FloatArray:
     """By task type the error that all its sets promise as covers, shape (T,)."""
+    program = lists.program
     assert made.bounds is not None
-    types = int(program.kinds.max()) + 1
-    return np.array(
-        [made.bounds[program.kinds == t].max(initial=0.0) for t in range(types)], dtype=np.float64
-    )
+    scale = len(program.prior) if lists.promise == "class" else 1
+    most = np.full(int(program.kinds.max()) + 1, np.nan)
+    for t in np.unique(program.kinds).tolist():
+        most[t] = made.bounds[program.kinds == t].max() / scale
+    levels: FloatArray = np.clip(most, 1e-12, 1.0 - 1e-12)
+    return levels
 
 
 def _none(lists: _Lists, proof: BranchProof | None) -> CoverPlan:
