@@ -199,4 +199,3 @@ def test_what_is_measured_is_the_vote_that_is_handed_over():
         told = np.nanmean(fitted.independent_error(np.arange(400)))
         assert told == pytest.approx(loss.mean(), abs=0.04)
     assert wrong[1][1] < wrong[0][1] - 0.1
-    assert wrong[1][0] > wrong[0][0]
