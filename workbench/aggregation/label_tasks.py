@@ -7,7 +7,7 @@ label with its confidence, and its accuracy where the truth is known.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
@@ -24,6 +24,7 @@ from workbench.aggregation.calibration import (
     temperature_by_labels,
 )
 from workbench.aggregation.posteriors import Earlier, Fit
+from workbench.aggregation.score_vote import score_vote
 from workbench.aggregation.voting import Aggregate, named_few, weighted_majority
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -35,8 +36,10 @@ from workbench.crowd.votes import Votes
 
 LEAST_GOLD = 20
 """Labelled gold tasks from which on they choose a method and calibrate it."""
-PLANNED = "weights of the plan"
-"""The method, where a plan is given."""
+PLANNED, SCORED = "weights of the plan", "scores of the plan"
+"""The method, where a plan is given: of two classes, and of several."""
+TINY = 1e-300
+"""Chance of a label where the class is one that the plan does not know."""
 Prior: TypeAlias = Literal["estimated", "uniform"]
 Calibrate: TypeAlias = Literal["auto", "gold", "labels", "none"]
 
@@ -126,7 +129,8 @@ class KnownBeforehand:
     fit
         Of the same model on earlier labels: it starts from there.
     plan
-        A plan of labels, `task, worker, weight`: only these labels count, by these weights.
+        A plan of labels, as `tables.read_plan` gives it: only these labels count, by its weights
+        or, of several classes, by its scores.
     """
 
     gold: pd.Series[Any] | None = None
@@ -202,7 +206,10 @@ def label_tasks(
             or beforehand.fit is not None
         ):
             raise InputError("`plan` says whose labels count and how much: leave the rest out")
-        return labelled_by(*_by_plan(labels, beforehand, seed), PLANNED, beforehand, seed)
+        scored = "score" in beforehand.plan
+        cast = _by_scores if scored else _by_plan
+        method = SCORED if scored else PLANNED
+        return labelled_by(*cast(labels, beforehand, seed), method, beforehand, seed)
     settings = given_options(method, options)
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
     if beforehand.fit is not None and not by_model:
@@ -222,7 +229,7 @@ def label_tasks(
 def _by_plan(
     labels: pd.DataFrame, beforehand: KnownBeforehand, seed: Seed
 ) -> tuple[Aggregate, Votes]:
-    """The vote that a plan prescribes, of all its tasks."""
+    """The vote by weights that a plan of two classes prescribes, of all its tasks."""
     assert beforehand.plan is not None
     counted = labels.merge(beforehand.plan, on=["task", "worker"], how="inner")
     if counted.empty:
@@ -230,15 +237,58 @@ def _by_plan(
     votes = Votes.of(
         counted, tasks=beforehand.plan["task"].unique(), classes=_classes(labels, beforehand)
     )
+    aggregate = weighted_majority(votes, counted["weight"].to_numpy(np.float64), seed=seed)
     missing, beside = len(beforehand.plan) - len(counted), len(labels) - len(counted)
+    return _noted(aggregate, missing, beside), votes
+
+
+def _by_scores(
+    labels: pd.DataFrame, beforehand: KnownBeforehand, seed: Seed
+) -> tuple[Aggregate, Votes]:
+    """The vote by scores that a plan of several classes prescribes, of all its tasks."""
+    assert beforehand.plan is not None
+    plan = beforehand.plan.sort_values(["task", "worker", "label", "class"])
+    known = np.sort(plan["class"].unique())
+    place = list(range(len(known)))
+    each = plan[["task", "worker", "label"]].iloc[:: len(known)].reset_index(drop=True)
+    each[place] = plan["score"].to_numpy(np.float64).reshape(-1, len(known))
+    prior, table = each[each["worker"] == ""], each[each["worker"] != ""]
+    tasks = prior["task"].to_numpy()
+    pairs = table[["task", "worker"]].drop_duplicates()
+    planned = labels.merge(pairs, on=["task", "worker"], how="inner")
+    if planned.empty and len(pairs):
+        raise InputError("`plan`: none of its labels has been given: mend the ids, or wait")
+    counted = planned.merge(table, on=["task", "worker", "label"], how="inner")
+    classes = sorted({*known, *counted["label"], *_classes(counted, beforehand)})
+    votes = Votes.of(counted, tasks=tasks, classes=classes)
+    at = pd.Index(classes).get_indexer(pd.Index(known))
+    whole = np.full((len(counted), len(classes)), np.log(TINY))
+    whole[:, at] = counted[place].to_numpy(np.float64)
+    before = np.full((len(tasks), len(classes)), -np.inf)
+    before[:, at] = prior[place].to_numpy(np.float64)
+    waiting = np.isin(tasks, pairs["task"].unique())
+    aggregate = score_vote(votes, whole, before, waiting, seed=seed)
+    strange = len(planned) - len(counted)
+    more = [
+        f"labels of classes that the plan does not know, {strange}: they do not count"
+        if strange
+        else "",
+        f"tasks answered by the shares of the classes, as planned without a label: {free}"
+        if (free := int((~waiting).sum()))
+        else "",
+    ]
+    missing, beside = len(pairs) - len(planned), len(labels) - len(planned)
+    return _noted(aggregate, missing, beside, more), votes
+
+
+def _noted(aggregate: Aggregate, missing: int, beside: int, more: Sequence[str] = ()) -> Aggregate:
+    """The same, with notes on labels that are missing and such as do not count."""
     notes = [
         f"labels of the plan that have not been given, {missing}" if missing else "",
         f"labels outside the plan, {beside}: they do not count" if beside else "",
+        *more,
     ]
-    aggregate = weighted_majority(votes, counted["weight"].to_numpy(np.float64), seed=seed)
-    return replace(
-        aggregate, info={**aggregate.info, "notes": [note for note in notes if note]}
-    ), votes
+    return replace(aggregate, info={**aggregate.info, "notes": [note for note in notes if note]})
 
 
 def labelled_by(

@@ -24,6 +24,7 @@ from workbench.aggregation.choice import (
 )
 from workbench.aggregation.label_tasks import (
     LEAST_GOLD,
+    SCORED,
     Calibrate,
     KnownBeforehand,
     Labelled,
@@ -77,6 +78,7 @@ CONFIDENCE = {
     "majority": "the share of the task's labels that agree",
     "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
     "equally likely",
+    SCORED: "the posterior of the label, by the plan's scores",
     "bwa": "the label's share of the task's scores, which is no probability",
     **dict.fromkeys(
         ("pooled", TAUGHT, "dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
@@ -443,10 +445,11 @@ def aggregate(
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
-        In place of a method: a plan of workbench plan, columns task, worker, weight; its labels
-        count, by its weights, all others do not.
+        In place of a method: a plan of workbench plan, columns task, worker, weight, or as `plan
+        --vote` writes it; its labels count, by its weights, all others do not.
 
-        What `plan` gave, or a frame or a file.
+        What `plan` gave, or a frame or a file. Of several classes a plan has scores, by label and
+        class, and the shares of the classes count once a task.
     options
         How votes are weighed and models fitted.
     calibrate
@@ -517,12 +520,15 @@ def aggregate(
         gold_labels, source = inputs.truth(gold, source)
     if truth is not None or (within and not asked):
         true, source = inputs.truth(truth, source, what="truth")
+    planned = None
+    if plan is not None:
+        planned, source = _planned(plan, method, source)
     beforehand = KnownBeforehand(
         gold_labels,
         true,
         None if workers is None else _chosen(workers, source),
         None if start is None else _fit(start),
-        None if plan is None else _planned(plan, method),
+        planned,
     )
     free = method is None and plan is None and start is None and how == LabelOptions()
     if calibrate is None and plan is None:
@@ -577,13 +583,23 @@ def _everybodys(labels: pd.DataFrame, result: Labelled) -> Votes:
     return Votes.of(labels, tasks=result.counted.tasks, classes=result.classes)
 
 
-def _planned(plan: Any, method: str | None) -> pd.DataFrame:
-    """Read the labels of a plan, and the weight of each."""
+def _planned(
+    plan: Any, method: str | None, source: inputs.Given
+) -> tuple[pd.DataFrame, inputs.Given]:
+    """Read the labels of a plan, the weight or the scores of each, and its names of tasks."""
     if method not in (None, DEFAULT):
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
     if isinstance(plan, Plan):
         plan = plan.vote
-    return tables.read_plan(to_pandas(plan.to_frame() if isinstance(plan, Result) else plan))
+    plan = to_pandas(plan.to_frame() if isinstance(plan, Result) else plan)
+    table = tables.read_plan(plan)
+    if isinstance(plan, pd.DataFrame):
+        tasks = source.tasks.with_more("plan", tables.column(plan, "task", "plan"))
+        source = replace(source, tasks=tasks)
+        if "score" in table:
+            named = tables.column(plan, "class", "plan")
+            source = replace(source, classes=source.classes.with_more("plan", named))
+    return table, source
 
 
 def _fit(start: Labels) -> Fit:

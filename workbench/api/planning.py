@@ -28,6 +28,7 @@ from workbench.crowd.tables import Duplicates
 if TYPE_CHECKING:
     from workbench.api.label_plan import SequentialPlan
     from workbench.solving import Solution
+    from workbench.solving.claims import Claim
 
 Pairs: TypeAlias = "Table | Iterable[tuple[Any, Any]]"
 """Pairs (task, worker)."""
@@ -48,8 +49,8 @@ class Plan(Result):
     Attributes
     ----------
     table
-        Columns `task, worker, weight`, a row a label to buy with its weight in the vote (of several
-        classes that of the worker's share of right labels); empty when there is no plan.
+        Columns `task, worker`, a row a label to buy, and of two classes `weight`, that in the vote;
+        empty when there is no plan.
     counted
         The same of the labels on record that count: they vote with those to buy.
     left_out
@@ -81,6 +82,12 @@ class Plan(Result):
         The error of the plan's vote, measured on the gold by the rule behind the plan, made anew
         without a part of the control tasks; and how far its workers err independently. None
         without labels and gold, and without a plan.
+    claim
+        What is known of the cost for the problem that was asked; None for nothing.
+    scores
+        The vote of several classes: columns `task, worker, label, class, score`, what each label
+        that may come in says for each class; in rows without worker and label what speaks for a
+        class before any. None of two classes, and when there is no plan.
     """
 
     table: pd.DataFrame
@@ -99,19 +106,25 @@ class Plan(Result):
     error_radius: float = 0.0
     total: float | None = None
     error: GoldError | None = None
+    claim: Claim | None = None
+    scores: pd.DataFrame | None = None
 
     @property
     def solved(self) -> bool:
         """Whether it is proven the cheapest."""
+        if self.scores is not None:
+            return self.claim is not None and self.claim.proven
         return self.solution.solved
 
     @property
     def vote(self) -> pd.DataFrame:
-        """All labels of the vote with their weights, those on record with those to buy."""
+        """What `aggregate(plan=)` takes, labels on record included: weights, or `scores`."""
+        if self.scores is not None:
+            return self.scores
         return pd.concat([self.table, self.counted], ignore_index=True)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the plan: columns `task, worker, weight`, a row a label to buy."""
+        """Give the plan, a row a label to buy: `task, worker`, of two classes `weight` too."""
         return self.table
 
     def assignments(self, to: str) -> str:
@@ -134,6 +147,8 @@ class Plan(Result):
             cheapest = f"at most {percent(solution.gap)} above the cheapest"
         if not solution.bound_proven:
             cheapest += " by HiGHS's word"
+        if self.scores is not None:
+            cheapest = _cheapest(self.claim)
         price = f", for {solution.objective:.6g}" if solution.objective != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         missed = self.error is not None and self.error.misses(self.epsilon)
@@ -194,10 +209,12 @@ class Plan(Result):
             cover = f", of covers that promise {listed(self.levels)}"
         bound = f"{solution.bound:.10g} (gap {percent(solution.gap, 3)}, {solution.termination})"
         of = "proven bound" if solution.bound_proven else "bound, HiGHS's word"
+        proof = {of: f"{bound}{cover}", "certificate": solution.certificate.status}
+        if self.scores is not None:
+            proof = {"of all plans": _cheapest(self.claim)}
         rows = {
             "cost": f"{solution.objective:.10g}",
-            of: f"{bound}{cover}",
-            "certificate": solution.certificate.status,
+            **proof,
             "error, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
             f"{errors['exact'].mean():.4g} on average, if skills are as given and labels "
             "independent",
@@ -256,9 +273,11 @@ class Plan(Result):
             "workers": len(self.skills),
             "without_history": self.without_history,
             "plan": self.table[["task", "worker"]].to_numpy().tolist(),
-            "weights": self.table["weight"].tolist(),
+            "weights": _weights(self.table),
             "counted": self.counted[["task", "worker"]].to_numpy().tolist(),
-            "counted_weights": self.counted["weight"].tolist(),
+            "counted_weights": self.counted["weight"].tolist()
+            if "weight" in self.counted
+            else None,
             "left_out": self.left_out,
         }
 
@@ -434,12 +453,13 @@ def plan(
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
     ability: Ability
     history: History | None
+    classes = Ids("label")
     if skills is not None:
         if gold is not None or gold_types is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
         (ability, workers), history = _known(skills), None
     else:
-        ability, workers, history = _estimated(labels, gold, gold_types, duplicates)
+        ability, workers, classes, history = _estimated(labels, gold, gold_types, duplicates)
     kinds, named = inputs.task_types(tasks, default=_only(ability))
     capacity = to_pandas(capacity)
     most_tasks = inputs.capacities(capacity, workers)
@@ -490,7 +510,11 @@ def plan(
         seed=seed,
     )
     error = None if history is None else _measured(history, program, kinds, terms, seed)
-    return _plan(program, terms, kinds, named, workers, error)
+    made = _plan(program, terms, kinds, named, workers, error)
+    if program.scores is None:
+        return made
+    scores = workers.column(named.column(program.scores, "task"), "worker")
+    return replace(made, scores=classes.column(scores, "label", "class"))
 
 
 def _measured(
@@ -542,7 +566,18 @@ def _plan(
         program.error_radius,
         terms.total,
         error,
+        program.claim,
     )
+
+
+def _weights(table: pd.DataFrame) -> list[float] | None:
+    """Weights of labels in the vote; None of several classes, where they have scores."""
+    return table["weight"].tolist() if "weight" in table else None
+
+
+def _cheapest(claim: Claim | None) -> str:
+    """What is known of a cost, in a few words."""
+    return "the cheapest of covers found" if claim is None else claim.sentence("the cheapest")
 
 
 def _made_ahead(total: float | None, limits: TaskLimits, options: PlanOptions) -> list[str]:
@@ -608,7 +643,7 @@ def _estimated(
     gold: Truth | None,
     gold_types: Tasks | None,
     duplicates: Duplicates | None,
-) -> tuple[pd.DataFrame | room.Confusions, Ids, History]:
+) -> tuple[pd.DataFrame | room.Confusions, Ids, Ids, History]:
     """What gold answers tell of each worker, NaN for who gave none; and these answers."""
     if labels is None:
         raise InputError("`labels` and `gold` go together: give both")
@@ -618,9 +653,11 @@ def _estimated(
     history = source.table, true, kinds
     skills = skills_from_gold(source.table, true, kinds)
     if len(set(skills.classes)) > 2:
-        return room.confusions(source.table, true, kinds), source.workers, history
+        matrices = room.confusions(source.table, true, kinds)
+        return matrices, source.workers, source.classes, history
     fitted = replace(skills, estimates=fitted_skills(skills.estimates))
-    return fitted.wide().where(skills.estimates.answered.T > 0), source.workers, history
+    known = fitted.wide().where(skills.estimates.answered.T > 0)
+    return known, source.workers, source.classes, history
 
 
 def _record(

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Solution
+from workbench.solving.claims import Claim
 
 TRIED, TOLD = 4_000, 40_000
 """Answers drawn for an error while a level is sought, and for what is told in the end."""
@@ -30,6 +31,15 @@ class CoverPlan:
     bounds
         Error of each task that the cover promises, shape (n,). Labels on record vote with the
         others, in both.
+    claim
+        What is known of the cost for the problem that was asked; None where nothing is: it is the
+        cheapest of covers found.
+    log_prior
+        Of several classes: what speaks for each before any label, in the vote of each task, shape
+        (n, K).
+    together
+        Of several classes, where there is no plan: how often all workers together err on the
+        hardest task.
     """
 
     solution: Solution
@@ -38,6 +48,9 @@ class CoverPlan:
     errors: FloatArray | None = None
     radius: float = 0.0
     bounds: FloatArray | None = None
+    claim: Claim | None = None
+    log_prior: FloatArray | None = None
+    together: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,35 +2,46 @@
 
 Confusion matrices and the prior come from control answers, the price of each worker's time from the
 relaxed joint program; a task takes the cheapest set of those who labelled it, price and time
-together, that keeps the promise, or all of them where none does. The vote is the likeliest class.
+together, that keeps the promise, or all of them where none does. The vote is that which a plan
+hands over: the class of the largest sum of a log prior and of scores ln π(label | class), by lot
+where classes tie (`class_scores`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
-from workbench.accuracy.likeliest import posteriors
+from workbench.accuracy.class_error import class_error
+from workbench.accuracy.likeliest import TINY, posteriors
+from workbench.assignment.cover_plan import TRIED
 from workbench.assignment.plan_rule import SHORT, PlanTerms
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.confusion import class_shares, estimate_confusion, gold_counts
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask
-from workbench.crowd.votes import TIE, Votes
+from workbench.crowd.votes import Votes, leading
 from workbench.solving.joint.route import solve_joint
 from workbench.solving.joint.worker_sets import WorkerSets
 
 
-def joint_plan_rule(votes: Votes, terms: PlanTerms) -> GoldRule:
-    """Make a rule of a joint program; arguments and the rule's labels as for `plan_rule`."""
+def joint_plan_rule(votes: Votes, terms: PlanTerms, *, by_class: bool = False) -> GoldRule:
+    """Make a rule of a joint program; arguments and the rule's labels as for `plan_rule`.
+
+    Parameters
+    ----------
+    by_class
+        Whether ε is of the worst class: levels are of classes that are equally likely, and the log
+        prior of a vote is one that keeps the error of every class low.
+    """
     by_task, kinds = VotesByTask(votes), terms.kinds(len(votes.tasks))
 
     def fit(gold: IntArray) -> FittedRule:
         confusion, prior, answered = _learned(by_task, gold, kinds, len(terms.tasks))
         problem = JointProblem(
             pair_gains(confusion),
-            pair_weights(prior),
+            pair_weights(np.full_like(prior, 1.0 / len(prior)) if by_class else prior),
             terms.level,
             terms.tasks,
             terms.capacity,
@@ -40,7 +51,8 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms) -> GoldRule:
             terms.least,
             terms.most,
         )
-        return _JointVote(by_task, problem, kinds, confusion, prior, time_prices(problem))
+        time = time_prices(problem)
+        return _JointVote(by_task, problem, kinds, confusion, prior, time, by_class)
 
     return fit
 
@@ -78,20 +90,55 @@ class _JointVote(FittedRule):
     confusion: FloatArray
     prior: FloatArray
     time: FloatArray
+    by_class: bool
+    _priors: dict[tuple[int, bytes], FloatArray] = field(default_factory=dict)
 
     def label(self, tasks: IntArray) -> RuleLabels:
-        likely, met, bought = self._posteriors(tasks)
-        winning = likely >= likely.max(axis=1, keepdims=True) * (1.0 - TIE)
-        chance = winning / winning.sum(axis=1, keepdims=True)
-        chance[~bought] = np.nan
-        return RuleLabels(chance, met)
+        chosen, met = self._chosen(tasks)
+        return RuleLabels(self._chance(tasks, chosen), met)
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
-        likely, _, bought = self._posteriors(tasks)
-        return np.where(bought, 1.0 - likely.max(axis=1), np.nan)
+        chosen, _ = self._chosen(tasks)
+        chance, place = self._said(tasks, chosen)
+        likely = posteriors(chance, place, self.prior, len(tasks))
+        error: FloatArray = 1.0 - (likely * self._chance(tasks, chosen)).sum(axis=1)
+        return error
 
-    def _posteriors(self, tasks: IntArray) -> tuple[FloatArray, BoolArray, BoolArray]:
-        """Of each class (k, K); whether the promise is kept, and whether anybody voted (k,)."""
+    def _chance(self, tasks: IntArray, chosen: BoolArray) -> FloatArray:
+        """Chance of each class to be named, shape (k, K); NaN where nobody votes."""
+        chance, place = self._said(tasks, chosen)
+        score = np.log(np.maximum(chance, TINY))
+        total = np.array([self._log_prior(*at) for at in zip(tasks, chosen, strict=True)])
+        total = total.reshape(len(tasks), len(self.prior))
+        size = np.abs(total)
+        np.add.at(total, place, score)
+        np.add.at(size, place, np.abs(score))
+        winning = leading(total, size.max(axis=1))
+        share: FloatArray = winning / winning.sum(axis=1, keepdims=True)
+        share[~chosen.any(axis=1)] = np.nan
+        return share
+
+    def _log_prior(self, task: int, row: BoolArray) -> FloatArray:
+        """What speaks for each class before any label, shape (K,)."""
+        if not self.by_class:
+            return np.log(np.maximum(self.prior, TINY))
+        key = int(self.kinds[task]), row.tobytes()
+        if key not in self._priors:
+            found = class_error(self.confusion[key[0], row], draws=TRIED)
+            self._priors[key] = found.log_prior
+        return self._priors[key]
+
+    def _said(self, tasks: IntArray, chosen: BoolArray) -> tuple[FloatArray, IntArray]:
+        """π of each label bought by true class, shape (v, K), and the place in `tasks` of each."""
+        votes = self.by_task.votes
+        rows, place = self.by_task.rows(tasks)
+        bought = chosen[place, votes.worker[rows]]
+        rows, place = rows[bought], place[bought]
+        kinds = self.kinds[tasks][place]
+        return self.confusion[kinds, votes.worker[rows], :, votes.label[rows]], place
+
+    def _chosen(self, tasks: IntArray) -> tuple[BoolArray, BoolArray]:
+        """Whose labels are bought, shape (k, m), and whether they keep the promise, (k,)."""
         votes = self.by_task.votes
         rows, place = self.by_task.rows(tasks)
         chosen = np.zeros((len(tasks), self.problem.shape[1]), dtype=bool)
@@ -104,8 +151,4 @@ class _JointVote(FittedRule):
             best = WorkerSets(self.problem, kind, chosen[k]).cheapest(price)
             if best is not None:
                 chosen[k], met[k] = best, True
-        bought = chosen[place, votes.worker[rows]]
-        rows, place = rows[bought], place[bought]
-        chance = self.confusion[kinds[place], votes.worker[rows], :, votes.label[rows]]
-        likely = posteriors(chance, place, self.prior, len(tasks))
-        return likely, met, np.bincount(place, minlength=len(tasks)) > 0
+        return chosen, met

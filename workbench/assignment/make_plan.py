@@ -7,27 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
-from workbench.assignment.cover_plan import TopUp
+from workbench.assignment.class_scores import class_scores
+from workbench.assignment.cover_plan import CoverPlan, TopUp
 from workbench.assignment.promise import CoverProgram, TwoClasses, keep_promise, spend
-from workbench.assignment.several_classes import SeveralClasses
+from workbench.assignment.several_classes import ClassPromise, SeveralClasses
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
 from workbench.crowd.confusion import confusion_from_gold
 from workbench.solving import Solution, Termination
+from workbench.solving.claims import Claim
 from workbench.solving.highs import RunOptions
-from workbench.solving.joint.route import JointSolution
 
 PAIR = ("task", "worker")
-Promise: TypeAlias = Literal["exact", "bound"]
+Promise: TypeAlias = Literal["exact", "each", "mean", "class", "bound"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class AssignmentPlan:
     Attributes
     ----------
     table
-        Columns `task, worker, weight`, one row a label to buy, with its weight in the vote (of
-        several classes that of the worker's share of right labels); empty when there is no plan.
+        Columns `task, worker`, one row a label to buy, and of two classes `weight`, that in the
+        vote; empty when there is no plan.
     counted
         The same of the labels on record that count: they vote with those to buy.
     solution
@@ -57,6 +58,11 @@ class AssignmentPlan:
         exact error at ε.
     message
         What to do when there is no plan, tasks by name.
+    claim
+        What is known of the cost for the problem that was asked; None for nothing.
+    scores
+        The vote of several classes, `task, worker, label, class, score` (`class_scores`); None of
+        two classes, and when there is no plan.
     """
 
     table: pd.DataFrame
@@ -69,6 +75,8 @@ class AssignmentPlan:
     error_radius: float = 0.0
     levels: pd.Series[Any] | None = None
     message: str | None = None
+    claim: Claim | None = None
+    scores: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +96,8 @@ class AssignmentTerms:
         Pairs that may be assigned, a frame with columns `task, worker`; None for all. Like the
         capacities they may name workers without skills, who get no task either.
     promise
-        What ε is of each task: its `exact` error under the model, or a `bound` on it.
+        What ε is of each task: its `exact` error under the model, or a `bound` on it. Of several
+        classes also as `several_classes.ClassPromise` has them.
     gain
         What a label counts: see `crowd_models.gains`. The paper's is `hoeffding`.
     total
@@ -120,7 +129,7 @@ class AssignmentTerms:
             raise InputError(f"least is {self.least}, most {self.most}: let it be no more")
         if (self.epsilon is None) == (self.total is None):
             raise InputError("give `epsilon`, the error of each task, or `total`, a budget for all")
-        if self.promise not in ("exact", "bound"):
+        if self.promise not in get_args(Promise):
             raise InputError(f"promise is {self.promise!r}: give exact or bound")
 
 
@@ -219,15 +228,11 @@ def make_plan(
     else:
         skill = align.skills(skills, tasks.unique())
         program = _two_classes(skill, tasks, terms)
+    scored = isinstance(program, SeveralClasses)
     strangers = _without_history(skill, terms)
     taken = skill.fillna(0.5)
     options = RunOptions(time_limit, gap, threads, seed=seed)
-    if terms.total is not None:
-        total = checks.number("total", terms.total, 0.0, np.inf)
-        made = spend(program, total, options=options)
-    elif terms.epsilon is not None:
-        epsilon = checks.inside("epsilon", terms.epsilon)
-        made = keep_promise(program, epsilon, exact=terms.promise == "exact", options=options)
+    made = _made(program, terms, options)
     solution = made.solution
     if made.chosen is None:
         if solution.infeasibility is not None:
@@ -239,18 +244,23 @@ def make_plan(
                 "infeasible" if solution.termination is Termination.INFEASIBLE else "no plan found"
             )
             message = f"{word}: {solution.note or solution.termination}"
-        if isinstance(solution, JointSolution) and isinstance(skills, Confusions):
-            message += _hardest(solution, skills)
+        if isinstance(program, SeveralClasses) and isinstance(skills, Confusions):
+            message += _hardest(made, program, skills)
         if strangers:
             message += f" (left out, skill unknown: {checks.listing(strangers)})"
-        empty = pd.DataFrame(columns=["task", "worker", "weight"])
+        empty = pd.DataFrame(columns=["task", "worker", "weight"][: 2 if scored else 3])
         return AssignmentPlan(empty, empty, solution, taken, strangers, message=message)
 
     def table(pairs: BoolArray) -> pd.DataFrame:
         row, column = np.nonzero(pairs)
         named = {"task": tasks.index[row], "worker": taken.index[column]}
+        if isinstance(program, SeveralClasses):
+            return pd.DataFrame(named)
         return pd.DataFrame({**named, "weight": program.weight[row, column]})
 
+    scores = None
+    if isinstance(program, SeveralClasses) and isinstance(skills, Confusions):
+        scores = class_scores(program, made, tasks.index, taken.index, skills.classes)
     return AssignmentPlan(
         table(made.chosen),
         table(program.given.recorded),
@@ -261,7 +271,24 @@ def make_plan(
         made.bounds,
         made.radius,
         pd.Series(made.levels, index=taken.columns[: len(made.levels)]),
+        claim=made.claim,
+        scores=scores,
     )
+
+
+def _made(program: CoverProgram, terms: AssignmentTerms, options: RunOptions) -> CoverPlan:
+    """The plan that keeps ε or spends the budget."""
+    if terms.total is not None:
+        total = checks.number("total", terms.total, 0.0, np.inf)
+        return spend(program, total, options=options)
+    assert terms.epsilon is not None
+    epsilon = checks.inside("epsilon", terms.epsilon)
+    if isinstance(program, SeveralClasses):
+        promise: ClassPromise = "each" if terms.promise == "exact" else terms.promise
+        return program.keep(epsilon, promise, options)
+    if terms.promise in ("mean", "class"):
+        raise InputError(f"promise {terms.promise!r}: is for labels of several classes")
+    return keep_promise(program, epsilon, exact=terms.promise != "bound", options=options)
 
 
 def offline_problem(
@@ -329,14 +356,14 @@ def _given(
     return TopUp(recorded, terms.least, terms.most)
 
 
-def _hardest(solution: JointSolution, crowd: Confusions) -> str:
-    """The least error that can be promised, and the classes told apart worst."""
-    if solution.least_error is None:
+def _hardest(made: CoverPlan, program: SeveralClasses, crowd: Confusions) -> str:
+    """How often all workers together err, and the classes that they tell apart worst."""
+    if made.together is None:
         return ""
-    first, second = (checks.show(crowd.classes[k]) for k in solution.worst_pair)
+    first, second = (checks.show(crowd.classes[k]) for k in program.apart())
     return (
-        f"; all workers together promise {solution.least_error.max():.3g} at best, and confuse "
-        f"{first} with {second} most"
+        f"; all workers together err with a chance of {made.together:.3g} on the hardest task, and "
+        f"confuse {first} with {second} most"
     )
 
 

@@ -83,7 +83,10 @@ def measure_plan(
         terms.most,
     )
     two = len(classes) == 2
-    rule = plan_rule(votes, program, seed=seed) if two else joint_plan_rule(votes, program)
+    if two:
+        rule = plan_rule(votes, program, seed=seed)
+    else:
+        rule = joint_plan_rule(votes, program, by_class=terms.promise == "class")
     codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
     measured = measure_error(
         rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed

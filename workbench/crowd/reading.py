@@ -77,6 +77,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "capacity": (),
     "cost": (),
     "weight": (),
+    "class": (),
+    "score": (),
     "group": ("family",),
     "confidence": (),
 }
@@ -96,6 +98,7 @@ LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
         (lambda M: M > checks.MOST, "is too large; the number of tasks is enough"),
     ),
     "weight": (),
+    "score": (),
     "confidence": (
         (lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),
     ),

@@ -387,24 +387,61 @@ def read_plan(source: Source) -> pd.DataFrame:
     Parameters
     ----------
     source
-        Columns task, worker and weight, a row a label.
+        Columns task, worker and weight, a row a label. Of several classes columns task, worker,
+        label, class and score: what each label that a worker may give says for each class. Rows
+        without worker and label hold what speaks for each class of a task before any label.
 
     Returns
     -------
     DataFrame
-        Columns `task, worker` as text and `weight`, in the order of the file.
+        Columns `task, worker` as text and `weight`, in the order of the file. Of several classes
+        `task, worker, label, class` as text, "" where there is none, and `score`.
 
     Raises
     ------
     InputError
-        The file or its columns cannot be read, an id is missing, a pair is repeated, or a weight is
-        missing or not a finite number.
+        The file or its columns cannot be read, an id is missing, a row is repeated, a number is
+        missing or not finite, or some class has no score.
     """
     table = open_table(source, "plan")
+    if table.find("score") is not None and table.find("weight") is None:
+        return _read_scores(table)
     tasks, workers = table.words("task", "worker")
+    if table.find("weight") is None:
+        raise InputError(
+            f"{table.name}: no column weight or score, which say how much a label counts; of "
+            "several classes give what `plan --vote` wrote, or the plan itself"
+        )
     table.once("a worker labels a task once, remove the other", task=tasks, worker=workers)
     weight = table.numbers(table.place("weight"), "weight")
     return pd.DataFrame({"task": tasks, "worker": workers, "weight": weight})
+
+
+def _read_scores(table: TextTable) -> pd.DataFrame:
+    """The vote of a plan of several classes; see `read_plan`."""
+    tasks, classes = table.words("task", "class")
+    workers, labels = (table.columns[table.place(field)] for field in ("worker", "label"))
+    score = table.numbers(table.place("score"), "score")
+    cells = {"task": tasks, "worker": workers, "label": labels, "class": classes}
+    table.once("remove one", **cells)
+    frame = pd.DataFrame({name: np.asarray(each[:], dtype=object) for name, each in cells.items()})
+    half = ((frame["worker"] == "") != (frame["label"] == "")).to_numpy()
+    if half.any():
+        raise InputError(
+            f"{table.at(int(half.argmax()))}: one of worker and label is empty: fill in both, or "
+            "neither in a row of what speaks for a class before any label"
+        )
+    every = frame["class"].nunique()
+    alone = frame["worker"] == ""
+    counts = frame.groupby(["task", "worker", "label"], sort=False)["class"].transform("size")
+    lacking = ((counts < every) | ~frame["task"].isin(frame["task"][alone])).to_numpy()
+    if lacking.any():
+        row = int(lacking.argmax())
+        raise InputError(
+            f"{table.at(row)}: task {show(frame['task'].iloc[row])} has no score for some class, "
+            f"of its labels or before any: give all {every}, as `plan --vote` writes them"
+        )
+    return frame.assign(score=score)
 
 
 def read_workers(source: Source) -> pd.DataFrame:

@@ -14,10 +14,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 
 TIE = 1e-9
 """Sums of votes' weights closer than this share of Σ|w| tie."""
+
+
+def leading(total: FloatArray, scale: FloatArray) -> BoolArray:
+    """Which classes have the largest sum of scores within rounding, shape (…, K).
+
+    Parameters
+    ----------
+    total
+        Sum by class, shape (…, K).
+    scale
+        Size of what was added up, shape (…,).
+    """
+    winning: BoolArray = total >= total.max(axis=-1, keepdims=True) - TIE * scale[..., None]
+    return winning
 
 
 @dataclass(frozen=True, eq=False)
