@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import numpy as np
 import pandas as pd
 
 from crowd_models.gains import gain_of
@@ -20,7 +22,7 @@ from workbench.assignment.measure_plan import measure_plan
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import formats, tables
-from workbench.crowd.empirical_bayes import fitted_skills
+from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import Duplicates
@@ -38,6 +40,8 @@ History: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any] | None]
 """Labels that workers gave before, the true ones, and the types of their tasks."""
 Sequential: TypeAlias = "bool | Literal['error', 'mean', 'posterior']"
 """Whether labels are looked at, and what is promised: `True` is "error"."""
+DRAWN = 1e-6
+"""Radius from which an error was drawn; below it is rounding."""
 HIDDEN = ("assignment", "task_weights", "worker_prices")
 """What goes by index, where a plan goes by name."""
 
@@ -69,11 +73,9 @@ class Plan(Result):
     message
         What to do when there is no plan.
     promise, gain
-        What was asked: ε as the `exact` error of each task or as a `bound` on it, and what a label
-        counts in the program.
+        What was asked (see `PlanOptions`), and what a label counts in a bound.
     levels
-        By task type, the error that the cover promises: ε, or as much more as leaves the exact
-        error at ε. The plan is the cheapest of the covers at these levels, where that is proven.
+        By task type, about the error that covers of as many labels promise.
     error_radius
         How far an exact error may be off; 0 but where answers were drawn (several classes).
     total
@@ -84,6 +86,16 @@ class Plan(Result):
         without labels and gold, and without a plan.
     claim
         What is known of the cost for the problem that was asked; None for nothing.
+    from_gold
+        Whether skills were learnt from gold, so that promises hold on the average over what it
+        leaves open.
+    surely
+        Share of the draws from what gold leaves open of the skills in which the mean error is at
+        most ε; None where that was not asked.
+    kept
+        Where there is no plan: that of the tasks that can be kept together.
+    again
+        Makes the plan for another promise.
     scores
         The vote of several classes: columns `task, worker, label, class, score`, what each label
         that may come in says for each class; in rows without worker and label what speaks for a
@@ -108,13 +120,15 @@ class Plan(Result):
     error: GoldError | None = None
     claim: Claim | None = None
     scores: pd.DataFrame | None = None
+    from_gold: bool = False
+    surely: float | None = None
+    kept: Plan | None = None
+    again: Callable[[room.Promise], room.AssignmentPlan] | None = None
 
     @property
     def solved(self) -> bool:
-        """Whether it is proven the cheapest."""
-        if self.scores is not None:
-            return self.claim is not None and self.claim.proven
-        return self.solution.solved
+        """Whether it is proven the cheapest, but for the gap asked for."""
+        return self.claim is not None and self.claim.proven
 
     @property
     def vote(self) -> pd.DataFrame:
@@ -140,16 +154,9 @@ class Plan(Result):
     def verdict(self) -> list[str]:
         """Say what to buy, what it promises, and what such plans measured on gold."""
         if self.message is not None:
-            return [self.message]
-        solution, errors = self.solution, self.errors
-        cheapest = "proven the cheapest" if solution.bound_proven else "the cheapest"
-        if solution.gap:
-            cheapest = f"at most {percent(solution.gap)} above the cheapest"
-        if not solution.bound_proven:
-            cheapest += " by HiGHS's word"
-        if self.scores is not None:
-            cheapest = _cheapest(self.claim)
-        price = f", for {solution.objective:.6g}" if solution.objective != len(self.table) else ""
+            return [self.message, *self._part()]
+        cost = self.solution.objective
+        price = f", for {cost:.6g}" if cost != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
@@ -159,16 +166,18 @@ class Plan(Result):
         sentences = [
             f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
             if missed
-            else f"Buy {labels}: {cheapest}.",
-            f"Proven, if workers err independently and skills are as given: each task is wrong "
-            f"with a chance of at most {percent(errors['exact'].max())}, "
-            f"{percent(errors['exact'].mean())} in the mean"
-            f"{'; your gold contradicts that' if missed else ''}.",
+            else f"Buy {labels}: {self._cheapest()}.",
+            f"{self._promised()}{'; your gold contradicts that' if missed else ''}.",
         ]
+        if self.surely is not None:
+            sentences.append(
+                f"The mean error is at most {percent(self.epsilon)} in {percent(self.surely)} of "
+                "200 draws from what your gold leaves open of the skills."
+            )
         if self.error is not None:
             sentences += self.error.verdict(
                 "the vote of such a plan is",
-                len(self.vote) / max(self.tasks, 1),
+                (len(self.table) + len(self.counted)) / max(self.tasks, 1),
             )
             sentences += self._as_asked(self.error)
         if self.without_history:
@@ -176,6 +185,40 @@ class Plan(Result):
                 f"{len(self.without_history)} workers get no task: nobody knows their skill."
             )
         return sentences[:MOST]
+
+    def _cheapest(self) -> str:
+        """What is known of the cost, in a few words."""
+        if self.total is not None:
+            return f"the lowest error found that {self.total:g} buys"
+        return "the cheapest found" if self.claim is None else self.claim.sentence("the cheapest")
+
+    def _promised(self) -> str:
+        """What the plan promises, and under which assumptions."""
+        exact = self.errors["exact"]
+        most, mean = percent(exact.max()), percent(exact.mean())
+        word = "By drawn answers" if self.error_radius > DRAWN else "Proven"
+        known = ", on the average over what your gold leaves open of their skills"
+        if not self.from_gold:
+            known = " and skills are as given"
+        head = f"{word}, if workers err independently{known}"
+        if self.promise == "mean":
+            return f"{head}: {mean} of the tasks are wrong in the mean, and none above {most}"
+        whichever = ", whichever class is true" if self.promise == "class" else ""
+        said = f"each task is wrong with a chance of at most {most}{whichever}, {mean} in the mean"
+        if self.promise == "bound" and self.total is None:
+            said += f" (the bound says {percent(self.errors['bound'].max())})"
+        return f"{head}: {said}"
+
+    def _part(self) -> list[str]:
+        """What the plan of the tasks that can be kept costs."""
+        if self.kept is None:
+            return []
+        part = self.kept
+        return [
+            f"Those {part.tasks} take {len(part.table)} labels"
+            f"{'' if part.claim is None else ', ' + part.claim.sentence('the cheapest')}: "
+            "`kept`, in Python and in JSON, is their plan."
+        ]
 
     def _as_asked(self, error: GoldError) -> list[str]:
         """Hold the error measured against the one asked for, and say what to do."""
@@ -199,27 +242,30 @@ class Plan(Result):
         if self.message is not None:
             return self.message
         solution, errors = self.solution, self.errors
-        drawn = f" (± {self.error_radius:.2g}, drawn)" if self.error_radius > 1e-6 else ""
+        drawn = f" (± {self.error_radius:.2g}, drawn)" if self.error_radius > DRAWN else ""
         head = (
             f"{self.tasks} tasks, {len(self.table)} labels by {self.table['worker'].nunique()} of "
             f"{len(self.skills)} workers"
         )
-        cover = ""
-        if self.levels is not None and (self.promise == "exact" or self.total is not None):
-            cover = f", of covers that promise {listed(self.levels)}"
-        bound = f"{solution.bound:.10g} (gap {percent(solution.gap, 3)}, {solution.termination})"
-        of = "proven bound" if solution.bound_proven else "bound, HiGHS's word"
-        proof = {of: f"{bound}{cover}", "certificate": solution.certificate.status}
-        if self.scores is not None:
-            proof = {"of all plans": _cheapest(self.claim)}
+        bound = "none" if solution.bound is None else f"{solution.bound:.10g}"
+        if self.claim is not None and self.claim.checked is not None:
+            bound += f" (recomputed from the data: {self.claim.checked:.10g})"
+        of = "no plan costs less than"
+        if self.total is not None:
+            of, bound = (
+                "covers",
+                f"promise {listed(self.levels)}" if self.levels is not None else "",
+            )
         rows = {
-            "cost": f"{solution.objective:.10g}",
-            **proof,
+            "cost": f"{solution.objective:.10g}, {self._cheapest()}",
+            of: bound,
+            "search": f"{solution.method or solution.route}; ended: {solution.termination}",
             "error, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
             f"{errors['exact'].mean():.4g} on average, if skills are as given and labels "
             "independent",
             "error, bound": f"at most {errors['bound'].max():.4g} on every task "
             f"({gain_of(self.gain).source})",
+            **self._other_promises(),
         }
         if many := len(self.counted) + self.left_out:
             count = f"{len(self.counted)} counted, of {self.counted['task'].nunique()} tasks"
@@ -235,6 +281,22 @@ class Plan(Result):
         parts = filter(None, (f"{head}\n{self.error.lines('  ')}", predicted, cautions))
         return "\n\n".join(parts)
 
+    def _other_promises(self) -> dict[str, str]:
+        """What each other promise would cost: worked out when it is asked for."""
+        if self.again is None or self.total is not None:
+            return {}
+        two = self.scores is None
+        others = [name for name in get_args(room.Promise) if name != self.promise]
+        costs = {}
+        for name in others:
+            if two and {name, self.promise} == {"each", "class"}:
+                continue
+            made = self.again(name)
+            cost = made.solution.objective if made.message is None else None
+            claim = "" if made.claim is None else f", {made.claim.sentence('the cheapest')}"
+            costs[f"promise {name}"] = "no plan found" if cost is None else f"{cost:.10g}{claim}"
+        return costs
+
     def plot(self) -> Figure:
         """Draw how many labels each worker gives, and how wrong each task may come out.
 
@@ -249,7 +311,7 @@ class Plan(Result):
             raise InputError(f"plot: there is no plan; {self.message}")
         title = f"{self.tasks} tasks, {len(self.table)} labels, ε = {self.epsilon:.4g}"
         errors = self.errors
-        if self.promise == "exact":  # then the bound is no promise, and above ε
+        if self.promise != "bound":  # then the bound is no promise, and above ε
             errors = errors.drop(columns="bound")
         labels = self.table["worker"].value_counts()
         return plots.plan(labels, errors, epsilon=self.epsilon, title=title)
@@ -268,6 +330,8 @@ class Plan(Result):
             "epsilon": self.epsilon,
             "total": self.total,
             "promise": self.promise,
+            "sure": self.surely,
+            "kept": None if self.kept is None else self.kept.to_dict(),
             "gain": self.gain,
             "levels": None if self.levels is None else self.levels.to_dict(),
             "workers": len(self.skills),
@@ -275,9 +339,7 @@ class Plan(Result):
             "plan": self.table[["task", "worker"]].to_numpy().tolist(),
             "weights": _weights(self.table),
             "counted": self.counted[["task", "worker"]].to_numpy().tolist(),
-            "counted_weights": self.counted["weight"].tolist()
-            if "weight" in self.counted
-            else None,
+            "counted_weights": _weights(self.counted),
             "left_out": self.left_out,
         }
 
@@ -325,13 +387,18 @@ class PlanOptions:
     Parameters
     ----------
     promise
-        What the error is of each task: its exact error if skills are as given, or a bound on it,
-        which takes about twice the labels.
+        What the error is of: each task; the mean of the tasks, none above twice the error; each
+        task's worst true class; or a bound on each task's error, which takes twice the labels.
+
+        All but `bound` are of the exact error of the vote, if skills are as given.
     gain
-        What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.
+        What a label counts in a bound: by Bhattacharyya's, or by the paper's Lemma 1.
 
         `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
-        two classes.
+        two classes. Goes with promise `bound`, and with a total.
+    sure
+        Buy so many labels that the mean error keeps to the error asked for in this share of draws
+        from what gold leaves open of the skills; two classes.
     gap
         Relative gap to stop at.
     threads
@@ -346,9 +413,10 @@ class PlanOptions:
     4
     """
 
-    promise: room.Promise = "exact"
+    promise: room.Promise = "each"
     gain: str = "bhattacharyya"
-    gap: float = 0.0
+    sure: float | None = None
+    gap: float = 0.001
     threads: int = 1
 
 
@@ -453,13 +521,15 @@ def plan(
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
     ability: Ability
     history: History | None
-    classes = Ids("label")
+    classes, strength = Ids("label"), None
     if skills is not None:
         if gold is not None or gold_types is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
         (ability, workers), history = _known(skills), None
     else:
-        ability, workers, classes, history = _estimated(labels, gold, gold_types, duplicates)
+        ability, workers, classes, history, strength = _estimated(
+            labels, gold, gold_types, duplicates
+        )
     kinds, named = inputs.task_types(tasks, default=_only(ability))
     capacity = to_pandas(capacity)
     most_tasks = inputs.capacities(capacity, workers)
@@ -499,22 +569,39 @@ def plan(
         record,
         limits.least,
         limits.most,
+        options.sure,
+        strength,
     )
-    program = room.make_plan(
-        ability,
-        kinds,
-        terms,
-        time_limit=time_limit,
-        gap=options.gap,
-        threads=options.threads,
-        seed=seed,
-    )
+    make = partial(room.make_plan, ability, kinds, gap=options.gap, threads=options.threads)
+    program = make(terms, time_limit=time_limit, seed=seed)
     error = None if history is None else _measured(history, program, kinds, terms, seed)
     made = _plan(program, terms, kinds, named, workers, error)
+    made = replace(
+        made,
+        from_gold=history is not None,
+        again=partial(_again, make, terms, time_limit=time_limit, seed=seed),
+    )
+    if program.kept is not None and program.why is not None and program.why.kept is not None:
+        some = kinds.loc[kinds.index[program.why.kept.kept]]
+        made = replace(made, kept=_plan(program.kept, terms, some, named, workers, None))
     if program.scores is None:
         return made
     scores = workers.column(named.column(program.scores, "task"), "worker")
     return replace(made, scores=classes.column(scores, "label", "class"))
+
+
+def _again(
+    make: Callable[..., room.AssignmentPlan],
+    terms: room.AssignmentTerms,
+    promise: room.Promise,
+    *,
+    time_limit: float,
+    seed: int,
+) -> room.AssignmentPlan:
+    """The plan for another promise."""
+    gain = terms.gain if promise == "bound" else "bhattacharyya"
+    other = replace(terms, promise=promise, gain=gain, sure=None)
+    return make(other, time_limit=time_limit, seed=seed)
 
 
 def _measured(
@@ -567,17 +654,13 @@ def _plan(
         terms.total,
         error,
         program.claim,
+        surely=program.surely,
     )
 
 
 def _weights(table: pd.DataFrame) -> list[float] | None:
     """Weights of labels in the vote; None of several classes, where they have scores."""
     return table["weight"].tolist() if "weight" in table else None
-
-
-def _cheapest(claim: Claim | None) -> str:
-    """What is known of a cost, in a few words."""
-    return "the cheapest of covers found" if claim is None else claim.sentence("the cheapest")
 
 
 def _made_ahead(total: float | None, limits: TaskLimits, options: PlanOptions) -> list[str]:
@@ -643,8 +726,8 @@ def _estimated(
     gold: Truth | None,
     gold_types: Tasks | None,
     duplicates: Duplicates | None,
-) -> tuple[pd.DataFrame | room.Confusions, Ids, Ids, History]:
-    """What gold answers tell of each worker, NaN for who gave none; and these answers."""
+) -> tuple[pd.DataFrame | room.Confusions, Ids, Ids, History, pd.DataFrame | None]:
+    """What gold answers tell of each worker, NaN for who gave none; these answers; their weight."""
     if labels is None:
         raise InputError("`labels` and `gold` go together: give both")
     source = inputs.given(labels, duplicates=duplicates)
@@ -654,10 +737,17 @@ def _estimated(
     skills = skills_from_gold(source.table, true, kinds)
     if len(set(skills.classes)) > 2:
         matrices = room.confusions(source.table, true, kinds)
-        return matrices, source.workers, source.classes, history
+        return matrices, source.workers, source.classes, history, None
+    answered, correct = skills.estimates.answered, skills.estimates.correct
     fitted = replace(skills, estimates=fitted_skills(skills.estimates))
-    known = fitted.wide().where(skills.estimates.answered.T > 0)
-    return known, source.workers, source.classes, history
+    known = fitted.wide().where(answered.T > 0)
+    size = [
+        answers + sum(prior)
+        for answers, prior in zip(answered, fitted_priors(correct, answered), strict=True)
+    ]
+    strength = known.copy()
+    strength[:] = np.array(size).T
+    return known, source.workers, source.classes, history, strength
 
 
 def _record(

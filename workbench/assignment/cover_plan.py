@@ -9,6 +9,7 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Solution
 from workbench.solving.claims import Claim
+from workbench.solving.keeping import Kept
 
 TRIED, TOLD = 4_000, 40_000
 """Answers drawn for an error while a level is sought, and for what is told in the end."""
@@ -40,6 +41,8 @@ class CoverPlan:
     together
         Of several classes, where there is no plan: how often all workers together err on the
         hardest task.
+    kept
+        Of two classes, where there is no plan: what part of the tasks can be kept.
     """
 
     solution: Solution
@@ -51,6 +54,7 @@ class CoverPlan:
     claim: Claim | None = None
     log_prior: FloatArray | None = None
     together: float | None = None
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,18 +6,21 @@ The offline integer program (1)–(3) of Ho, Jabbari, Vaughan (2013) on named wo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
+from workbench.assignment.budget import Program, spend
 from workbench.assignment.class_scores import class_scores
 from workbench.assignment.cover_plan import CoverPlan, TopUp
-from workbench.assignment.promise import CoverProgram, TwoClasses, keep_promise, spend
-from workbench.assignment.several_classes import ClassPromise, SeveralClasses
+from workbench.assignment.no_plan import NoPlan, why_none
+from workbench.assignment.several_classes import SeveralClasses
+from workbench.assignment.sure import Surely, sure_plan
+from workbench.assignment.two_classes import PlanPromise, TwoClasses
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -28,7 +31,7 @@ from workbench.solving.claims import Claim
 from workbench.solving.highs import RunOptions
 
 PAIR = ("task", "worker")
-Promise: TypeAlias = Literal["exact", "each", "mean", "class", "bound"]
+Promise: TypeAlias = PlanPromise
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,11 @@ class AssignmentPlan:
     scores
         The vote of several classes, `task, worker, label, class, score` (`class_scores`); None of
         two classes, and when there is no plan.
+    why, kept
+        Of two classes, where there is no plan that keeps ε: why, and the plan of the tasks that
+        can be kept.
+    surely
+        In what share of the draws the mean error is at most ε, where that was asked.
     """
 
     table: pd.DataFrame
@@ -77,6 +85,9 @@ class AssignmentPlan:
     message: str | None = None
     claim: Claim | None = None
     scores: pd.DataFrame | None = None
+    why: NoPlan | None = None
+    kept: AssignmentPlan | None = None
+    surely: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +107,10 @@ class AssignmentTerms:
         Pairs that may be assigned, a frame with columns `task, worker`; None for all. Like the
         capacities they may name workers without skills, who get no task either.
     promise
-        What ε is of each task: its `exact` error under the model, or a `bound` on it. Of several
-        classes also as `several_classes.ClassPromise` has them.
+        What ε is: the error of `each` task; their `mean`, no task above 2ε; of each task, the error
+        of the worst true `class`; or a `bound` on the error of each task, as in the paper.
     gain
-        What a label counts: see `crowd_models.gains`. The paper's is `hoeffding`.
+        What a label counts in a bound: see `crowd_models.gains`. The paper's is `hoeffding`.
     total
         In place of ε, what all labels may cost: the lowest error common to all tasks is sought.
     have
@@ -108,20 +119,31 @@ class AssignmentTerms:
         the capacities, and nobody is asked for one again.
     least, most
         Labels that each task may have, those on record included; None for no limit.
+    sure
+        In what share of the draws from what gold leaves open of the skills the mean error is to be
+        at most ε; None to go by mean skills. Of two classes.
+    strength
+        a + b of each skill's Beta posterior, by worker and task type; goes with `sure`.
     """
 
     capacity: int | pd.Series[Any]
     epsilon: float | None
     costs: pd.DataFrame | pd.Series[Any] | None = None
     availability: pd.DataFrame | None = None
-    promise: Promise = "exact"
+    promise: Promise = "each"
     gain: str = "bhattacharyya"
     total: float | None = None
     have: pd.DataFrame | None = None
     least: int | None = None
     most: int | None = None
+    sure: float | None = None
+    strength: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
+        if self.sure is not None:
+            checks.inside("sure", self.sure)
+            if self.epsilon is None or self.strength is None:
+                raise InputError("sure: goes with `epsilon`, and with two classes of `gold`")
         for name in ("least", "most"):
             if (limit := getattr(self, name)) is not None:
                 checks.count(name, limit)
@@ -130,7 +152,9 @@ class AssignmentTerms:
         if (self.epsilon is None) == (self.total is None):
             raise InputError("give `epsilon`, the error of each task, or `total`, a budget for all")
         if self.promise not in get_args(Promise):
-            raise InputError(f"promise is {self.promise!r}: give exact or bound")
+            raise InputError(f"promise is {self.promise!r}: give {' or '.join(get_args(Promise))}")
+        if self.gain != "bhattacharyya" and self.promise != "bound" and self.total is None:
+            raise InputError(f"gain {self.gain!r}: goes with promise 'bound'; leave it out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,71 +248,142 @@ def make_plan(
                 f"{len(skills.classes)}; leave it out"
             )
         skill = skills.skill
-        program: CoverProgram = _several_classes(skills, tasks, terms)
+        program: Program = _several_classes(skills, tasks, terms)
     else:
         skill = align.skills(skills, tasks.unique())
         program = _two_classes(skill, tasks, terms)
-    scored = isinstance(program, SeveralClasses)
     strangers = _without_history(skill, terms)
-    taken = skill.fillna(0.5)
     options = RunOptions(time_limit, gap, threads, seed=seed)
-    made = _made(program, terms, options)
-    solution = made.solution
-    if made.chosen is None:
-        if solution.infeasibility is not None:
-            message = solution.infeasibility.sentence(tasks.index.to_list())
-        elif solution.termination is Termination.TIME_LIMIT:
-            message = f"no plan found within {time_limit:g} s: give more time"
-        else:
-            word = (
-                "infeasible" if solution.termination is Termination.INFEASIBLE else "no plan found"
-            )
-            message = f"{word}: {solution.note or solution.termination}"
-        if isinstance(program, SeveralClasses) and isinstance(skills, Confusions):
-            message += _hardest(made, program, skills)
-        if strangers:
-            message += f" (left out, skill unknown: {checks.listing(strangers)})"
-        empty = pd.DataFrame(columns=["task", "worker", "weight"][: 2 if scored else 3])
-        return AssignmentPlan(empty, empty, solution, taken, strangers, message=message)
+    left = options.countdown()
+    surely = None
+    if terms.sure is not None and isinstance(program, TwoClasses):
+        found = _sure(program, terms, skill, options)
+        made, surely = found.made, found.share
+    else:
+        made = _made(program, terms, options)
+    classes = skills.classes if isinstance(skills, Confusions) else None
+    naming = _Naming(program, tasks.index, skill.fillna(0.5), strangers, classes)
+    if made.chosen is not None:
+        return replace(naming.plan(made), surely=surely)
+    if isinstance(program, TwoClasses) and terms.epsilon is not None and terms.promise != "bound":
+        return _why(program, terms, made, naming, left())
+    return naming.none(made, _reason(made, program, skills, tasks, time_limit))
 
-    def table(pairs: BoolArray) -> pd.DataFrame:
-        row, column = np.nonzero(pairs)
-        named = {"task": tasks.index[row], "worker": taken.index[column]}
+
+@dataclass(frozen=True, eq=False)
+class _Naming:
+    """Tasks and workers by name, for what comes of a program."""
+
+    program: Program
+    tasks: pd.Index[Any]
+    skill: pd.DataFrame
+    strangers: tuple[Any, ...]
+    classes: Sequence[Any] | None
+
+    def plan(self, made: CoverPlan) -> AssignmentPlan:
+        """The plan."""
+        assert made.chosen is not None
+        program, scores = self.program, None
         if isinstance(program, SeveralClasses):
-            return pd.DataFrame(named)
-        return pd.DataFrame({**named, "weight": program.weight[row, column]})
+            assert self.classes is not None
+            scores = class_scores(program, made, self.tasks, self.skill.index, self.classes)
+        return AssignmentPlan(
+            self._table(made.chosen),
+            self._table(program.given.recorded),
+            made.solution,
+            self.skill,
+            self.strangers,
+            made.errors,
+            made.bounds,
+            made.radius,
+            pd.Series(made.levels, index=self.skill.columns[: len(made.levels)]),
+            claim=made.claim,
+            scores=scores,
+        )
 
-    scores = None
+    def none(self, made: CoverPlan, message: str) -> AssignmentPlan:
+        """No plan, and why."""
+        if self.strangers:
+            message += f" (left out, skill unknown: {checks.listing(self.strangers)})"
+        columns = ["task", "worker", "weight"][: 2 if self.classes is not None else 3]
+        empty = pd.DataFrame(columns=columns)
+        return AssignmentPlan(
+            empty, empty, made.solution, self.skill, self.strangers, message=message
+        )
+
+    def _table(self, pairs: BoolArray) -> pd.DataFrame:
+        row, column = np.nonzero(pairs)
+        named: dict[str, Any] = {"task": self.tasks[row], "worker": self.skill.index[column]}
+        if isinstance(self.program, TwoClasses):
+            named["weight"] = self.program.weight[row, column]
+        return pd.DataFrame(named)
+
+
+def _why(
+    program: TwoClasses,
+    terms: AssignmentTerms,
+    made: CoverPlan,
+    naming: _Naming,
+    options: RunOptions,
+) -> AssignmentPlan:
+    """No plan of two classes: why, and the plan of the tasks that can be kept."""
+    assert terms.epsilon is not None
+    left = options.countdown()
+    why = why_none(program, made, terms.epsilon, terms.promise, options)
+    message = why.sentence(terms.epsilon, terms.promise, naming.tasks.to_list())
+    none = naming.none(made, message)
+    kept = why.kept
+    if kept is None or not kept.kept.any() or kept.kept.all():
+        return replace(none, why=why)
+    part = program.part(kept)
+    names = naming.tasks.take(np.flatnonzero(kept.kept).tolist())
+    some = replace(naming, tasks=names, program=part)
+    kept_plan = some.plan(part.of_kept(kept, terms.epsilon, left()))
+    return replace(none, why=why, kept=kept_plan)
+
+
+def _reason(
+    made: CoverPlan,
+    program: Program,
+    skills: pd.DataFrame | pd.Series[Any] | Confusions,
+    tasks: pd.Series[Any],
+    time_limit: float | None,
+) -> str:
+    """Why there is no plan of several classes, of covers, or for a budget."""
+    solution = made.solution
+    if solution.infeasibility is not None:
+        message = solution.infeasibility.sentence(tasks.index.to_list())
+    elif solution.termination is Termination.TIME_LIMIT:
+        message = f"no plan found within {time_limit:g} s: give more time"
+    else:
+        none = solution.termination is Termination.INFEASIBLE
+        message = f"{'infeasible' if none else 'no plan found'}: "
+        message += solution.note or str(solution.termination)
     if isinstance(program, SeveralClasses) and isinstance(skills, Confusions):
-        scores = class_scores(program, made, tasks.index, taken.index, skills.classes)
-    return AssignmentPlan(
-        table(made.chosen),
-        table(program.given.recorded),
-        solution,
-        taken,
-        strangers,
-        made.errors,
-        made.bounds,
-        made.radius,
-        pd.Series(made.levels, index=taken.columns[: len(made.levels)]),
-        claim=made.claim,
-        scores=scores,
-    )
+        message += _hardest(made, program, skills)
+    return message
 
 
-def _made(program: CoverProgram, terms: AssignmentTerms, options: RunOptions) -> CoverPlan:
+def _sure(
+    program: TwoClasses, terms: AssignmentTerms, skill: pd.DataFrame, options: RunOptions
+) -> Surely:
+    """The plan that is as sure as was asked."""
+    assert terms.epsilon is not None
+    assert terms.sure is not None
+    assert terms.strength is not None
+    strength = terms.strength.reindex(index=skill.index, columns=skill.columns).fillna(2.0)
+    epsilon = checks.inside("epsilon", terms.epsilon)
+    size = strength.to_numpy(np.float64).T
+    return sure_plan(program, epsilon, terms.promise, terms.sure, size, options)
+
+
+def _made(program: Program, terms: AssignmentTerms, options: RunOptions) -> CoverPlan:
     """The plan that keeps ε or spends the budget."""
     if terms.total is not None:
         total = checks.number("total", terms.total, 0.0, np.inf)
         return spend(program, total, options=options)
     assert terms.epsilon is not None
-    epsilon = checks.inside("epsilon", terms.epsilon)
-    if isinstance(program, SeveralClasses):
-        promise: ClassPromise = "each" if terms.promise == "exact" else terms.promise
-        return program.keep(epsilon, promise, options)
-    if terms.promise in ("mean", "class"):
-        raise InputError(f"promise {terms.promise!r}: is for labels of several classes")
-    return keep_promise(program, epsilon, exact=terms.promise != "bound", options=options)
+    return program.keep(checks.inside("epsilon", terms.epsilon), terms.promise, options)
 
 
 def offline_problem(

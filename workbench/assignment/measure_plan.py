@@ -72,15 +72,20 @@ def measure_plan(
     if terms.costs is not None:
         price = align.prices(list(workers), list(types), terms.costs)
     levels = made.levels.reindex(types)
+    place = types.get_indexer(pd.Index(tasks))
+    errors = None
+    if made.error_exact is not None and terms.promise != "bound":
+        errors = tuple(made.error_exact[place == k] for k in range(len(types)))
     program = PlanTerms(
         levels.fillna(levels.max()).to_numpy(np.float64),
         align.capacities(list(workers), terms.capacity),
-        np.bincount(types.get_indexer(pd.Index(tasks)), minlength=len(types)),
+        np.bincount(place, minlength=len(types)),
         kinds,
         price,
         terms.gain,
         terms.least,
         terms.most,
+        errors,
     )
     two = len(classes) == 2
     if two:

@@ -5,8 +5,10 @@ tasks, since the workers it names seldom answered them. The rule behind it can b
 
 - skills come from control answers;
 - the relaxed program prices each worker's time (the dual of her capacity);
-- a task takes labels from the workers who answered it, until its requirement is met. Those come
-  first whose price, label and time together, is lowest per unit of gain.
+- a task takes labels from the workers who answered it, those first whose price, label and time
+  together, is lowest per unit of gain: of a plan that promises exact errors until its vote errs as
+  seldom as that of one of the plan's tasks, drawn by lot; of one that promises a bound, until the
+  requirement of the cover is met.
 
 To measure the error, the rule is fitted anew without a part of the control tasks, and then both
 skills and prices are estimated anew. Were the prices kept, the answers to a task would already have
@@ -23,6 +25,7 @@ import numpy as np
 
 from crowd_models import TypedProblem
 from crowd_models.gains import Gain, gain_of
+from workbench.accuracy.error_rate import vote_error
 from workbench.aggregation.vote_rule import wrong_chance
 from workbench.aggregation.voting import promised_weights
 from workbench.base import checks
@@ -43,6 +46,8 @@ from workbench.solving import solve
 
 SHORT = 100.0
 """Price of a missing unit of requirement, as a multiple of the dearest label (at least 1)."""
+ATOMS = 2**10
+"""Sums of weights that are listed for an error."""
 MET = 1e-9
 """Share of a requirement that may be missing, by rounding, while it still counts as met."""
 
@@ -54,7 +59,7 @@ class PlanTerms:
     Attributes
     ----------
     level
-        Error that the cover of each task type promises, shape (T,).
+        Error that the cover of each task type promises, shape (T,): sets the prices of time.
     capacity
         M of each worker, shape (m,).
     tasks
@@ -67,6 +72,8 @@ class PlanTerms:
         How labels add up to the requirement: a name of `crowd_models.gains`.
     least, most
         Labels that each task may have; None for no limit.
+    errors
+        Of the votes of the plan's tasks, by type; None where covers are what is promised.
     """
 
     level: FloatArray
@@ -77,6 +84,7 @@ class PlanTerms:
     gain: str = "bhattacharyya"
     least: int | None = None
     most: int | None = None
+    errors: tuple[FloatArray, ...] | None = None
 
     def kinds(self, recorded: int) -> IntArray:
         """Type of each recorded task, shape (n,)."""
@@ -117,11 +125,16 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     kinds = terms.kinds(n)
     by_task = VotesByTask(votes)
     lot = stream(seed, "plan rule").random(len(votes))
+    target = None
+    if terms.errors is not None:
+        rng = stream(seed, "plan rule, errors")
+        known = [each if len(each) else np.full(1, 0.5) for each in terms.errors]
+        target = np.array([rng.choice(known[kind]) for kind in kinds.tolist()])
 
     def fit(gold: IntArray) -> FittedRule:
         correct, answered = _by_type(by_task, gold, kinds, T)
         skill = fitted_skills(estimate_skills(correct, answered)).skill
-        return _fitted(by_task, terms, kinds, skill, answered > 0, lot)
+        return _fitted(by_task, terms, kinds, skill, answered > 0, lot, target)
 
     return fit
 
@@ -142,6 +155,7 @@ def _fitted(
     skill: FloatArray,
     answered: BoolArray,
     lot: FloatArray,
+    target: FloatArray | None,
 ) -> _PlanVote:
     gain = gain_of(terms.gain)
     need = np.asarray(gain.requirement(terms.level), dtype=np.float64)
@@ -151,7 +165,7 @@ def _fitted(
     with np.errstate(divide="ignore", invalid="ignore"):
         dear = np.where(worth > 0, (price + time) / worth, np.inf)
     limits = terms.least or 0, worth.shape[1] if terms.most is None else terms.most
-    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot, limits)
+    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot, limits, target)
 
 
 def worker_prices(
@@ -186,7 +200,8 @@ class _PlanVote(FittedRule):
 
     `need`, the requirement, is of shape (T,). `worth` (the gain of a label), `dear` (what a
     gain of 1 costs) and `skill` are of shape (T, m). `lot` orders equally cheap votes. `limits` are
-    the least and the most labels of a task.
+    the least and the most labels of a task, `target` is the error at which it has enough, shape
+    (n,); None where that is the requirement's matter.
     """
 
     by_task: VotesByTask
@@ -198,16 +213,13 @@ class _PlanVote(FittedRule):
     skill: FloatArray
     lot: FloatArray
     limits: tuple[int, int]
+    target: FloatArray | None
 
     def label(self, tasks: IntArray) -> RuleLabels:
-        rows, place, reached = self._bought(tasks)
+        rows, place, met = self._bought(tasks)
         votes, at = self.by_task.votes, self._at(rows)
         weights = promised_weights(self.gain.vote, self.skill[at])
-        need = self.need[self.kinds[tasks]]
-        return RuleLabels(
-            chances(place, votes.label[rows], weights, (len(tasks), 2)),
-            reached >= need * (1.0 - MET),
-        )
+        return RuleLabels(chances(place, votes.label[rows], weights, (len(tasks), 2)), met)
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
         rows, place, _ = self._bought(tasks)
@@ -219,21 +231,60 @@ class _PlanVote(FittedRule):
         votes = self.by_task.votes
         return self.kinds[votes.task[rows]], votes.worker[rows]
 
-    def _bought(self, tasks: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Rows of votes bought, the place in `tasks` of each, and the gain of each task (k,)."""
+    def _bought(self, tasks: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
+        """Rows of votes bought, the place in `tasks` of each, and which tasks have enough (k,)."""
         rows, place = self.by_task.rows(tasks)
         at = self._at(rows)
         order = np.lexsort((self.lot[rows], self.dear[at], place))
         rows, place = rows[order], place[order]
         worth = self.worth[self._at(rows)]
-        total = np.cumsum(worth)
         first = np.searchsorted(place, np.arange(len(tasks)))
-        start = np.append(0.0, total)[first]
-        before = total - worth - start[place]
-        need = self.need[self.kinds[tasks]][place]
         rank, (few, many) = np.arange(len(place)) - first[place], self.limits
-        wanted = (before < need * (1.0 - MET)) | (rank < few)
-        kept = wanted & (rank < many) & (worth > 0)
+        if self.target is None:
+            total = np.cumsum(worth)
+            before = total - worth - np.append(0.0, total)[first][place]
+            enough = before >= self.need[self.kinds[tasks]][place] * (1.0 - MET)
+        else:
+            enough = rank >= self._asked(tasks, rows, first)[place]
+        kept = (~enough | (rank < few)) & (rank < many) & (worth > 0)
         rows, place, worth = rows[kept], place[kept], worth[kept]
-        reached = np.bincount(place, worth, minlength=len(tasks))
-        return rows, place, reached.astype(np.float64)
+        return rows, place, self._met(tasks, rows, place, worth)
+
+    def _asked(self, tasks: IntArray, rows: IntArray, first: IntArray) -> IntArray:
+        """How many of its votes, in order, a task needs; all of them where none are enough (k,)."""
+        assert self.target is not None
+        ends = np.append(first[1:], len(rows))
+        asked = ends - first
+        for k, (start, end) in enumerate(zip(first.tolist(), ends.tolist(), strict=True)):
+            task, skill = int(tasks[k]), self.skill[self._at(rows[start:end])]
+            if self._keeps(task, skill[:0]):
+                asked[k] = 0
+                continue
+            low, high = 0, 1  # Too few, and enough or more than there are.
+            while high < len(skill) and not self._keeps(task, skill[:high]):
+                low, high = high, 2 * high
+            high = min(high, len(skill))
+            while high - low > 1:
+                middle = (low + high) // 2
+                enough = self._keeps(task, skill[:middle])
+                low, high = (low, middle) if enough else (middle, high)
+            asked[k] = high
+        return asked
+
+    def _keeps(self, task: int, skill: FloatArray) -> bool:
+        """Whether the vote of workers of these skills errs as seldom as the task's is to."""
+        assert self.target is not None
+        weight = promised_weights(self.gain.vote, skill)
+        error = vote_error(skill, weight, atoms=ATOMS).probability
+        return bool(error <= self.target[task] * (1 + MET))
+
+    def _met(
+        self, tasks: IntArray, rows: IntArray, place: IntArray, worth: FloatArray
+    ) -> BoolArray:
+        """Which tasks have what they need in the votes bought, shape (k,)."""
+        if self.target is None:
+            reached = np.bincount(place, worth, minlength=len(tasks))
+            met: BoolArray = reached >= self.need[self.kinds[tasks]] * (1.0 - MET)
+            return met
+        of = [self.skill[self._at(rows[place == k])] for k in range(len(tasks))]
+        return np.array([self._keeps(int(i), skill) for i, skill in zip(tasks, of, strict=True)])

@@ -22,11 +22,11 @@ from workbench.aggregation.voting import promised_weights
 from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
-from workbench.solving import Solution, Termination, solve
+from workbench.solving import Certificate, Solution, Termination, solve
 from workbench.solving.claims import Claim
 from workbench.solving.exact_error import TooManySetsError, exact_error_solution
 from workbench.solving.highs import RunOptions
-from workbench.solving.keeping import keep_most
+from workbench.solving.keeping import Kept, keep_most
 from workbench.solving.mean_error import mean_error_solution
 
 PlanPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
@@ -175,7 +175,7 @@ class TwoClasses:
 
     def _mean(self, epsilon: float, options: RunOptions) -> CoverPlan:
         left = options.countdown()
-        strict = self._each(epsilon, _part(left(), 0.5))
+        strict = self._each(epsilon, _share(left(), 0.5))
         start = None if strict.chosen is None else strict.chosen.astype(np.float64)
         now = left()
         solution = mean_error_solution(
@@ -205,17 +205,36 @@ class TwoClasses:
         """Sets of workers first; covers where that does not come near; then any plan at all."""
         left = options.countdown()
         problem = self.exact(epsilon)
-        made = self._by_sets(problem, _part(left(), SEARCHING), None)
+        made = self._by_sets(problem, _share(left(), SEARCHING), None)
         proven = made is not None and made.solution.certificate.status == "infeasible"
         if made is not None and (proven or _near(made, options.gap)):
             return made
-        covers = self._by_covers(problem, epsilon, _part(left(), COVERING))
+        covers = self._by_covers(problem, epsilon, _share(left(), COVERING))
         made = _cheaper(made, covers)
         if made.chosen is None and not problem.limited:
-            now = _part(left(), KEEPING)
+            now = _share(left(), KEEPING)
             kept = keep_most(problem, time_limit=now.time_limit, seed=now.seed)
-            if kept.kept.all():
-                made = self._by_sets(problem, left(), kept.assignment) or made
+            if not kept.kept.all():
+                return replace(made, kept=kept)
+            made = self._by_sets(problem, left(), kept.assignment) or made
+        return made
+
+    def part(self, kept: Kept) -> TwoClasses:
+        """The same for the tasks that can be kept."""
+        rows = np.flatnonzero(kept.kept)
+        return replace(
+            self,
+            skill=self.skill[rows],
+            kinds=self.kinds[rows],
+            given=replace(self.given, recorded=self.given.recorded[rows]),
+            cost=None if self.cost is None else self.cost[rows],
+            available=None if self.available is None else self.available[rows],
+        )
+
+    def of_kept(self, kept: Kept, epsilon: float, options: RunOptions) -> CoverPlan:
+        """The plan of a `part`, from the one that is known."""
+        made = self._by_sets(self.exact(epsilon), options, kept.assignment[kept.kept])
+        assert made is not None
         return made
 
     def _by_sets(
@@ -242,8 +261,12 @@ class TwoClasses:
     ) -> CoverPlan:
         """The cheapest cover at ε, less the labels that it can spare."""
         made = self.cover(np.full(self.kinds.max() + 1, epsilon), options, draws=TOLD)
-        if made.chosen is None:
-            return made
+        if made.chosen is None:  # Of covers, which are not all sets that keep ε.
+            ended, none = Termination.SEARCH_ENDED, Certificate("unproven")
+            none_found = replace(
+                made.solution, termination=ended, infeasibility=None, certificate=none
+            )
+            return replace(made, solution=none_found)
         chosen = self._thinned(made.chosen, problem, epsilon)
         cost = float(self.prices[chosen].sum())
         lowest = solve(_relaxed(problem), "typed", time_limit=options.time_limit)
@@ -292,7 +315,7 @@ def _relaxed(problem: AssignmentProblem) -> AssignmentProblem:
     return replace(problem, requirement=need, recorded=None)
 
 
-def _part(options: RunOptions, share: float) -> RunOptions:
+def _share(options: RunOptions, share: float) -> RunOptions:
     """The options with so much of the time."""
     if options.time_limit is None:
         return options

@@ -34,6 +34,15 @@ def _cut(line: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most * 2 // 3]} … {line[-most // 3 + 3 :]}"
 
 
+def rounded_up(value: float, digits: int = 3) -> str:
+    """Write a number with so many digits, not below it: an error that is promised holds so."""
+    from decimal import ROUND_CEILING, Decimal
+
+    exact = Decimal(repr(value))
+    step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+    return f"{exact.quantize(step, rounding=ROUND_CEILING).normalize():f}"
+
+
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """Lay rows of text out in columns."""
     lines = [tuple(map(cell, line)) for line in (header, *rows)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.base.text import rounded_up
 from workbench.solving.solution import Solution
 
 ROUNDING = 1e-9
@@ -149,8 +150,4 @@ def _over(cost: float | None, bound: float | None) -> float | None:
 
 def _percent(share: float) -> str:
     """A share, rounded up to two digits, so that what is said holds."""
-    from decimal import ROUND_CEILING, Decimal
-
-    exact = Decimal(repr(100 * share))
-    step = Decimal(1).scaleb(exact.adjusted() - 1)
-    return f"{exact.quantize(step, rounding=ROUND_CEILING).normalize():f} %"
+    return f"{rounded_up(100 * share, 2)} %"

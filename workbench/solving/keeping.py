@@ -20,7 +20,7 @@ from crowd_models import AssignmentProblem
 from crowd_models.exact_error import ExactVote
 from crowd_models.patterns import Pattern, deal, limits
 from workbench.base.arrays import BoolArray, FloatArray
-from workbench.solving.exact_error import possible, solve_exact_error
+from workbench.solving.exact_error import possible
 from workbench.solving.patterns.column_generation import (
     Generated,
     OutOfTime,
@@ -37,8 +37,6 @@ STEPS = 100
 """Of the price of a set."""
 ROUNDS, TURNS = 5, 60
 """Of pricing, at a time, and how often."""
-ANY = 0.99
-"""Gap at which any plan is good enough."""
 BISECTIONS = 8
 
 
@@ -157,21 +155,18 @@ def _rounded(problem: AssignmentProblem, generated: Generated) -> FloatArray:
 
 
 def least_epsilon(
-    problem_at: Callable[[float], AssignmentProblem],
-    low: float,
-    high: float,
-    *,
-    time_limit: float,
-    seed: int = 0,
+    found: Callable[[float, float], float | None], low: float, high: float, *, time_limit: float
 ) -> float | None:
-    """About the least error that some plan keeps on every task; None where none was found in time.
+    """About the least ε that some plan keeps; None where none was found in time.
 
     Parameters
     ----------
-    problem_at
-        The program for an ε.
+    found
+        Gives the error that a plan makes, for an ε and seconds to look for one; None for none.
     low, high
         An ε that nothing keeps, and one that asks for nothing.
+    time_limit
+        Seconds.
     """
     until, best = time.perf_counter() + time_limit, None
     for _ in range(BISECTIONS):
@@ -179,12 +174,9 @@ def least_epsilon(
         if left <= 0:
             break
         middle = math.sqrt(low * high) if best is None else (low + high) / 2
-        problem = problem_at(middle)
-        plan = solve_exact_error(
-            problem, time_limit=max(left / 3, 0.1), gap=ANY, seed=seed, patience=2
-        )
-        if plan.errors is None:
+        error = found(middle, max(left / 3, 0.1))
+        if error is None:
             low = middle
         else:
-            best = high = max(float(plan.errors.max()), low)
+            best = high = max(error, low)
     return best

@@ -1,0 +1,153 @@
+"""Where there is no plan of two classes: why, which tasks can be kept, and which ε would do.
+
+What is proven and what was only not found are told apart: there is no plan where all workers
+together err too often, or where prices of the workers' time prove that some tasks must be left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.assignment.cover_plan import CoverPlan
+from workbench.assignment.two_classes import ROUNDING, PlanPromise, TwoClasses
+from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.text import rounded_up
+from workbench.solving.exact_error import solve_exact_error
+from workbench.solving.highs import Remaining, RunOptions
+from workbench.solving.keeping import Kept, keep_most, least_epsilon
+from workbench.solving.mean_error import solve_mean_error
+
+SHOWN = 10
+"""Tasks named."""
+ANY = 0.99
+"""Gap at which any plan is good enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoPlan:
+    """Why there is no plan.
+
+    Attributes
+    ----------
+    proven
+        Whether there is none; where not, none was found.
+    together
+        Error of each task where all workers label it who may, shape (n,).
+    kept
+        What part of the tasks can be kept together; None where that was not asked, or where the
+        number of labels has limits.
+    epsilon
+        An ε of the same promise that some plan keeps; None where none was found.
+    """
+
+    proven: bool
+    together: FloatArray
+    kept: Kept | None
+    epsilon: float | None
+
+    def sentence(self, asked: float, promise: PlanPromise, names: Sequence[Any]) -> str:
+        """Say why there is no plan, and what would do.
+
+        Parameters
+        ----------
+        asked
+            ε.
+        names
+            Of the tasks, shape (n,).
+        """
+        head = (
+            "infeasible" if self.proven else "no plan was found, which does not say there is none"
+        )
+        mends = [f"use --epsilon {rounded_up(self.epsilon)} or larger"] if self.epsilon else []
+        if self.kept is not None and self.kept.kept.any():
+            mends.insert(0, self._part(names))
+        return f"{head}: {self._why(asked, promise, names)}; {' or '.join(mends) or 'ask for less'}"
+
+    def _why(self, asked: float, promise: PlanPromise, names: Sequence[Any]) -> str:
+        limit = 2 * asked if promise == "mean" else asked
+        alone = self.together > limit * (1 + ROUNDING)
+        if alone.any():
+            least = f"{100 * float(self.together[alone].min()):.3g} %"
+            return (
+                f"all workers together are wrong on {least} or more of {_named(alone, names)}, "
+                f"above {100 * limit:.3g} %"
+            )
+        mean = float(self.together.mean())
+        if promise == "mean" and mean > asked * (1 + ROUNDING):
+            return f"all workers together are wrong on {100 * mean:.3g} % of the tasks in the mean"
+        if self.kept is not None and self.kept.fewest_left:
+            most = len(self.together) - self.kept.fewest_left
+            return (
+                f"the workers' capacities suffice for {most} of {len(self.together)} tasks at most"
+            )
+        return "the workers' capacities, or the limits of labels, are tight"
+
+    def _part(self, names: Sequence[Any]) -> str:
+        assert self.kept is not None
+        kept = self.kept.kept
+        more = "and no more" if self.kept.most else "perhaps more"
+        return (
+            f"leave out {_named(~kept, names)}: {int(kept.sum())} of {len(kept)} can be kept "
+            f"together, {more}"
+        )
+
+
+def why_none(
+    program: TwoClasses, made: CoverPlan, epsilon: float, promise: PlanPromise, options: RunOptions
+) -> NoPlan:
+    """Find out why there is no plan.
+
+    Parameters
+    ----------
+    program, epsilon, promise
+        What was asked.
+    made
+        What came of it.
+    """
+    left = options.countdown()
+    together = program.everybody()
+    limited = program.given.least is not None or program.given.most is not None
+    kept = made.kept
+    limit = min(2 * epsilon, 0.5) if promise == "mean" else epsilon
+    if kept is None and not limited:
+        kept = keep_most(
+            program.exact(limit), time_limit=left().time_limit and 0.6 * (left().time_limit or 0.0)
+        )
+    beyond = bool((together > limit * (1 + ROUNDING)).any())
+    in_mean = promise == "mean" and bool(together.mean() > epsilon * (1 + ROUNDING))
+    proven = made.solution.certificate.status == "infeasible"
+    proven = proven or beyond or in_mean or (kept is not None and kept.fewest_left > 0)
+    part = None if promise == "mean" else kept
+    return NoPlan(proven, together, part, _enough(program, epsilon, promise, left))
+
+
+def _enough(
+    program: TwoClasses, epsilon: float, promise: PlanPromise, left: Remaining
+) -> float | None:
+    """An ε that some plan keeps."""
+    seed = left().seed
+
+    def found(at: float, seconds: float) -> float | None:
+        if promise == "mean":
+            problem = program.exact(min(2 * at, 0.5))
+            plan = solve_mean_error(problem, at, time_limit=seconds, gap=ANY, seed=seed)
+            return None if plan.errors is None else float(plan.errors.mean())
+        problem = program.exact(at)
+        if problem.limited and not problem.requirement.any():
+            return None
+        plan = solve_exact_error(problem, time_limit=seconds, gap=ANY, seed=seed, patience=2)
+        return None if plan.errors is None else float(plan.errors.max())
+
+    return least_epsilon(found, epsilon, program.top, time_limit=left().time_limit or 20.0)
+
+
+def _named(tasks: BoolArray, names: Sequence[Any]) -> str:
+    """Tasks by name, a few of them."""
+    at = np.flatnonzero(tasks).tolist()
+    shown = ", ".join(str(names[i]) for i in at[:SHOWN])
+    more = f" and {len(at) - SHOWN} more" if len(at) > SHOWN else ""
+    return f"task{'s' if len(at) > 1 else ''} {shown}{more}"
