@@ -135,7 +135,9 @@ def _enough(
         if promise == "mean":
             problem = program.exact(min(2 * at, 0.5))
             plan = solve_mean_error(problem, at, time_limit=seconds, gap=ANY, seed=seed)
-            return None if plan.errors is None else float(plan.errors.mean())
+            if plan.errors is None:
+                return None
+            return float(max(plan.errors.mean(), plan.errors.max() / 2))
         problem = program.exact(at)
         if problem.limited and not problem.requirement.any():
             return None

@@ -54,7 +54,9 @@ def explain(
         unmet = _pattern_prices(typed, seconds)
     enough = 0.0
     scale = run(scale_arrays(typed), options)
-    if scale.values is not None:
+    # Which share can be met within limits of labels, this program does not say.
+    limited = isinstance(problem, AssignmentProblem) and problem.limited
+    if scale.values is not None and not limited:
         enough = float(scale.values[-1]) * (1 - 1e-9)
         if isinstance(problem, AssignmentProblem):
             shares = typed.lift(typed.matrix(scale.values[:-1]))
@@ -72,7 +74,7 @@ def explain(
         scale_limit=limit,
         scale_enough=enough,
         epsilon_limit=error(limit) if same else None,
-        epsilon_enough=error(enough) if same and error(enough) < 1 else None,
+        epsilon_enough=error(enough) if same and not limited and error(enough) < 1 else None,
         proven=dropped.infeasible or unmet is not None,
         drop_least=dropped.least,
         drop_fewest=dropped.fewest,
