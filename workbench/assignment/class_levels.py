@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination
 from workbench.solving.claims import Claim
 from workbench.solving.highs import Remaining, RunOptions
@@ -48,6 +49,11 @@ def by_levels(
         return idle
     strict = epsilon / len(program.prior) if promise == "class" else epsilon
     low, tried = _halved(program, epsilon, promise, strict, left, options)
+    if promise == "mean":
+        looser = _halved(program, 2 * epsilon, "each", strict, left, options)[1]
+        mixed = _mixed(program, epsilon, [*tried, *looser], left)
+        if mixed is not None:
+            return mixed
     for step in range(NEARER if (low > math.log(strict)).any() else 0):
         nearer = low + step / NEARER * (math.log(strict) - low)
         made = program.cover(np.exp(nearer), left(), draws=TOLD, promise=promise)
@@ -64,6 +70,40 @@ def by_levels(
     if _keeps(program, made, epsilon, promise):
         return made
     return _none_found(made, min(there, key=_worst, default=None), epsilon)
+
+
+def _mixed(
+    program: SeveralClasses, epsilon: float, tried: list[CoverPlan], left: Remaining
+) -> CoverPlan | None:
+    """Tasks at one of two levels by lot, so that the mean is ε; None where that does not pay.
+
+    The two are those of the plans tried between which ε is cheapest in the mean.
+    """
+    points = [
+        (float(plan.errors.mean()), plan.solution.objective or 0.0, plan)
+        for plan in tried
+        if plan.errors is not None and plan.errors.max() + plan.radius <= 2 * epsilon
+    ]
+    best: tuple[float, float, CoverPlan, CoverPlan] | None = None
+    kept = [point for point in points if point[0] <= epsilon]
+    for few, dear, strict in kept:
+        for many, cheap, loose in points:
+            share = (epsilon - few) / (many - few) if many > epsilon else 0.0
+            cost = dear + share * (cheap - dear)
+            if best is None or cost < best[0]:
+                best = cost, share, strict, loose
+    if best is None:
+        return None
+    _, share, strict, loose = best
+    n = len(program.kinds)
+    lot = generator(left().seed).permutation(n)
+    at_loose, at_strict = loose.levels[program.kinds], strict.levels[program.kinds]
+    for part in (share, 0.97 * share, 0.9 * share, 0.0):
+        asked = np.where(lot < math.floor(part * n), at_loose, at_strict)
+        made = program.cover(strict.levels, left(), draws=TOLD, promise="mean", asked=asked)
+        if _keeps(program, made, epsilon, "mean"):
+            return made
+    return None
 
 
 def _halved(

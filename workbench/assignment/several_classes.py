@@ -169,6 +169,7 @@ class SeveralClasses:
         *,
         draws: int,
         promise: ClassPromise = "each",
+        asked: FloatArray | None = None,
     ) -> CoverPlan:
         """The cheapest cover at some levels; its errors are listed or drawn.
 
@@ -178,9 +179,11 @@ class SeveralClasses:
         ----------
         levels
             By task type, shape (T,).
+        asked
+            In place of them levels by task, shape (n,).
         """
         prior = self._weighed(promise)
-        problem, own = self._problem(levels, prior)
+        problem, own = self._problem(levels[self.kinds] if asked is None else asked, prior)
         solution = solve_joint(
             problem,
             time_limit=options.time_limit,
@@ -232,12 +235,12 @@ class SeveralClasses:
         classes = len(self.prior)
         return np.full(classes, 1.0 / classes) if promise == "class" else self.prior
 
-    def _problem(self, levels: FloatArray, prior: FloatArray) -> tuple[JointProblem, IntArray]:
+    def _problem(self, asked: FloatArray, prior: FloatArray) -> tuple[JointProblem, IntArray]:
         """Tasks of a kind put together, and the kind of each task."""
         recorded, m = self.given.recorded, len(self.capacity)
         mask = np.ones_like(recorded) if self.available is None else self.available
-        asked = levels[self.kinds]
-        alike = np.column_stack([self.kinds, mask & ~recorded, recorded])
+        level = np.unique(asked, return_inverse=True)[1].reshape(-1)
+        alike = np.column_stack([self.kinds, mask & ~recorded, recorded, level])
         rows, first, own = np.unique(alike, axis=0, return_index=True, return_inverse=True)
         types, own, gains = rows[:, 0], own.ravel(), pair_gains(self.confusion)
         few, many = self.given.limits()
@@ -249,7 +252,7 @@ class SeveralClasses:
             self.capacity,
             None if self.cost is None else self.cost[types],
             rows[:, 1 : 1 + m],
-            np.einsum("tm,tmp->tp", rows[:, 1 + m :], gains[types]),
+            np.einsum("tm,tmp->tp", rows[:, 1 + m : 1 + 2 * m], gains[types]),
             None if few is None else few[first],
             None if many is None else many[first],
         )
