@@ -2,14 +2,16 @@
 
 The vote of a plan adds scores log P(label | class) to a log prior, counted once a task. What is
 promised is the error of that vote: of each task, in the mean over tasks, or by true class.
-Programs of few pairs are solved over listed sets of workers, as asked (`listed_classes`). In larger
-ones covers promise as much more than ε as leaves the error of the vote at ε: the ratio between a
-level that will do and one that will not is halved (`class_levels`). What comes of that is the
+Programs of few pairs are solved over listed sets of workers, as asked (`listed_classes`), and so
+are those of more tasks where each is promised (`listed_many`). In larger ones covers promise as
+much more than ε as leaves the error of the vote at ε: the ratio between a level that will do and
+one that will not is halved (`class_levels`). What comes of that is the
 cheapest of covers found, and nothing is said of sets that are no covers.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -20,7 +22,8 @@ from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import TINY, likeliest_error
 from workbench.assignment.class_levels import ROUNDING, by_levels
 from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
-from workbench.assignment.listed_classes import by_lists
+from workbench.assignment.listed_classes import Lists, by_lists
+from workbench.assignment.listed_many import LISTING, LONGEST, by_master
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Certificate, Infeasibility, Solution, Termination
 from workbench.solving.claims import Claim
@@ -132,7 +135,12 @@ class SeveralClasses:
 
     def _kept(self, epsilon: float, promise: ClassPromise, options: RunOptions) -> CoverPlan:
         left = options.countdown()
-        return by_lists(self, epsilon, promise, left()) or by_levels(self, epsilon, promise, left())
+        made = by_lists(self, epsilon, promise, left())
+        if made is None and promise == "each":
+            seconds = LONGEST if options.time_limit is None else LISTING * options.time_limit
+            until = time.perf_counter() + min(seconds, LONGEST)
+            made = by_master(Lists(self, epsilon, promise, until), left())
+        return made or by_levels(self, epsilon, promise, left())
 
     def judged(self, voting: BoolArray, promise: ClassPromise, draws: int = TOLD) -> Judged:
         """Errors of votes as they are handed over, by task.
