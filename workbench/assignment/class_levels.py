@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
 from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination
 from workbench.solving.claims import Claim
 from workbench.solving.highs import Remaining, RunOptions
-
-if TYPE_CHECKING:
-    from workbench.assignment.several_classes import ClassPromise, SeveralClasses
 
 STEPS = 7
 """Halvings: the level is found to within a hundredth or so of its logarithm's range."""
@@ -28,12 +25,10 @@ SHARE = 0.08
 """Of the time, for each such plan."""
 LAST = 0.3
 """Of the time, for the last plan at least."""
-ROUNDING = 1e-9
-"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
 
 
 def by_levels(
-    program: SeveralClasses, epsilon: float, promise: ClassPromise, options: RunOptions
+    program: ClassProgram, epsilon: float, promise: ClassPromise, options: RunOptions
 ) -> CoverPlan:
     """The cheapest cover found that keeps a promise; see `SeveralClasses.keep`.
 
@@ -73,7 +68,7 @@ def by_levels(
 
 
 def _mixed(
-    program: SeveralClasses, epsilon: float, tried: list[CoverPlan], left: Remaining
+    program: ClassProgram, epsilon: float, tried: list[CoverPlan], left: Remaining
 ) -> CoverPlan | None:
     """Tasks at one of two levels by lot, so that the mean is ε; None where that does not pay.
 
@@ -107,7 +102,7 @@ def _mixed(
 
 
 def _halved(
-    program: SeveralClasses,
+    program: ClassProgram,
     epsilon: float,
     promise: ClassPromise,
     strict: float,
@@ -141,7 +136,7 @@ def _halved(
 
 
 def _fine(
-    program: SeveralClasses, tried: CoverPlan, epsilon: float, promise: ClassPromise
+    program: ClassProgram, tried: CoverPlan, epsilon: float, promise: ClassPromise
 ) -> BoolArray:
     """Which task types keep the promise, by errors as far off as those that will be told."""
     assert tried.errors is not None
@@ -157,14 +152,14 @@ def _fine(
     return fine
 
 
-def _keeps(program: SeveralClasses, made: CoverPlan, epsilon: float, promise: ClassPromise) -> bool:
+def _keeps(program: ClassProgram, made: CoverPlan, epsilon: float, promise: ClassPromise) -> bool:
     if made.chosen is None:
         return False
     judged = program.judged(made.chosen | program.given.recorded, promise)
     return program.keeps(made, judged, epsilon, promise)
 
 
-def _idle(program: SeveralClasses, promise: ClassPromise, types: int) -> CoverPlan | None:
+def _idle(program: ClassProgram, promise: ClassPromise, types: int) -> CoverPlan | None:
     """The plan without a further label, where none has to be; nothing is cheaper than nothing."""
     few, _ = program.given.limits()
     if few is not None and few.any():

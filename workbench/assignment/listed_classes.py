@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_models.problem import price_step
 from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import LISTED, likeliest_error
+from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
 from workbench.assignment.cover_plan import CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Certificate, Infeasibility, Solution, Termination
@@ -40,11 +40,6 @@ from workbench.solving.patterns.set_choice import choose
 from workbench.solving.solution import BranchProof, Check
 from workbench.solving.solver import versions
 
-if TYPE_CHECKING:
-    from workbench.assignment.several_classes import ClassPromise, SeveralClasses
-
-ROUNDING = 1e-9
-"""An error above ε by so much, relative, is ε."""
 COLUMNS = 20_000
 """Sets of all tasks together up to which a promise in the mean is solved over all of them."""
 TIGHTER = 1e-6
@@ -63,7 +58,7 @@ class _Kind:
     is that of each worker, (m,), and `sizes` says how many of each may be asked.
     """
 
-    program: SeveralClasses
+    program: ClassProgram
     epsilon: float
     by_class: bool
     fixed: FloatArray
@@ -73,7 +68,7 @@ class _Kind:
     known: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, program: SeveralClasses, task: int, epsilon: float, *, by_class: bool) -> _Kind:
+    def of(cls, program: ClassProgram, task: int, epsilon: float, *, by_class: bool) -> _Kind:
         own = program.confusion[program.kinds[task]]
         values, group = np.unique(own, axis=0, return_inverse=True)
         right = np.einsum("gkk,k->g", values[:, :, : values.shape[1]], program.prior)
@@ -117,7 +112,7 @@ class _Kind:
 class Lists:
     """What is asked, and the lists made of it."""
 
-    program: SeveralClasses
+    program: ClassProgram
     epsilon: float
     promise: ClassPromise
     until: float
@@ -193,7 +188,7 @@ class Lists:
 
 
 def by_lists(
-    program: SeveralClasses, epsilon: float, promise: ClassPromise, options: RunOptions
+    program: ClassProgram, epsilon: float, promise: ClassPromise, options: RunOptions
 ) -> CoverPlan | None:
     """The cheapest plan of all sets that keep a promise, or that there is none, and the proof.
 

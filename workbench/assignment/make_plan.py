@@ -14,10 +14,11 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
+from workbench.assignment.class_program import ClassPromise
 from workbench.assignment.class_scores import class_scores
 from workbench.assignment.cover_plan import CoverPlan, TopUp
 from workbench.assignment.promise import CoverProgram, TwoClasses, keep_promise, spend
-from workbench.assignment.several_classes import ClassPromise, SeveralClasses
+from workbench.assignment.several_classes import SeveralClasses
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -97,7 +98,7 @@ class AssignmentTerms:
         capacities they may name workers without skills, who get no task either.
     promise
         What ε is of each task: its `exact` error under the model, or a `bound` on it. Of several
-        classes also as `several_classes.ClassPromise` has them.
+        classes also as `class_program.ClassPromise` has them.
     gain
         What a label counts: see `crowd_models.gains`. The paper's is `hoeffding`.
     total
