@@ -13,12 +13,15 @@ RUNS = 12
 """Times that its labels are drawn."""
 
 
-def crowd(seed, classes, workers, low=0.45, high=0.9):
+def crowd(seed, classes, workers, low=0.4, high=0.85):
     """Workers whose wrong labels are uneven, and unequal shares of the classes."""
     rng = np.random.default_rng(seed)
     right = rng.uniform(low, high, workers)
     confusion = np.stack(
-        [p * np.eye(classes) + (1 - p) * rng.dirichlet(np.ones(classes), classes) for p in right]
+        [
+            p * np.eye(classes) + (1 - p) * rng.dirichlet(np.full(classes, 0.3), classes)
+            for p in right
+        ]
     )
     prior = rng.dirichlet(np.full(classes, 5.0))
     at = np.arange(classes)

@@ -185,3 +185,44 @@ def test_every_word_against_every_plan(seed, promise):
         assert cost == pytest.approx(least)
         assert made.claim.proven or promise == "mean"
         assert made.claim.gap == 0 or least == 0
+
+
+@pytest.mark.parametrize("promise", ["each", "mean", "class"])
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_the_ways_of_larger_programs(seed, promise, monkeypatch):
+    """Sets that are generated, and covers: what is said of them holds as well."""
+    from workbench.assignment import several_classes
+
+    monkeypatch.setattr(several_classes, "by_lists", lambda *_: None)
+    problem = Problem(seed, promise)
+    made, least = problem.plan(), problem.optimum()
+    if made.message is not None:
+        assert "infeasible" not in made.message or least == np.inf
+        return
+    told = problem.held(made)
+    assert told == pytest.approx(made.error_exact, abs=1e-9)
+    assert (told <= problem.epsilon * (2 if promise == "mean" else 1) * (1 + 1e-7)).all()
+    assert told.mean() <= problem.epsilon * (1 + 1e-7)
+    assert made.solution.objective >= least - 1e-6
+    for bound in (made.claim.checked, made.claim.believed) if made.claim else ():
+        assert bound is None or bound <= least * (1 + 1e-6) + 1e-9
+
+
+def test_many_tasks_are_proven_from_the_lists():
+    """200 tasks, 16 workers: 3,200 pairs; a checked bound meets the cost, and it is no cover's."""
+    rng = np.random.default_rng(0)
+    confusion = np.stack(
+        [p * np.eye(3) + (1 - p) * rng.dirichlet(np.ones(3), 3) for p in rng.uniform(0.4, 0.8, 16)]
+    )
+    known = Confusions(
+        confusion[None],
+        np.full(3, 1 / 3),
+        list("xyz"),
+        pd.DataFrame({"all": confusion.diagonal(0, 1, 2).mean(axis=1)}),
+    )
+    tasks = pd.Series("all", index=range(200))
+    made = make_plan(known, tasks, AssignmentTerms(50, 0.12))
+    assert made.claim is not None
+    assert made.claim.gap is not None
+    assert made.claim.gap <= 0.02
+    assert made.error_exact.max() <= 0.12 * (1 + 1e-9)

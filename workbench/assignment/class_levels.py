@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
 from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination
 from workbench.solving.claims import Claim
 from workbench.solving.highs import Remaining, RunOptions
-
-if TYPE_CHECKING:
-    from workbench.assignment.several_classes import ClassPromise, SeveralClasses
 
 STEPS = 7
 """Halvings: the level is found to within a hundredth or so of its logarithm's range."""
@@ -27,12 +25,10 @@ SHARE = 0.08
 """Of the time, for each such plan."""
 LAST = 0.3
 """Of the time, for the last plan at least."""
-ROUNDING = 1e-9
-"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
 
 
 def by_levels(
-    program: SeveralClasses, epsilon: float, promise: ClassPromise, options: RunOptions
+    program: ClassProgram, epsilon: float, promise: ClassPromise, options: RunOptions
 ) -> CoverPlan:
     """The cheapest cover found that keeps a promise; see `SeveralClasses.keep`.
 
@@ -48,6 +44,11 @@ def by_levels(
         return idle
     strict = epsilon / len(program.prior) if promise == "class" else epsilon
     low, tried = _halved(program, epsilon, promise, strict, left, options)
+    if promise == "mean":
+        looser = _halved(program, 2 * epsilon, "each", strict, left, options)[1]
+        mixed = _mixed(program, epsilon, [*tried, *looser], left)
+        if mixed is not None:
+            return mixed
     for step in range(NEARER if (low > math.log(strict)).any() else 0):
         nearer = low + step / NEARER * (math.log(strict) - low)
         made = program.cover(np.exp(nearer), left(), draws=TOLD, promise=promise)
@@ -66,8 +67,42 @@ def by_levels(
     return _none_found(made, min(there, key=_worst, default=None), epsilon)
 
 
+def _mixed(
+    program: ClassProgram, epsilon: float, tried: list[CoverPlan], left: Remaining
+) -> CoverPlan | None:
+    """Tasks at one of two levels by lot, so that the mean is ε; None where that does not pay.
+
+    The two are those of the plans tried between which ε is cheapest in the mean.
+    """
+    points = [
+        (float(plan.errors.mean()), plan.solution.objective or 0.0, plan)
+        for plan in tried
+        if plan.errors is not None and plan.errors.max() + plan.radius <= 2 * epsilon
+    ]
+    best: tuple[float, float, CoverPlan, CoverPlan] | None = None
+    kept = [point for point in points if point[0] <= epsilon]
+    for few, dear, strict in kept:
+        for many, cheap, loose in points:
+            share = (epsilon - few) / (many - few) if many > epsilon else 0.0
+            cost = dear + share * (cheap - dear)
+            if best is None or cost < best[0]:
+                best = cost, share, strict, loose
+    if best is None:
+        return None
+    _, share, strict, loose = best
+    n = len(program.kinds)
+    lot = generator(left().seed).permutation(n)
+    at_loose, at_strict = loose.levels[program.kinds], strict.levels[program.kinds]
+    for part in (share, 0.97 * share, 0.9 * share, 0.0):
+        asked = np.where(lot < math.floor(part * n), at_loose, at_strict)
+        made = program.cover(strict.levels, left(), draws=TOLD, promise="mean", asked=asked)
+        if _keeps(program, made, epsilon, "mean"):
+            return made
+    return None
+
+
 def _halved(
-    program: SeveralClasses,
+    program: ClassProgram,
     epsilon: float,
     promise: ClassPromise,
     strict: float,
@@ -101,7 +136,7 @@ def _halved(
 
 
 def _fine(
-    program: SeveralClasses, tried: CoverPlan, epsilon: float, promise: ClassPromise
+    program: ClassProgram, tried: CoverPlan, epsilon: float, promise: ClassPromise
 ) -> BoolArray:
     """Which task types keep the promise, by errors as far off as those that will be told."""
     assert tried.errors is not None
@@ -117,14 +152,14 @@ def _fine(
     return fine
 
 
-def _keeps(program: SeveralClasses, made: CoverPlan, epsilon: float, promise: ClassPromise) -> bool:
+def _keeps(program: ClassProgram, made: CoverPlan, epsilon: float, promise: ClassPromise) -> bool:
     if made.chosen is None:
         return False
     judged = program.judged(made.chosen | program.given.recorded, promise)
     return program.keeps(made, judged, epsilon, promise)
 
 
-def _idle(program: SeveralClasses, promise: ClassPromise, types: int) -> CoverPlan | None:
+def _idle(program: ClassProgram, promise: ClassPromise, types: int) -> CoverPlan | None:
     """The plan without a further label, where none has to be; nothing is cheaper than nothing."""
     few, _ = program.given.limits()
     if few is not None and few.any():

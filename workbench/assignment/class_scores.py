@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.likeliest import TINY
+from workbench.assignment.class_program import ClassProgram
 from workbench.assignment.cover_plan import CoverPlan
-from workbench.assignment.several_classes import SeveralClasses
 
 COLUMNS = ("task", "worker", "label", "class", "score")
 
 
 def class_scores(
-    program: SeveralClasses,
+    program: ClassProgram,
     made: CoverPlan,
     tasks: pd.Index[Any],
     workers: pd.Index[Any],

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowd_models.problem import price_step
 from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import LISTED, likeliest_error
+from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
 from workbench.assignment.cover_plan import CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Certificate, Infeasibility, Solution, Termination
@@ -40,18 +40,13 @@ from workbench.solving.patterns.set_choice import choose
 from workbench.solving.solution import BranchProof, Check
 from workbench.solving.solver import versions
 
-if TYPE_CHECKING:
-    from workbench.assignment.several_classes import ClassPromise, SeveralClasses
-
-ROUNDING = 1e-9
-"""An error above ε by so much, relative, is ε."""
 COLUMNS = 20_000
 """Sets of all tasks together up to which a promise in the mean is solved over all of them."""
 TIGHTER = 1e-6
 """By how much ε is lowered, relative, where HiGHS's tolerance takes a mean above it."""
 
 
-class _TooMany(Exception):  # noqa: N818 (what it is)
+class TooMany(Exception):  # noqa: N818 (what it is)
     """A set whose answers are too many to list."""
 
 
@@ -63,7 +58,7 @@ class _Kind:
     is that of each worker, (m,), and `sizes` says how many of each may be asked.
     """
 
-    program: SeveralClasses
+    program: ClassProgram
     epsilon: float
     by_class: bool
     fixed: FloatArray
@@ -73,7 +68,7 @@ class _Kind:
     known: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, program: SeveralClasses, task: int, epsilon: float, *, by_class: bool) -> _Kind:
+    def of(cls, program: ClassProgram, task: int, epsilon: float, *, by_class: bool) -> _Kind:
         own = program.confusion[program.kinds[task]]
         values, group = np.unique(own, axis=0, return_inverse=True)
         right = np.einsum("gkk,k->g", values[:, :, : values.shape[1]], program.prior)
@@ -88,7 +83,7 @@ class _Kind:
         if numbers not in self.known:
             voters = np.concatenate([self.fixed, np.repeat(self.values, numbers, axis=0)])
             if len(voters) * math.log(self.values.shape[2]) > math.log(LISTED):
-                raise _TooMany
+                raise TooMany
             if self.by_class:
                 found = class_error(voters)
                 self.known[numbers] = found.greatest, found.floor
@@ -101,7 +96,7 @@ class _Kind:
         """Whether nothing shows that no vote of so many keeps ε."""
         try:
             return self.errors(numbers)[1] <= self.epsilon * (1 + ROUNDING)
-        except _TooMany:
+        except TooMany:
             return True
 
     def enough(self, numbers: tuple[int, ...]) -> bool:
@@ -114,10 +109,10 @@ class _Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lists:
+class Lists:
     """What is asked, and the lists made of it."""
 
-    program: SeveralClasses
+    program: ClassProgram
     epsilon: float
     promise: ClassPromise
     until: float
@@ -132,6 +127,7 @@ class _Lists:
 
     @cached_property
     def kinds(self) -> list[_Kind]:
+        """Sets of workers for each kind of task."""
         return [
             _Kind.of(self.program, task, self.epsilon, by_class=self.promise == "class")
             for task in self.alike[0]
@@ -152,14 +148,14 @@ class _Lists:
 
         Raises
         ------
-        _TooMany
+        TooMany
             They are not.
         """
         listed = []
         for kind in self.kinds:
             numbers = least_sets(kind.sizes, enough(kind), kind.hope, self.until)
             if numbers is None:
-                raise _TooMany
+                raise TooMany
             listed.append(LeastSets(kind.group, numbers))
         program, own = self.program, self.alike[1]
         first: dict[tuple[bytes, ...], int] = {}
@@ -192,7 +188,7 @@ class _Lists:
 
 
 def by_lists(
-    program: SeveralClasses, epsilon: float, promise: ClassPromise, options: RunOptions
+    program: ClassProgram, epsilon: float, promise: ClassPromise, options: RunOptions
 ) -> CoverPlan | None:
     """The cheapest plan of all sets that keep a promise, or that there is none, and the proof.
 
@@ -210,14 +206,14 @@ def by_lists(
     if n * m > FEW:
         return None
     limit = SECONDS if options.time_limit is None else min(SECONDS, options.time_limit / 4)
-    lists = _Lists(program, epsilon, promise, time.perf_counter() + limit)
+    lists = Lists(program, epsilon, promise, time.perf_counter() + limit)
     try:
         return _in_mean(lists, options) if promise == "mean" else _of_each(lists, options)
-    except _TooMany:
+    except TooMany:
         return None
 
 
-def _of_each(lists: _Lists, options: RunOptions) -> CoverPlan | None:
+def _of_each(lists: Lists, options: RunOptions) -> CoverPlan | None:
     left = options.countdown()
     program = lists.sets(lambda kind: kind.enough)
     ran, pairs = choose(program, left())
@@ -236,18 +232,18 @@ def _of_each(lists: _Lists, options: RunOptions) -> CoverPlan | None:
     chosen = _without_idle(lists, program, pairs > 0.5)
     cost = float((lists.program.prices * chosen).sum())
     if cost == 0:
-        return _made(lists, chosen, Claim(0.0, 0.0), None, Termination.OPTIMAL)
+        return made_of(lists, chosen, Claim(0.0, 0.0), None, Termination.OPTIMAL)
     if below.bound is None:
-        return _made(lists, chosen, Claim(cost), None, ran.termination)
+        return made_of(lists, chosen, Claim(cost), None, ran.termination)
     step = lists.apart
     least = step * math.ceil(below.bound / step - 1e-6) if step else below.bound
     least = cost if cost - least <= 1e-6 * cost else max(least, 0.0)
     proof = _proof(lists, wider, least)
     claim = Claim(cost, None if proof is None else least, least)
-    return _made(lists, chosen, claim, proof, ran.termination)
+    return made_of(lists, chosen, claim, proof, ran.termination)
 
 
-def _proof(lists: _Lists, program: SetProgram, least: float) -> BranchProof | None:
+def _proof(lists: Lists, program: SetProgram, least: float) -> BranchProof | None:
     """What proves that no plan of a program costs less than `least`; None where nothing does."""
     if least <= 0:
         return None
@@ -255,7 +251,7 @@ def _proof(lists: _Lists, program: SetProgram, least: float) -> BranchProof | No
     return proof_above(program, least - apart, 1e-4 * apart, time.perf_counter() + SECONDS)
 
 
-def _without_idle(lists: _Lists, program: SetProgram, chosen: BoolArray) -> BoolArray:
+def _without_idle(lists: Lists, program: SetProgram, chosen: BoolArray) -> BoolArray:
     """The same plan without labels that no task needs: free ones, beside a set that is enough."""
     kept: BoolArray = np.zeros_like(chosen)
     fewest = lists.limits[0]
@@ -272,7 +268,7 @@ def _without_idle(lists: _Lists, program: SetProgram, chosen: BoolArray) -> Bool
     return kept
 
 
-def _in_mean(lists: _Lists, options: RunOptions) -> CoverPlan | None:
+def _in_mean(lists: Lists, options: RunOptions) -> CoverPlan | None:
     """Over all sets with their errors: HiGHS's word that no plan is cheaper."""
     columns = _every_set(lists)
     model, task, members, error = _mean_model(lists, columns, 1.0 + ROUNDING)
@@ -293,22 +289,22 @@ def _in_mean(lists: _Lists, options: RunOptions) -> CoverPlan | None:
         chosen[task[at], members[at]] = True
     cost = float((lists.program.prices * chosen).sum())
     claim = Claim(cost, None, None if believed is None else min(believed, cost))
-    return _made(lists, chosen, claim, None, ran.termination)
+    return made_of(lists, chosen, claim, None, ran.termination)
 
 
-def _every_set(lists: _Lists) -> list[list[tuple[IntArray, float]]]:
+def _every_set(lists: Lists) -> list[list[tuple[IntArray, float]]]:
     """All sets of each kind of task with their errors, those above 2ε left out."""
     every = []
     n = len(lists.program.kinds)
     for task, kind in zip(lists.alike[0], lists.kinds, strict=True):
         able = np.flatnonzero(lists.program.usable[task])
         if n * 2 ** len(able) > COLUMNS:
-            raise _TooMany
+            raise TooMany
         fewest, most = (int(limit[task]) for limit in lists.limits)
         sets = []
         for number in range(2 ** len(able)):
             if time.perf_counter() > lists.until:
-                raise _TooMany
+                raise TooMany
             who = able[[bool(number >> k & 1) for k in range(len(able))]]
             if not fewest <= len(who) <= most:
                 continue
@@ -321,7 +317,7 @@ def _every_set(lists: _Lists) -> list[list[tuple[IntArray, float]]]:
 
 
 def _mean_model(
-    lists: _Lists, every: list[list[tuple[IntArray, float]]], share: float
+    lists: Lists, every: list[list[tuple[IntArray, float]]], share: float
 ) -> tuple[LinearModel, list[int], list[IntArray], FloatArray]:
     """Choose a set for each task: Σ_S z_iS = 1, Σ e z ≤ share · nε, and capacities.
 
@@ -359,8 +355,8 @@ def _mean_model(
     return model, task, members, np.array(error)
 
 
-def _made(
-    lists: _Lists,
+def made_of(
+    lists: Lists,
     chosen: BoolArray,
     claim: Claim,
     proof: BranchProof | None,
@@ -403,7 +399,7 @@ def _made(
     return replace(made, claim=claim, levels=_levels(lists, made))
 
 
-def _levels(lists: _Lists, made: CoverPlan) -> FloatArray:
+def _levels(lists: Lists, made: CoverPlan) -> FloatArray:
     """By task type the error that all its sets promise as covers, shape (T,)."""
     program = lists.program
     assert made.bounds is not None
@@ -415,7 +411,7 @@ def _levels(lists: _Lists, made: CoverPlan) -> FloatArray:
     return levels
 
 
-def _none(lists: _Lists, proof: BranchProof | None) -> CoverPlan:
+def _none(lists: Lists, proof: BranchProof | None) -> CoverPlan:
     """No plan: proven, or by HiGHS's word."""
     why, note = None, "no plan keeps the promise, by HiGHS's word"
     if proof is not None:
@@ -440,7 +436,7 @@ def _none(lists: _Lists, proof: BranchProof | None) -> CoverPlan:
     return CoverPlan(solution, np.full(int(lists.program.kinds.max()) + 1, lists.epsilon))
 
 
-def _none_of_votes(lists: _Lists) -> CoverPlan:
+def _none_of_votes(lists: Lists) -> CoverPlan:
     """No plan whose vote keeps the promise was found; that there is none is not proven."""
     solution = Solution(
         "ip",

@@ -2,106 +2,34 @@
 
 The vote of a plan adds scores log P(label | class) to a log prior, counted once a task. What is
 promised is the error of that vote: of each task, in the mean over tasks, or by true class.
-Programs of few pairs are solved over listed sets of workers, as asked (`listed_classes`). In larger
-ones covers promise as much more than ε as leaves the error of the vote at ε: the ratio between a
-level that will do and one that will not is halved (`class_levels`). What comes of that is the
+Programs of few pairs are solved over listed sets of workers, as asked (`listed_classes`), and so
+are those of more tasks where each is promised (`listed_many`). In larger ones covers promise as
+much more than ε as leaves the error of the vote at ε: the ratio between a level that will do and
+one that will not is halved (`class_levels`). What comes of that is the
 cheapest of covers found, and nothing is said of sets that are no covers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+import time
+from dataclasses import replace
 
 import numpy as np
 
-from crowd_models.joint import JointProblem, pair_gains, pair_weights
-from workbench.accuracy.class_error import class_error
-from workbench.accuracy.likeliest import TINY, likeliest_error
-from workbench.assignment.class_levels import ROUNDING, by_levels
-from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
-from workbench.assignment.listed_classes import by_lists
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving import Certificate, Infeasibility, Solution, Termination
+from crowd_models.joint import pair_gains, pair_weights
+from workbench.assignment.class_levels import by_levels
+from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
+from workbench.assignment.cover_plan import TOLD, CoverPlan
+from workbench.assignment.listed_classes import Lists, by_lists
+from workbench.assignment.listed_many import LISTING, LONGEST, by_master
+from workbench.solving import Certificate, Infeasibility, Termination
 from workbench.solving.claims import Claim
 from workbench.solving.highs import RunOptions
-from workbench.solving.joint.route import JointSolution, solve_joint
-
-ClassPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
-"""What ε is: the error of each task; the mean over tasks, of which none errs above 2ε; the error on
-the worst true class of each task; a bound on the error of each task."""
+from workbench.solving.joint.route import JointSolution
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Errors of the votes of some tasks.
-
-    Attributes
-    ----------
-    errors, radii
-        Promised error by task, shape (n,), and how far each may be off (0 unless drawn).
-    floors
-        No vote of the same workers has a lower one, shape (n,).
-    log_prior
-        Of each vote, shape (n, K).
-    """
-
-    errors: FloatArray
-    radii: FloatArray
-    floors: FloatArray
-    log_prior: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class SeveralClasses:
-    """Labels of several classes: a confusion matrix for each task type and worker.
-
-    Attributes
-    ----------
-    confusion
-        π, shape (T, m, K, A).
-    prior
-        ρ, shape (K,).
-    kinds
-        Type of each task, shape (n,).
-    given
-        Labels on record, and limits of their number.
-    capacity
-        M, shape (m,).
-    cost
-        Price by task type and worker, shape (T, m), or None for 1.
-    available
-        Shape (n, m); None for all pairs.
-    """
-
-    confusion: FloatArray
-    prior: FloatArray
-    kinds: IntArray
-    given: TopUp
-    capacity: IntArray
-    cost: FloatArray | None = None
-    available: BoolArray | None = None
-    _known: dict[tuple[int, bool, int, bytes], Judged] = field(default_factory=dict)
-
-    @property
-    def top(self) -> float:
-        """Error that asks for nothing: what is promised without labels."""
-        return min(float(pair_weights(self.prior).sum()), 1.0)
-
-    @property
-    def usable(self) -> BoolArray:
-        """Who may be asked for a label of which task, shape (n, m)."""
-        shape = len(self.kinds), len(self.capacity)
-        mask = np.ones(shape, dtype=np.bool_) if self.available is None else self.available
-        usable: BoolArray = mask & ~self.given.recorded & (self.capacity > 0)
-        return usable
-
-    @property
-    def prices(self) -> FloatArray:
-        """Of a label by task and worker, shape (n, m)."""
-        if self.cost is None:
-            return np.ones((len(self.kinds), len(self.capacity)))
-        return self.cost[self.kinds]
+class SeveralClasses(ClassProgram):
+    """Labels of several classes: a confusion matrix for each task type and worker."""
 
     def keep(self, epsilon: float, promise: ClassPromise, options: RunOptions) -> CoverPlan:
         """The cheapest plan found that keeps a promise, and what is known of its cost.
@@ -127,140 +55,21 @@ class SeveralClasses:
             made = self._beyond(epsilon, promise) or self._kept(epsilon, promise, left())
         if made.chosen is not None:
             return made
-        everybody = self._everybody("class" if promise == "class" else "each")
+        everybody = self.everybody("class" if promise == "class" else "each")
         return replace(made, together=float(everybody.errors.max()))
 
     def _kept(self, epsilon: float, promise: ClassPromise, options: RunOptions) -> CoverPlan:
         left = options.countdown()
-        return by_lists(self, epsilon, promise, left()) or by_levels(self, epsilon, promise, left())
-
-    def judged(self, voting: BoolArray, promise: ClassPromise, draws: int = TOLD) -> Judged:
-        """Errors of votes as they are handed over, by task.
-
-        Parameters
-        ----------
-        voting
-            Whose labels come in, by task, shape (n, m).
-        """
-        rows = [
-            self._row(kind, row, promise == "class", draws)
-            for kind, row in zip(self.kinds.tolist(), voting, strict=True)
-        ]
-        return Judged(
-            np.array([row.errors for row in rows]),
-            np.array([row.radii for row in rows]),
-            np.array([row.floors for row in rows]),
-            np.array([row.log_prior for row in rows]),
-        )
-
-    def keeps(self, made: CoverPlan, judged: Judged, epsilon: float, promise: ClassPromise) -> bool:
-        """Whether a plan keeps ε, however far its errors are off."""
-        most, limit = judged.errors + judged.radii, epsilon * (1 + ROUNDING)
-        if promise == "mean":
-            return bool(most.mean() <= limit and (most <= 2 * limit).all())
-        if promise == "each" and made.bounds is not None:
-            most = np.minimum(most, made.bounds)
-        return bool((most <= limit).all())
-
-    def cover(
-        self,
-        levels: FloatArray,
-        options: RunOptions,
-        *,
-        draws: int,
-        promise: ClassPromise = "each",
-    ) -> CoverPlan:
-        """The cheapest cover at some levels; its errors are listed or drawn.
-
-        Where ε is of the worst class, levels are of classes that are equally likely.
-
-        Parameters
-        ----------
-        levels
-            By task type, shape (T,).
-        """
-        prior = self._weighed(promise)
-        problem, own = self._problem(levels, prior)
-        solution = solve_joint(
-            problem,
-            time_limit=options.time_limit,
-            gap=options.gap,
-            seed=options.seed,
-            certified=draws == TOLD,
-        )
-        order = np.argsort(own, kind="stable")
-        if solution.infeasibility is not None:
-            solution = replace(solution, infeasibility=solution.infeasibility.of(order.tolist()))
-        if solution.assignment is None or solution.errors is None:
-            return CoverPlan(solution, levels)
-        place = np.argsort(order, kind="stable")
-        chosen = solution.assignment[place] > 0.5
-        bounds = solution.errors[place]
-        if promise == "class":
-            bounds = np.minimum(len(prior) * bounds, 1.0)
-        return self.told(solution, levels, chosen, promise, draws, bounds)
-
-    def told(
-        self,
-        solution: Solution,
-        levels: FloatArray,
-        chosen: BoolArray,
-        promise: ClassPromise,
-        draws: int = TOLD,
-        bounds: FloatArray | None = None,
-    ) -> CoverPlan:
-        """A plan with the errors of its vote, and with those that its cover promises."""
-        voting = chosen | self.given.recorded
-        if bounds is None:
-            prior = self._weighed(promise)
-            gathered = np.einsum("nm,nmp->np", voting, pair_gains(self.confusion)[self.kinds])
-            scale = len(prior) if promise == "class" else 1
-            bounds = np.minimum(scale * (np.exp(-gathered) @ pair_weights(prior)), 1.0)
-        judged = self.judged(voting, promise, draws)
-        return CoverPlan(
-            solution,
-            levels,
-            chosen,
-            judged.errors,
-            float(judged.radii.max(initial=0.0)),
-            bounds,
-            log_prior=judged.log_prior,
-        )
-
-    def _weighed(self, promise: ClassPromise) -> FloatArray:
-        """Shares of the classes by which covers weigh pairs of them."""
-        classes = len(self.prior)
-        return np.full(classes, 1.0 / classes) if promise == "class" else self.prior
-
-    def _problem(self, levels: FloatArray, prior: FloatArray) -> tuple[JointProblem, IntArray]:
-        """Tasks of a kind put together, and the kind of each task."""
-        recorded, m = self.given.recorded, len(self.capacity)
-        mask = np.ones_like(recorded) if self.available is None else self.available
-        asked = levels[self.kinds]
-        alike = np.column_stack([self.kinds, mask & ~recorded, recorded])
-        rows, first, own = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-        types, own, gains = rows[:, 0], own.ravel(), pair_gains(self.confusion)
-        few, many = self.given.limits()
-        problem = JointProblem(
-            gains[types],
-            pair_weights(prior),
-            asked[first],
-            np.bincount(own, minlength=len(rows)),
-            self.capacity,
-            None if self.cost is None else self.cost[types],
-            rows[:, 1 : 1 + m],
-            np.einsum("tm,tmp->tp", rows[:, 1 + m :], gains[types]),
-            None if few is None else few[first],
-            None if many is None else many[first],
-        )
-        return problem, own
-
-    def _everybody(self, promise: ClassPromise) -> Judged:
-        return self.judged(self.usable | self.given.recorded, promise)
+        made = by_lists(self, epsilon, promise, left())
+        if made is None and promise == "each":
+            seconds = LONGEST if options.time_limit is None else LISTING * options.time_limit
+            until = time.perf_counter() + min(seconds, LONGEST)
+            made = by_master(Lists(self, epsilon, promise, until), left())
+        return made or by_levels(self, epsilon, promise, left())
 
     def _beyond(self, epsilon: float, promise: ClassPromise) -> CoverPlan | None:
         """No plan, where all workers together cannot keep the promise; None where they may."""
-        everybody = self._everybody(promise)
+        everybody = self.everybody(promise)
         floors, limit = everybody.floors, epsilon * (1 + ROUNDING)
         beyond = np.flatnonzero(floors > (2 * limit if promise == "mean" else limit))
         in_mean = promise == "mean" and floors.mean() > limit
@@ -294,17 +103,3 @@ class SeveralClasses:
         first, second = np.triu_indices(len(self.prior), 1)
         at = int(mixed[mixed.sum(axis=1).argmax()].argmax())
         return int(first[at]), int(second[at])
-
-    def _row(self, kind: int, row: BoolArray, by_class: bool, draws: int) -> Judged:
-        key = (kind, by_class, draws, row.tobytes())
-        if key not in self._known:
-            voters = self.confusion[kind, row]
-            if by_class:
-                found = class_error(voters, draws=draws)
-                told = found.greatest, found.radius, found.floor, found.log_prior
-            else:
-                rate = likeliest_error(voters, self.prior, draws=draws)
-                floor = rate.probability - rate.radius
-                told = rate.probability, rate.radius, floor, np.log(np.maximum(self.prior, TINY))
-            self._known[key] = Judged(*(np.asarray(value) for value in told))
-        return self._known[key]

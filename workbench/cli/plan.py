@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 @options.choice("--sequential", ("error", "mean", "posterior"))
 @options.seconds(default=30.0)
 @options.number("--gap", default=0.001)
-@options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
+@options.path(
+    "--out", "The plan, a .csv with columns task, worker, of two classes weight.", ".csv", ".json"
+)
 @options.path("--plot", "Picture of who gives how many labels, and the errors, a .png.", ".png")
 @options.path(
     "--proof",
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     ".json",
 )
 @options.path(
-    "--vote", "As --out, with the labels on record that count too, for aggregate --plan.", ".csv"
+    "--vote", "The vote for aggregate --plan: how much each label counts, on record too.", ".csv"
 )
 @options.choice(
     "--to",
