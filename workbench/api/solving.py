@@ -130,8 +130,8 @@ class Solved(Result):
         sentences = [value, f"{self.claim.word} none is {self.better}{bound}."]
         if solution.gap:
             sentences.append(
-                f"So the {self.best} is at most {percent(solution.gap, 4)} {self.better}; the search "
-                f"ended: {solution.termination}."
+                f"So the {self.best} is at most {percent(solution.gap, 4)} {self.better}; "
+                f"the search ended: {solution.termination}."
             )
         return sentences
 
