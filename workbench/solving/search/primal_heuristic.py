@@ -107,7 +107,7 @@ class Heuristic:
         """
         if start is not None:
             self._offer(Draft(self.problem, start > 0.5))
-        nearest = self._mended_starts()
+        nearest = self.mend()
         if self.best is None and nearest is not None:
             nearest = self._recreate(nearest, ROUNDS, cover_only=True)
             if nearest.feasible:
@@ -130,7 +130,7 @@ class Heuristic:
             self.best = draft
             self.report(draft.labels.astype(np.float64))
 
-    def _mended_starts(self) -> Draft | None:
+    def mend(self) -> Draft | None:
         """Mend one start after the other; give the nearest of those that cannot be."""
         nearest: Draft | None = None
         failed = 0
