@@ -204,3 +204,38 @@ def test_time_that_ran_out_is_told_as_such():
         assert first.startswith("No answer was found before time ran out: offline integer program")
         assert second == "Whether there is one is not known."
         assert third == f"{word} none is cheaper than {bound}."
+
+
+def test_a_selection_that_ran_out_of_time_has_a_set_that_is_not_known():
+    hired = wb.solve(wb.SelectionProblem([0.81, 0.64, 0.49], 2))
+    certificate = replace(hired.solution.certificate, status="bound", upper_bound=1.5)
+    ended = replace(
+        hired.solution,
+        chosen=None,
+        objective=None,
+        termination=Termination.TIME_LIMIT,
+        certificate=certificate,
+    )
+    for bound, word in ((1.5, "It is proven that"), (1.25, "By HiGHS's word alone it holds that")):
+        first, second = replace(hired, solution=replace(ended, bound=bound)).verdict()
+        assert first.startswith("No answer was found before time ran out: selection")
+        assert second == f"{word} none is better than {bound}."
+
+
+def test_fewer_tasks_to_drop_are_ruled_out_by_whoever_does(tmp_path):
+    """Of ten tasks of one worker each, with room for seven, three go: and the file says so."""
+    raw = {"quality": [[0.5]] * 10, "requirement": 0.5, "capacity": 7}
+    path, proof = tmp_path / "problem.json", tmp_path / "problem.proof.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    solved = wb.solve(path, "drop", proof=proof)
+    assert solved.verdict()[1:] == [
+        "It is proven that no fewer will do.",
+        "Proven by the file too.",
+    ]
+    assert solved.to_dict()["proof"] == {"bound": 3.0}
+    left = replace(solved.solution.certificate, status="feasible", lower_bound=2.0)
+    less = replace(solved.solution, certificate=left, bound=2.0)
+    assert replace(solved, solution=less, filed={"bound": 1.0}).verdict()[1:] == [
+        "It is proven that fewer than 2 will not do.",
+        "Proven by the file: none below 1.",
+    ]
