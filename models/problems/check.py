@@ -28,6 +28,7 @@ import math
 import re
 import runpy
 import sys
+from bisect import bisect_left
 from collections import Counter, namedtuple
 from fractions import Fraction
 from functools import lru_cache
@@ -35,7 +36,8 @@ from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-STEPS, UNIT, MOST = 2**40, 10**12, 3 * 10**5  # requirement, price (rounded: lower bounds); pairs
+STEPS, UNIT = 2**40, 10**12  # of a requirement and of a price, rounded: lower bounds
+MOST, FEW, NEAR = 10**5, 2**12, 10**6  # states, and some of them; as good as equal: a millionth
 LARGEST = 10**15  # of any number but a requirement's few: nothing here comes near it
 DECIMAL = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?")
 LISTED = 10**6  # rows of a file: more would only exhaust the memory
@@ -368,15 +370,11 @@ def ratio_of(first, second):
 def least_price(lots, kind, counts):
     """P(u), by all (labels if it `counts`, cover, price) but those too dear at a rate to come.
 
-    Infinite where nobody can cover a task.
+    Where those are more than `MOST`, the sets of the lots to come are listed and joined to them,
+    unless some of those sets show that the rate alone says as much. Infinite where nobody can
+    cover a task.
     """
-    items, reach, known = [], 0, 0
-    above, below = kind.need.as_integer_ratio()
-    for ((q, of), (price, by)), copies in lots.items():
-        while copies > 0:  # halves, and halves of what is left: sums of them are all numbers
-            size = (copies + 1) // 2
-            copies, cover = copies - size, max(1, -(-q * size * STEPS * below // (of * above)))
-            items.append((min(STEPS, cover), price * UNIT // by * size, size * counts))
+    items, reach, known = lots_of(lots, kind.need, counts), 0, 0
     for w, p, _ in sorted(items, key=lambda item: item[1] / item[0]):
         if reach < STEPS:  # greedily; the last one tells the rate, price by cover
             reach, known, cover, price = reach + w, known + p, w, max(0, p)
@@ -388,18 +386,96 @@ def least_price(lots, kind, counts):
     rest, states = sum(min(0, r) for r, *_ in lots), [(0, 0, 0)]
     least = (price * STEPS + rest) // cover  # rate × need + Σ min(0, price − rate × cover)
     owed = sum(p < 0 for _, _, p, _ in lots)  # lots to come that cost less than nothing
-    for r, w, p, n in lots:
+    for at, (r, w, p, n) in enumerate(lots, 1):
         rest, owed = rest - min(0, r), owed - (p < 0)
         more = [(k + n, min(STEPS, a + w), b + p) for k, a, b in states if k + n <= kind.most]
         known = min([known, *(b for k, a, b in more if a == STEPS and k >= kind.least)])
-        room, top, some, states = known * cover - price * STEPS - rest, {}, states + more, []
-        for b, a, k in sorted((b, -a, k) for k, a, b in some if b * cover - price * a < room):
-            if -a > top.get(k, -1) and (-a < STEPS or k < kind.least or owed):
-                top[k] = -a
-                states.append((k, -a, b))
+        room = known * cover - price * STEPS - rest
+        states = undominated(states + more, cover, price, room)
+        states = [x for x in states if x[1] < STEPS or x[0] < kind.least or owed]
         if len(states) > MOST:
-            return Fraction(least, UNIT)
+            known = completed(states, lots[at:], kind, (cover, price), (least, known))
+            break
     return math.inf if known == beyond else Fraction(known, UNIT)
+
+
+def lots_of(lots, need, counts):
+    """Lots of 1, 2, 4 … of those alike: cover in steps, rounded up, price, rounded down, labels."""
+    items, (above, below) = [], need.as_integer_ratio()
+    for ((q, of), (price, by)), copies in lots.items():
+        while copies > 0:  # halves, and halves of what is left: sums of them are all numbers
+            size = (copies + 1) // 2
+            copies, cover = copies - size, max(1, -(-q * size * STEPS * below // (of * above)))
+            items.append((min(STEPS, cover), price * UNIT // by * size, size * counts))
+    return items
+
+
+def undominated(states, cover, price, room):
+    """States not too dear at the rate, by rising price: those that cost more cover more."""
+    top, left = {}, []
+    for b, a, k in sorted((b, -a, k) for k, a, b in states if b * cover - price * a < room):
+        if -a > top.get(k, -1):
+            top[k] = -a
+            left.append((k, -a, b))
+    return left
+
+
+def completed(states, lots, kind, rate, between):
+    """The least price of states and lots to come; no more than that where the list is too long.
+
+    It is known to be `between` two prices, and as good as the lower one once they are `NEAR`.
+    """
+    (cover, price), (least, known) = rate, between
+    for most, up in ((FEW, False), (MOST, True)):
+        room = known * cover - price * STEPS - min(b * cover - price * a for _, a, b in states)
+        ends = ends_of(lots, kind, rate, room, most, up)
+        known = least if ends is None else min(known, joined(states, ends, kind))
+        if known - least <= least // NEAR:
+            return least
+    return max(least, known)
+
+
+def ends_of(lots, kind, rate, room, most, up):
+    """Sets of some lots, as states: of too many some, or, where they go `up`, with rounded covers.
+
+    What some of them cost may be dear; what costs less by covers rounded up is a lower bound. None
+    where their numbers of labels alone are too many.
+    """
+    ends, rest, grain = [(0, 0, 0)], sum(min(0, r) for r, *_ in lots), STEPS >> 24
+    for r, w, p, n in lots:
+        rest -= min(0, r)
+        more = [(k + n, a + w, b + p) for k, a, b in ends if k + n <= kind.most]
+        ends = undominated(ends + more, *rate, room - rest)
+        while len(ends) > most:
+            grain *= 2
+            if grain > STEPS:
+                return None
+            if up:
+                ends = [(k, -(-a // grain) * grain, b) for k, a, b in ends]
+                ends = undominated(ends, *rate, math.inf)
+            else:
+                ends = list({(k, a // grain): (k, a, b) for k, a, b in ends}.values())
+    return ends
+
+
+def joined(states, ends, kind):
+    """The least price of a state and an end that cover the need, of a number of labels that may be.
+
+    Infinite where there is none.
+    """
+    rows, least = {}, math.inf
+    for n, a, b in ends:
+        covers, prices = rows.setdefault(n, ([], []))
+        covers.append(a)
+        prices.append(b)
+    for k, a, b in states:
+        for n, (covers, prices) in rows.items():
+            if not kind.least <= k + n <= kind.most:
+                continue
+            at = bisect_left(covers, STEPS - a)
+            if at < len(covers):
+                least = min(least, b + prices[at])
+    return least
 
 
 # ---- tasks whose sets of workers are listed: exact errors, several classes ----

@@ -30,7 +30,7 @@ typedef __int128 I;
 #define MOST_ENTRIES 1000000 /* of a list */
 #define DEEPEST 200          /* splits above one another */
 #define NODES 20000          /* of a tree */
-#define STATES 500000        /* of the pricing of a task; beyond, its linear bound stands */
+#define STATES 4000000       /* of the pricing of a task; beyond, its linear bound stands */
 #define BILLION ((I)1000000000)
 #define GRID (1000 * BILLION)
 #define LARGEST (1000 * GRID) /* of any number */

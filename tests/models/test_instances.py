@@ -10,6 +10,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -277,3 +278,33 @@ def test_files_may_count_classes_and_state_information():
     assert isinstance(counted, TypedProblem)
     assert (counted.tasks.sum(), counted.workers.sum()) == (10**6, 10**5)
     assert read_problem(FOLDER / "information-pairs.json").gain == "information"
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_sets_that_are_too_many_to_list_are_joined_from_both_ends(limited):
+    """However few are kept, the least price is never above the true one; joined, it is it."""
+    checker, rng = runpy.run_path(str(FOLDER / "check.py")), np.random.default_rng(2)
+    within, exact = checker["least_price"].__globals__, 0
+    for _ in range(40):
+        m = 12
+        prices = rng.integers(-1 if limited else 0, 8, m).tolist()
+        kind = checker["Kind"](
+            *([Fraction(int(q), 97) for q in rng.integers(1, 97, m)], [0] * m, [True] * m),
+            need=Fraction(int(rng.integers(50, 400)), 97),
+            least=int(rng.integers(0, 5)) if limited else 0,
+            most=int(rng.integers(5, 12)) if limited else math.inf,
+            sets=None,
+        )
+        lots = Counter(
+            ((q.as_integer_ratio()), (p, 1)) for q, p in zip(kind.quality, prices, strict=True)
+        )
+        within.update(MOST=10**5, FEW=2**12)
+        least = checker["least_price"](lots, kind, limited)
+        within.update(MOST=64, FEW=8)
+        assert checker["least_price"](lots, kind, limited) == least
+        for most in (1, 3, 10):
+            within.update(MOST=most, FEW=most)
+            lower = checker["least_price"](lots, kind, limited)
+            assert lower <= least
+            exact += lower == least < math.inf
+    assert exact > 20

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
+from crowd_models import AssignmentProblem
 from workbench.solving import certify, solve
+from workbench.solving.feasibility import rounded
 from workbench.solving.highs import RunOptions
 from workbench.solving.search.count_bound import (
     count_lagrangian,
@@ -146,3 +148,39 @@ def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
     # Strong duality: the pairs priced in were enough.
     assert duals.bound == pytest.approx(cost_of(problem, duals.shares), rel=1e-6)
     assert (duals.shares.sum(axis=1) >= least_labels(problem) - 1e-6).all()
+
+
+class Begun(Exception):  # noqa: N818 (no error)
+    """A method was given its start."""
+
+
+@pytest.mark.parametrize(("method", "called"), [("auto", "run_patterns"), ("highs", "run_arrays")])
+@pytest.mark.parametrize("unit", [True, False])
+def test_methods_begin_with_what_is_quickly_found(method, called, unit, monkeypatch):
+    """No rounding that has labels to spare: given one, HiGHS keeps it where it finds better."""
+    rng = np.random.default_rng(3)
+    quality = (2 * rng.uniform(0.5, 1.0, (50, 30)) - 1) ** 2
+    cost = None if unit else np.floor(50 + 151 * rng.random((50, 30))) / 100
+    problem = AssignmentProblem(quality, 20, 2.5, cost)
+    begun = []
+
+    def begin(seen, *given, **named):
+        begun.append((seen, named["start"] if "start" in named else given[2]))
+        raise Begun
+
+    monkeypatch.setattr(f"workbench.solving.integer_program.{called}", begin)
+    # Label counts, which may prove an optimum at once, go before patterns.
+    monkeypatch.setattr("workbench.solving.integer_program.labels_count", lambda _: False)
+    monkeypatch.setattr("workbench.solving.solver.labels_count", lambda _: False)
+    with pytest.raises(Begun):
+        solve(problem, "ip", method=method)
+    ((seen, start),) = begun
+    duals = relaxed(seen)
+    heuristic = Heuristic(seen, duals, seconds=math.inf, seed=0)
+    heuristic.mend()
+    plan = np.zeros(seen.shape)
+    plan[seen.pairs] = start
+    assert feasible(seen, plan)
+    assert cost_of(seen, plan) <= heuristic.best.cost
+    if not unit:
+        assert cost_of(seen, plan) < 0.95 * cost_of(seen, rounded(seen, duals.shares))

@@ -6,9 +6,9 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from workbench.base.writing import write_together
 
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination
+    from workbench.solving.claims import Claim
     from workbench.solving.dropping import DropSolution
     from workbench.solving.hiring import SelectionSolution
     from workbench.solving.joint.route import JointSolution
@@ -58,11 +59,15 @@ class Solved(Result):
         What was asked.
     solution
         What `workbench.solving` found: termination, certificate, dual values, history.
+    filed
+        What the file of the proof states, as `to_dict` gives it under `proof`: `bound`, which no
+        answer beats, or that it is `infeasible`. None where no file was asked for, or none is.
     """
 
     problem: Problem
     solution: Solution | SelectionSolution
-    value, better, best = "Cost", "cheaper", "cheapest"
+    filed: dict[str, Any] | None = field(default=None, kw_only=True)
+    value, better, best, beyond, sign = "Cost", "cheaper", "cheapest", "below", 1.0
 
     @property
     def objective(self) -> float | None:
@@ -100,23 +105,60 @@ class Solved(Result):
         """What was solved, in a line."""
         return described(self.problem, self.solution.formulation)
 
+    @property
+    def claim(self) -> Claim:
+        """What is known of the answer, however it is worded."""
+        from workbench.solving.claims import Claim
+
+        return Claim.of(cast("Solution", self.solution))
+
     def verdict(self) -> list[str]:
         """Say what the answer is worth, and whose word it is that none is better."""
+        worth = self._worth()
+        return [*worth, *self._of_file()] if worth else []
+
+    def _worth(self) -> list[str]:
         solution = self.solution
-        if solution.certificate.status == "failed" or solution.objective is None:
+        if solution.certificate.status == "failed":
             return []
+        if solution.objective is None:
+            return self._none_found()
         value = f"{self.value} {_number(solution.objective)}: {self.title}."
         if solution.bound is None:
             return [value, f"How far it is from the {self.best} is not known."]
         bound = "" if solution.gap == 0 else f" than {_number(solution.bound)}"
-        word = "It is proven" if solution.bound_proven else "By HiGHS's word alone it holds"
-        sentences = [value, f"{word} that none is {self.better}{bound}."]
+        sentences = [value, f"{self.claim.word} none is {self.better}{bound}."]
         if solution.gap:
             sentences.append(
-                f"So it is within {percent(solution.gap, 4)} of the {self.best}; the search ended: "
-                f"{solution.termination}."
+                f"So the {self.best} is at most {percent(solution.gap, 4)} {self.better}; "
+                f"the search ended: {solution.termination}."
             )
         return sentences
+
+    def _none_found(self) -> list[str]:
+        """Say that time ran out before there was an answer, and what is known all the same."""
+        solution = self.solution
+        if solution.termination not in ("time_limit", "interrupted"):
+            return []
+        ended = {"time_limit": "time ran out", "interrupted": "the search was interrupted"}
+        none = f"No answer was found before {ended[solution.termination]}: {self.title}."
+        sentences = [none]
+        if not isinstance(self, SolvedSelection):  # where somebody may be hired there is a set
+            sentences.append("Whether there is one is not known.")
+        if solution.bound is not None:
+            bound = _number(solution.bound)
+            sentences.append(f"{self.claim.word} none is {self.better} than {bound}.")
+        return sentences
+
+    def _of_file(self) -> list[str]:
+        """Say what the file of the proof proves beside."""
+        if self.filed is None:
+            return []
+        if self.filed.get("infeasible"):
+            return ["Proven by the file: no answer keeps every constraint."]
+        bound = self.filed["bound"]
+        words = self.claim.filed(self.sign * bound, f"none {self.beyond} {_number(bound)}")
+        return [f"{words[0].upper()}{words[1:]}."]
 
     def brief(self) -> str:
         """Give what the program prints beside: how long it took, and a note."""
@@ -125,7 +167,18 @@ class Solved(Result):
 
     def _payload(self) -> dict[str, Any]:
         n, m = _size(self.problem)
-        return {**({} if n is None else {"tasks": n}), "workers": m, **self.solution.as_dict()}
+        size = {} if n is None else {"tasks": n}
+        return {**size, "workers": m, **self.solution.as_dict(), "proof": self.filed}
+
+    def _bound(self, over: str = "") -> str:
+        """Write the bound, and whose word it is."""
+        if self.solution.bound is None:
+            return "none"
+        bound, claim = _number(self.solution.bound), self.claim
+        if claim.recomputed:
+            return f"{bound} (proven{over} from the data)"
+        checked = None if claim.checked is None else self.sign * claim.checked
+        return f"{bound} (HiGHS's word; proven from the data: {_number(checked)})"
 
     def _laid_out(self, bound: str, **more: str) -> str:
         """Lay out what is known, a line each; what is empty is left out."""
@@ -187,13 +240,13 @@ class SolvedAssignment(Solved):
         """Give objective, bound, certificate and its checks, a line each."""
         solution = self.solution
         if solution.infeasibility is not None:
-            return f"{self.title}\n{solution.infeasibility.sentence()}"
+            return "\n".join([self.title, solution.infeasibility.sentence(), *self._of_file()])
         proof = solution.certificate
         by_name = proof.bounds if len(proof.bounds) > 1 else {}
         over = " over patterns" if proof.bound_from.endswith("patterns") else ""
         exact = proof.exact_bound
         return self._laid_out(
-            _bound(solution.bound, proof.lower_bound, over),
+            self._bound(over),
             bounds=", ".join(f"{name} {_number(value)}" for name, value in by_name.items()),
             method=solution.method,
             exact="" if exact is None else f"{float(exact):.12g} (rational)",
@@ -223,10 +276,21 @@ class SolvedAssignment(Solved):
 class SolvedSelection(Solved):
     """A selection: whom to hire."""
 
-    value, better, best = "Score", "better", "best"
+    value, better, best, beyond, sign = "Score", "better", "best", "above", -1.0
 
     problem: SelectionProblem
     solution: SelectionSolution
+
+    @property
+    def claim(self) -> Claim:
+        """What is known of the set: a score is what it costs to go without, below 0."""
+        from workbench.solving.claims import Claim
+
+        solution, certificate = self.solution, self.solution.certificate
+        if certificate.status == "proven" and solution.objective is not None:
+            return Claim(-solution.objective, -solution.objective)
+        known = solution.objective, certificate.upper_bound, solution.bound
+        return Claim(*(None if value is None else -value for value in known))
 
     def to_frame(self) -> pd.DataFrame:
         """Give the chosen workers by index, and the gain of each."""
@@ -236,8 +300,7 @@ class SolvedSelection(Solved):
 
     def details(self) -> str:
         """Give score, bound, certificate and its checks, a line each."""
-        solution = self.solution
-        return self._laid_out(_bound(solution.bound, solution.certificate.upper_bound))
+        return self._laid_out(self._bound())
 
     def plot(self) -> Figure:
         """Draw the gains, those of the chosen marked."""
@@ -253,7 +316,7 @@ class SolvedDrop(Solved):
     problem: AssignmentProblem
     solution: DropSolution
 
-    def verdict(self) -> list[str]:
+    def _worth(self) -> list[str]:
         """Say how many tasks go, and whose word it is that no fewer will do."""
         solution = self.solution
         many = len(solution.dropped)
@@ -265,9 +328,8 @@ class SolvedDrop(Solved):
             f"Drop task{'s' if many > 1 else ''} {tasks}{more}: shares of labels cover the rest."
         )
         if solution.gap:
-            return [which, f"It is proven that fewer than {_number(solution.bound)} will not do."]
-        word = "It is proven" if solution.bound_proven else "By HiGHS's word alone it holds"
-        return [which, f"{word} that no fewer will do."]
+            return [which, f"{self.claim.word} fewer than {_number(solution.bound)} will not do."]
+        return [which, f"{self.claim.word} no fewer will do."]
 
     def to_frame(self) -> pd.DataFrame:
         """Give the tasks to drop, by index."""
@@ -275,9 +337,7 @@ class SolvedDrop(Solved):
 
     def details(self) -> str:
         """Give number, bound and certificate, a line each."""
-        solution = self.solution
-        bound = _bound(solution.bound, solution.certificate.lower_bound)
-        return self._laid_out(bound, method=solution.method)
+        return self._laid_out(self._bound(), method=self.solution.method)
 
     def plot(self) -> Figure:
         """Nothing to draw.
@@ -323,9 +383,8 @@ class SolvedJoint(Solved):
                 f"{self.title}\n{solution.infeasibility.sentence()}; all workers together promise "
                 f"{solution.least_error.max():.3g} at best, and tell classes {first} and {second} "
                 "apart worst"
-            )
-        bound = _bound(solution.bound, solution.certificate.lower_bound)
-        return self._laid_out(bound, method=solution.method)
+            ) + "".join(f"\n{words}" for words in self._of_file())
+        return self._laid_out(self._bound(), method=solution.method)
 
     def plot(self) -> Figure:
         """Nothing to draw.
@@ -514,11 +573,23 @@ AnySolved = TypeVar("AnySolved", bound=Solved)
 
 def _with_proof(solved: AnySolved, problem: object, proof: str | Path | None) -> AnySolved:
     """Write the proof, if one is asked for and there is one; the same answer."""
-    if proof is not None:
-        content = proof_of(str(problem), solved)
-        if content is not None:
-            write_together({Path(proof): content})
+    if proof is None:
+        return solved
+    content, solved = with_file(str(problem), solved)
+    if content is not None:
+        write_together({Path(proof): content})
     return solved
+
+
+def with_file(file: str, solved: AnySolved) -> tuple[bytes | None, AnySolved]:
+    """Give the file of what is proven of a problem's file, and the answer that says what it proves.
+
+    None, and the answer as it is, where nothing is proven.
+    """
+    from workbench.solving.proof_file import stated
+
+    content = proof_of(file, solved)
+    return content, solved if content is None else replace(solved, filed=stated(content))
 
 
 def check_provable(
@@ -755,13 +826,6 @@ def _size(problem: Problem) -> tuple[int | None, int]:
     if isinstance(problem, TypedProblem):
         return int(problem.tasks.sum()), int(problem.workers.sum())
     return problem.shape
-
-
-def _bound(value: float | None, certified: float | None, over: str = "") -> str:
-    """Write the bound, and whose word it is."""
-    if value is None or certified == value:
-        return f"{_number(certified)} (proven{over} from the data)"
-    return f"{_number(value)} (HiGHS's word; proven from the data: {_number(certified)})"
 
 
 def _number(value: float | None) -> str:

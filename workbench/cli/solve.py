@@ -71,6 +71,7 @@ def command(
                 "keep_on_interrupt": True,
             }
         result = solving.solve(problem, formulation, **arguments)
+    content, result = (None, result) if proof is None else solving.with_file(file, result)
     payload = result.to_dict()
     files: dict[Path, str | bytes] = {}
     lines = []
@@ -81,7 +82,6 @@ def command(
             files[out] = result.to_frame().to_csv(index=False)
         lines.append(f"{'written' if out in files else 'not written: no assignment'}  {out}")
     if proof is not None:
-        content = solving.proof_of(file, result)
         if content is not None:
             files[proof] = content
         lines.append(f"{'written' if proof in files else 'not written: no proof'}  {proof}")

@@ -95,6 +95,18 @@ class Claim:
         """Whether a bound recomputed from the data meets the cost."""
         return self.status == PROVEN
 
+    @property
+    def recomputed(self) -> bool:
+        """Whether the bound is recomputed from the data, and no solver's word."""
+        return self.checked is not None and self.checked == self.bound
+
+    @property
+    def word(self) -> str:
+        """Whose word it is that no answer costs less than the bound: a sentence's beginning."""
+        if self.recomputed:
+            return "It is proven that"
+        return "By HiGHS's word alone it holds that"
+
     def sentence(self, best: str) -> str:
         """Say how near the answer is to the best: a part of a sentence.
 
@@ -116,13 +128,15 @@ class Claim:
             return f"at most {_percent(gap)} above {best} by HiGHS's word"
         return f"not known to be {best}"
 
-    def filed(self, value: float) -> str:
+    def filed(self, value: float, none: str = "") -> str:
         """Say what a file proves beside: less than this, perhaps.
 
         Parameters
         ----------
         value
             What the file states that no answer costs less than.
+        none
+            How to say that, where it proves less.
 
         Raises
         ------
@@ -131,8 +145,8 @@ class Claim:
         """
         beside = Claim(self.cost, value)
         if beside.proven:
-            return "proven by the file too"
-        return f"proven by the file: none below {value:.10g}"
+            return "proven by the file too" if self.proven else "proven by the file"
+        return f"proven by the file: {none or f'none below {value:.10g}'}"
 
 
 def _above(bound: float, cost: float) -> bool:

@@ -23,8 +23,17 @@ from workbench.solving.linear import solve_linear
 from workbench.solving.patterns.route import run_patterns
 from workbench.solving.pyomo_route import run_pyomo
 from workbench.solving.scaling import ScaledProblem, is_loose, view
-from workbench.solving.search.primal_heuristic import solve_from_start
-from workbench.solving.solution import Incumbent, Proof, RawAnswer, RelaxationProof, Termination
+from workbench.solving.search.count_relaxation import CountDuals
+from workbench.solving.search.local_search import Draft, polish
+from workbench.solving.search.primal_heuristic import SMALL, Heuristic, solve_from_start
+from workbench.solving.solution import (
+    CountProof,
+    Incumbent,
+    Proof,
+    RawAnswer,
+    RelaxationProof,
+    Termination,
+)
 
 CLOSABLE = 20_000
 """Pairs up to which branch and bound may close the gap that patterns leave."""
@@ -32,6 +41,10 @@ PATIENCE = 8
 """Attempts to improve a plan in vain after which it is asked to."""
 ALIKE = 4.0
 """Equal tasks a class, on average, from which on patterns have nothing to learn of label counts."""
+MENDING, LONGEST = 0.4, 5.0
+"""Share of the time for starts from the relaxation, before any method; and seconds at most."""
+POOR = 1.05
+"""Cost of a start, over the bound, from which on it is reworked."""
 COUNTING = 0.1
 """Share of the time for the heuristic that tries to meet the label counts."""
 SPREAD = 100.0
@@ -63,9 +76,9 @@ def solve_whole(
         return replace(relaxed, relaxed=relaxed)
     state = SearchState(seen, relaxed, report, started)
     first = _bound(seen.inner, tight)
-    state.tell(
-        replace(first, pairs=_start(seen.inner, tight), proofs=first.proofs if loose else ())
-    )
+    start = _start(seen.inner, tight, left())
+    state.tell(replace(first, pairs=start, proofs=first.proofs if loose else ()))
+    _mend_starts(state, tight, left())
     while True:
         if state.narrow():
             tight = _relaxation(state.view, left())
@@ -93,13 +106,56 @@ def _bound(problem: AssignmentProblem, relaxed: RawAnswer) -> RawAnswer:
     return RawAnswer(Termination.TIME_LIMIT, bound=bound, proofs=proofs)
 
 
-def _start(problem: AssignmentProblem, relaxed: RawAnswer) -> FloatArray | None:
-    """Round the relaxation, if there is one, to a whole plan to start from, if it can be."""
-    shares = np.zeros(problem.shape) if relaxed.pairs is None else problem.matrix(relaxed.pairs)
-    assignment = rounded(problem, shares)
-    if problem.limited and _broken(problem, assignment[problem.pairs]):
-        return None
-    return assignment[problem.pairs] if share_met(problem, assignment) >= 1 else None
+def _start(
+    problem: AssignmentProblem, relaxed: RawAnswer, options: RunOptions
+) -> FloatArray | None:
+    """Round the relaxation, if there is one, to a whole plan to start from, if it can be.
+
+    Where capacities are too tight for that, each task takes its best workers. What the plan has to
+    spare goes: the dearest labels that no task needs.
+    """
+    nothing = np.zeros(problem.shape)
+    for shares in [nothing] if relaxed.pairs is None else [problem.matrix(relaxed.pairs), nothing]:
+        assignment = rounded(problem, shares)
+        if problem.limited and _broken(problem, assignment[problem.pairs]):
+            continue
+        if share_met(problem, assignment) >= 1:
+            draft = Draft(problem, assignment > 0.5)
+            polish(draft, time.perf_counter() + _mending(options))
+            return draft.labels[problem.pairs].astype(np.float64)
+    return None
+
+
+def _mend_starts(state: SearchState, relaxed: RawAnswer, options: RunOptions) -> None:
+    """Mend a few starts, before any method: where tasks differ, patterns have none for long.
+
+    Given a poor start, HiGHS's own heuristics seldom find a better plan than that. So one that is
+    far above the bound is reworked for as long as starts may take.
+    """
+    problem, (weights, prices), known = state.problem, relaxed.duals, state.answer
+    few = len(problem.pairs[0]) <= SMALL or problem.shape[0] >= ALIKE * problem.typed.shape[0]
+    if few or relaxed.pairs is None or weights is None or prices is None:
+        return
+
+    def report(assignment: FloatArray) -> None:
+        pairs = assignment[problem.pairs]
+        if not _broken(problem, pairs):
+            state.tell(RawAnswer(Termination.TIME_LIMIT, pairs))
+
+    proof = CountProof(weights, np.zeros(len(weights)), prices)
+    duals = CountDuals(proof, None, problem.matrix(relaxed.pairs))
+    seconds = _mending(options)
+    heuristic = Heuristic(problem, duals, seconds=seconds, seed=options.seed, report=report)
+    heuristic.mend(None if known.pairs is None else problem.matrix(known.pairs))
+    poor = heuristic.best and heuristic.best.cost > POOR * (known.bound or 0.0)
+    if poor and np.isfinite(seconds):
+        heuristic.rework()
+
+
+def _mending(options: RunOptions) -> float:
+    """Seconds for starts; without a limit these are few and come to an end."""
+    limit = options.time_limit
+    return np.inf if limit is None else min(MENDING * limit, LONGEST)
 
 
 class SearchState:

@@ -229,6 +229,17 @@ def _head(kind: str, content: bytes) -> dict[str, Any]:
     }
 
 
+def stated(proof: bytes) -> dict[str, Any]:
+    """What a proof claims that no answer beats: `bound`; or that there is none, `infeasible`."""
+    claim = json.loads(proof)["claim"]
+    if "bound" not in claim:
+        return {"infeasible": True}
+    if isinstance(claim["bound"], list):  # a sum of gains, and of how many
+        gain, size = claim["bound"]
+        return {"bound": float(Fraction(gain)) / math.sqrt(size)}
+    return {"bound": float(Fraction(claim["bound"]))}
+
+
 def written(proof: dict[str, Any]) -> bytes:
     """Write a proof in its canonical form: keys in order, no blanks."""
     return (json.dumps(proof, sort_keys=True, separators=(",", ":")) + "\n").encode()

@@ -340,10 +340,15 @@ def _certified(blank: Solution, problem: Problem, answer: RawAnswer, *, exact: b
     )
     if blank.formulation == "dual" and assignment is not None:
         objective = certificate.lower_bound
+    bound = _best_bound(problem, certificate.lower_bound, answer.bound)
+    if objective is not None and bound is not None and bound > objective:
+        # By no more than the solver's tolerances; by more it is a contradiction.
+        near = bound - objective <= OPTIMALITY * cost_scale(problem, objective)
+        bound = objective if near else bound
     return replace(
         blank,
         objective=objective,
-        bound=_best_bound(problem, certificate.lower_bound, answer.bound),
+        bound=bound,
         assignment=assignment,
         task_weights=weights,
         worker_prices=prices,

@@ -105,9 +105,7 @@ class Heuristic:
         The best whole assignment found, shape (n, m) of 0.0 and 1.0, within the capacities and
         covering all tasks; None when none was found.
         """
-        if start is not None:
-            self._offer(Draft(self.problem, start > 0.5))
-        nearest = self._mended_starts()
+        nearest = self.mend(start)
         if self.best is None and nearest is not None:
             nearest = self._recreate(nearest, ROUNDS, cover_only=True)
             if nearest.feasible:
@@ -130,10 +128,15 @@ class Heuristic:
             self.best = draft
             self.report(draft.labels.astype(np.float64))
 
-    def _mended_starts(self) -> Draft | None:
-        """Mend one start after the other; give the nearest of those that cannot be."""
+    def mend(self, start: FloatArray | None = None) -> Draft | None:
+        """Mend one start after the other; give the nearest of those that cannot be.
+
+        A feasible assignment to begin with, shape (n, m), needs no mending.
+        """
         nearest: Draft | None = None
         failed = 0
+        if start is not None:
+            self._offer(Draft(self.problem, start > 0.5))
         for labels in starts(self.problem, self.duals, self.random):
             draft = Draft(self.problem, labels)
             if mend(draft, self.duals.proof.worker_prices) and draft.feasible:
@@ -147,6 +150,11 @@ class Heuristic:
             if failed >= PATIENCE or met or late or self.left < 0:
                 break
         return nearest
+
+    def rework(self) -> None:
+        """Ruin and recreate the best assignment: the soonest way from one that is dear."""
+        assert self.best is not None
+        self._recreate(self.best, ROUNDS)
 
     def _search_cores(self, current: Draft) -> None:
         """All tasks at once over the pairs hardest to decide, more and more of them, by HiGHS.
