@@ -7,6 +7,7 @@ place (the cheapest of covers, say), its bound is not one of the problem asked a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from workbench.solving.solution import Solution
 
@@ -147,10 +148,23 @@ def _over(cost: float | None, bound: float | None) -> float | None:
     return (cost - bound) / bound if bound > 0 else None
 
 
-def _percent(share: float) -> str:
-    """A share, rounded up to two digits, so that what is said holds."""
-    from decimal import ROUND_CEILING, Decimal
+def at_least(value: float, digits: int = 3) -> str:
+    """A lower bound in so many digits, rounded down, so that what is said holds."""
+    return f"{_rounded(value, digits, up=False):,f}"
 
-    exact = Decimal(repr(100 * share))
-    step = Decimal(1).scaleb(exact.adjusted() - 1)
-    return f"{exact.quantize(step, rounding=ROUND_CEILING).normalize():f} %"
+
+def at_most(value: float, digits: int = 3) -> str:
+    """An upper bound in so many digits, rounded up, so that what is said holds."""
+    return f"{_rounded(value, digits, up=True):,f}"
+
+
+def _rounded(value: float, digits: int, *, up: bool) -> Decimal:
+    # What sums of floats leave in the last digits is not worth a digit more.
+    exact = Decimal(f"{value:.13g}")
+    step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+    rounded = exact.quantize(step, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return rounded.normalize() + Decimal(0)
+
+
+def _percent(share: float) -> str:
+    return f"{at_most(100 * share, 2)} %"
