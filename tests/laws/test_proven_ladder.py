@@ -15,11 +15,9 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.assignment import ladder as room
-from workbench.assignment.ladder import PLANNED, RUNGS
+from workbench.api.climbing import Ladder
+from workbench.assignment.ladder import RUNGS, Rung
 from workbench.solving.claims import Claim
-from workbench.solving.exact_error import ExactErrorPlan
-from workbench.solving.solution import Certificate, Solution, Termination
 
 PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "60"))
 NEAR = 1e-6
@@ -29,12 +27,24 @@ NEAR = 1e-6
 def crowd_of(seed):
     """Skills by type and worker, price of a label, tasks, capacity and ε."""
     rng = np.random.default_rng(seed)
-    types, workers, tasks = int(rng.integers(1, 3)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    types, workers, tasks = (
+        int(rng.integers(1, 3)),
+        int(rng.integers(1, 5)),
+        int(rng.integers(1, 4)),
+    )
     types = min(types, tasks)
-    skill = [rng.choice([0.5, 0.7, 0.8, 0.9, 0.95], (types, workers)), rng.uniform(0.3, 1, (types, workers))]
+    shape = types, workers
+    skill = [rng.choice([0.5, 0.7, 0.8, 0.9, 0.95], shape), rng.uniform(0.65, 1.0, shape)]
+    skill[1] = np.where(rng.random(shape) < 0.15, 1.0 - skill[1], skill[1])
     price = [None, rng.choice([0.5, 1.0, 2.0], workers), rng.uniform(0.01, 3.0, workers)]
     capacity = rng.integers(1, tasks + 1, workers)
-    return skill[seed % 2], price[seed // 2 % 3], tasks, capacity, float(rng.choice([0.05, 0.1, 0.2, 0.3]))
+    return (
+        skill[seed % 2],
+        price[seed // 2 % 3],
+        tasks,
+        capacity,
+        float(rng.choice([0.05, 0.1, 0.2, 0.3])),
+    )
 
 
 def asked(seed):
@@ -59,8 +69,11 @@ def vote_error(skill):
     told = [(p, 1 - p) for p in skill]
     ways = itertools.product((0, 1), repeat=len(skill))
     return sum(
-        0.5 * min(math.prod(t[x] for t, x in zip(told, way, strict=True)),
-                  math.prod(t[1 - x] for t, x in zip(told, way, strict=True)))
+        0.5
+        * min(
+            math.prod(t[x] for t, x in zip(told, way, strict=True)),
+            math.prod(t[1 - x] for t, x in zip(told, way, strict=True)),
+        )
         for way in ways
     )
 
@@ -176,7 +189,10 @@ def held_to_all_plans(name, seed, rung):
         return
     assert rung["cost"] >= lowest * (1 - NEAR)
     assert rung["error"] <= crowd_of(seed)[-1] * (1 + NEAR)
-    claim = Claim(rung["cost"], *(None if np.isnan(b) else b for b in (rung["proven_bound"], rung["lower_bound"])))
+    claim = Claim(
+        rung["cost"],
+        *(None if np.isnan(b) else b for b in (rung["proven_bound"], rung["lower_bound"])),
+    )
     assert rung["status"] == claim.status
     if rung["status"] in ("proven", "HiGHS's word"):
         assert rung["cost"] <= highest * (1 + NEAR)
@@ -200,3 +216,52 @@ def held_to_all_policies(rungs, skill, price, tasks, epsilon):
         rung = rungs[name]
         if not np.isnan(rung["cost"]):
             assert rung["proven_bound"] <= best[posterior] * (1 + NEAR), name
+
+
+def told(**rungs):
+    """The verdict where some rungs are as given, and nothing is known of the others."""
+    names = {name.replace(",", "").replace(" ", "_"): name for name in RUNGS}
+    rows = [rungs.get(short, Rung(name, None, None, "infeasible")) for short, name in names.items()]
+    table = pd.DataFrame([vars(row) for row in rows])
+    table = table.astype({"cost": float, "lower_bound": float, "proven_bound": float})
+    settings = {"costs": None, "trials": 2}
+    return Ladder(table, "crowd", 3, 4, 0.1, settings, {})
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ((102.0, 102.0), "102 labels, proven the least of all plans"),
+        ((102.0, 90.0), "102 labels, the least of all plans by HiGHS's word"),
+        ((100.0, 100.0), "102 labels, proven to be at most 2 % above the least of all plans"),
+        ((100.0, 90.0), "102 labels, at most 2 % above the least of all plans by HiGHS's word"),
+    ],
+)
+def test_a_plan_is_worded_by_what_is_known_of_it(bounds, words):
+    lower, proven = bounds
+    status = Claim(102.0, proven, lower).status
+    rung = Rung("exact error", lower, 102.0, status, 0.1, proven_bound=proven)
+    found = told(exact_error=rung)
+    assert words in found.summary()
+    assert f" {proven:g} " in found.brief()  # proven of every plan, as the notes have it
+
+
+def test_none_found_is_not_none_there_is():
+    found = told(
+        hoeffding=Rung("hoeffding", 9.0, None, "open"),
+        bhattacharyya=Rung("bhattacharyya", None, None, "infeasible, HiGHS's word"),
+        information_limit=Rung("information limit", 8.96, None, "proven", proven_bound=8.96),
+    )
+    said = found.summary()
+    assert "None found by hoeffding; there may be one." in said
+    assert "There is no plan by bhattacharyya, by HiGHS's word." in said
+    assert "There is no plan by exact error" in said
+    assert "takes fewer than 8.96 labels" in said
+
+
+def test_where_nobody_tells_anything():
+    """A traceback, "argmin of an empty sequence", and "no fewer than nan labels"."""
+    skills = pd.DataFrame({"worker": ["a", "b"], "x": [0.5, 0.5], "y": [0.9, 0.5]})
+    found = wb.ladder(skills=skills, tasks=2, capacity=2, epsilon=0.1, trials=2)
+    assert set(found.rungs["status"]) == {"infeasible"}
+    assert "no way of asking keeps that promise: all labels" in found.summary()
