@@ -523,14 +523,14 @@ def _numbers(hired: Hiring) -> str:
     if hired.interval is not None:
         low, high = hired.interval
         interval = f" ({percent(hired.confidence, 6)} interval {low:.3f} to {high:.3f})"
-    bound = f"at most {hired.error_bound:.3g} if F is F̂ (Theorem 1"
+    bound = f"at most {at_most(hired.error_bound or 0.0)} if F is F̂ (Theorem 1"
     if hired.known.classes > 2:
         bound += f", as its argument supports; as printed {hired.error_bound_printed:.3g}"
     radius = f" ± {predicted.radius:.1g}" if predicted.radius > 1e-9 else ""
     expected = f"{predicted.probability:.3g}{radius} ({predicted.method}"
     if predicted.probability <= predicted.radius:
         how = "proven" if predicted.method != "sampled" else "votes simulated"
-        expected = f"below {predicted.probability + predicted.radius:.1g} ({how}"
+        expected = f"below {at_most(predicted.probability + predicted.radius, 1)} ({how}"
     a, b = hired.known.prior
     by = "by log-odds" if hired.known.by_posterior else "by Lŵ − 1"
     weighted = f"vote weighted {by}, skills Beta({a:.3g}, {b:.3g}) before the answers"
