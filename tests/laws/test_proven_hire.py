@@ -23,7 +23,7 @@ from workbench.selection.frontier import frontier
 from workbench.selection.scores import scores
 from workbench.solving.claims import Claim, at_least, at_most
 
-PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "110"))
+PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "100"))
 KINDS = ("money", "money", "selected within money", "selected", "curve", "plain")
 NEAR = 1e-9
 
