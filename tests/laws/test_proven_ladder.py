@@ -16,8 +16,10 @@ import pytest
 
 import workbench as wb
 from workbench.api.climbing import Ladder
+from workbench.assignment import ladder as room
 from workbench.assignment.ladder import RUNGS, Rung
 from workbench.solving.claims import Claim
+from workbench.solving.exact_error import ExactErrorPlan
 
 PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "60"))
 NEAR = 1e-6
@@ -146,7 +148,7 @@ def least_policy(skill, price, epsilon, *, posterior):
     if vote_error(skill) > epsilon * (1 + 1e-9):
         return math.inf
     low, high = 0.0, 1e4  # What prices an error is concave.
-    for _ in range(60):
+    for _ in range(90):
         one, two = low + (high - low) / 3, high - (high - low) / 3
         if value(one) - one * epsilon < value(two) - two * epsilon:
             low = one
@@ -216,6 +218,16 @@ def held_to_all_policies(rungs, skill, price, tasks, epsilon):
         rung = rungs[name]
         if not np.isnan(rung["cost"]):
             assert rung["proven_bound"] <= best[posterior] * (1 + NEAR), name
+
+
+def test_a_plan_of_the_rung_above_is_one(monkeypatch):
+    """In no time, "none found" by the exact error, where Bhattacharyya's plan keeps it."""
+    nothing = ExactErrorPlan("bound", lower_bound=0.0)
+    monkeypatch.setattr(room, "solve_exact_error", lambda *_, **__: nothing)
+    skills = pd.DataFrame({"worker": ["a", "b"], "x": [0.95, 0.9]})
+    found = wb.ladder(skills=skills, tasks=2, capacity=2, epsilon=0.3, trials=2)
+    rung = found.rungs.set_index("name").loc["exact error"]
+    assert (rung["cost"], rung["status"], rung["error"]) == (2.0, "feasible", pytest.approx(0.05))
 
 
 def told(**rungs):

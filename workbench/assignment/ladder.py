@@ -192,6 +192,10 @@ def ladder(
         None if crowd.cost is None else crowd.cost[crowd.kinds],
     )
     plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
+    if plan.status == "bound" and start is not None:  # A plan of the rung above is one of this.
+        errors = vote_errors(crowd.skill[crowd.kinds], _odds(crowd.skill[crowd.kinds]), start > 0.5)
+        cost = float((problem.prices * start).sum())
+        plan = replace(plan, status="feasible", cost=cost, assignment=start, errors=errors[0])
     rungs.append(_exact(plan))
     limit = crowd.limit(epsilon)
     if limit.status == NONE_THERE_IS:  # Of no kind, then.
@@ -345,7 +349,8 @@ def _optimal(
     With few tasks or little room the workers who stand in do not do what the policy promises; then
     tasks stay unsure, or it errs too often, or costs less than is possible.
     """
-    if not optimum.columns:
+    there = {column.policy.task_type for column in optimum.columns}
+    if not there.issuperset(np.flatnonzero(optimum.problem.tasks).tolist()):
         return None
     seed = int(rng.integers(2**32))
     executed = execute(optimum, classes, capacity, trials=trials, seed=seed)
