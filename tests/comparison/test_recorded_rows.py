@@ -1,7 +1,8 @@
 """Rows as they were before two classes and several had one protocol: recorded on fixed seeds.
 
-Optima and bounds hold under every version of the solver; what else a program's optimal vertex
-decides is compared under the version that it was recorded with.
+Optima and bounds hold under every version of the solver. Which of several optimal plans comes out
+hangs on the last digit, and so on the processor: of such a plan what is proven is held, no more.
+What else a solver decides is compared under the version that it was recorded with.
 """
 
 import json
@@ -22,6 +23,8 @@ from workbench.crowd.population import specialists
 RECORD = json.loads(Path(__file__).with_name("recorded_rows.json").read_text())
 SEED = np.random.SeedSequence
 OPTIMA = ("offline IP", "relaxation", "dual", "information limit")
+OF_THE_OPTIMUM = ("objective", "lower_bound", "ratio", "cost", "cost_gold", "tasks_covered")
+"""What every optimal plan has in common."""
 
 
 def on_record(classes, seed=1):
@@ -38,6 +41,7 @@ def on_simulated():
 
 
 CASES = {"simulated": on_simulated, "two": lambda: on_record(2), "three": lambda: on_record(3)}
+EPSILON = {"simulated": 0.2, "two": 0.3, "three": 0.3}
 
 
 def rows_of(case):
@@ -53,12 +57,17 @@ def test_rows_are_those_on_record(case):
     for row, record in zip(rows_of(case), RECORD[case], strict=True):
         keys = ("objective", "lower_bound", "ratio") if row["method"] in OPTIMA else ("method",)
         if version("highspy") == RECORD["highspy"]:
-            keys = record.keys()
+            keys = OF_THE_OPTIMUM if row["method"] == "offline IP" else record.keys()
         for key in keys:
             value = record[key]
             if isinstance(value, float):
                 value = pytest.approx(value, rel=1e-6, abs=1e-9)
             assert row[key] == value, (row["method"], key)
+        if row["method"] == "offline IP":
+            assert row["lower_bound"] <= row["objective"] * (1 + 1e-9)
+            assert row["error_exact"] <= row["error_bound"] + 1e-9
+            assert row["error_bound"] <= EPSILON[case] * (1 + 1e-9)
+            assert row["tasks_covered"] == len(CASES[case]().tasks)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pytest
 import workbench as wb
 from workbench.base.checker import plan_checker
 from workbench.solving import Termination, proof_file
-from workbench.solving.claims import Claim, Contradiction
+from workbench.solving.claims import Contradiction, CostClaim
 
 CHECKER = plan_checker()
 DRAWS = 120
@@ -182,9 +182,9 @@ def test_a_file_that_proves_less_is_said_to(tmp_path, monkeypatch):
 def test_a_claim_above_the_cost_cannot_be_worded():
     for claim in ((1.0, 1.1), (1.0, None, 1.1)):
         with pytest.raises(Contradiction):
-            Claim(*claim)
+            CostClaim(*claim)
     with pytest.raises(Contradiction):
-        Claim(1.0).filed(1.1)
+        CostClaim(1.0).filed(1.1)
 
 
 def test_time_that_ran_out_is_told_as_such():

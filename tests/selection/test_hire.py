@@ -301,7 +301,7 @@ def test_money():
         if costs.iloc[list(s)].sum() <= 5
     )
     assert found.score == pytest.approx(best)
-    assert found.proven
+    assert found.claim.proven
     assert len(found.curve) == found.size
     assert found.curve[-1] == pytest.approx(found.score)
     rows = found.table.set_index("worker")
@@ -374,7 +374,7 @@ def test_the_default_chooses_by_expected_error_within_the_money():
         if costs.iloc[list(some)].sum() <= 4
     )
     assert bought.error_predicted.probability == pytest.approx(best)
-    assert bought.proven
+    assert bought.claim.proven
     assert costs[bought.chosen].sum() == bought.frontier.best.cost <= 4
     nothing = hire(labels, gold, 3, HireOptions(costs=costs + 9.0, money=4.0))
     assert (nothing.size, nothing.frontier.sets) == (0, ())

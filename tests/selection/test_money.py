@@ -10,6 +10,7 @@ from workbench.selection import money as money_module
 from workbench.selection.money import within_money
 from workbench.selection.scores import set_score
 from workbench.solving import Termination
+from workbench.solving.claims import WORD
 from workbench.solving.hiring import SelectionSolution
 from workbench.solving.hiring_bound import size_bounds
 
@@ -134,8 +135,8 @@ def test_nothing_left_to_the_solver_that_shows_in_the_heuristic(monkeypatch):
 def test_it_says_whose_word_the_bound_is(monkeypatch):
     """A price of money alone leaves a gap here: branches close it, or HiGHS's word does."""
     gain, costs = [0.81, 0.64, 0.49, 0.36, 0.25, -0.02], [4, 3, 2, 1, 1, 1]
-    assert within_money(gain, costs, 5, 6, seed=0).bound_proven
+    assert within_money(gain, costs, 5, 6, seed=0).claim.proven
     monkeypatch.setattr("workbench.solving.hiring_branches.NODES", 0)
     bought = within_money(gain, costs, 5, 6, seed=0)
     assert bought.gap == 0
-    assert not bought.bound_proven
+    assert bought.claim.status == WORD

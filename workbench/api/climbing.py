@@ -13,16 +13,17 @@ from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
 from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.assignment.ladder import UNKNOWN, WORD, LadderCrowd
+from workbench.assignment.ladder import LIMIT, NONE_BY_WORD, NONE_THERE_IS, UNKNOWN, LadderCrowd
 from workbench.assignment.ladder import ladder as climb
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, tabled
+from workbench.base.text import Columns, at_least, tabled
 from workbench.crowd import tables
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.population import from_table
 from workbench.crowd.simulate import task_types
 from workbench.solving import versions
+from workbench.solving.claims import OPEN, WORD, CostClaim
 from workbench.solving.genies import read_prior
 
 MOST_TRIALS = 1_000_000
@@ -31,7 +32,7 @@ COLUMNS: Columns = {
     "name": ("rung", ""),
     "cost": ("cost", ",.10g"),
     "se": ("± se", ".3g"),
-    "lower_bound": ("at least", ",.1f"),
+    "least": ("at least", ""),
     "each": ("a task", ".2f"),
     "error": ("error", ".4f"),
     "status": ("", ""),
@@ -39,7 +40,7 @@ COLUMNS: Columns = {
 NOTES = (
     "cost: labels, or money where they have prices, that keep every task's error at ε; hoeffding, "
     "bhattacharyya, exact error: planned ahead, the worst task's exact error beside them; at "
-    "least: proven of every plan of the kind.",
+    "least: proven of every plan of the kind, where branch and bound may know more.",
     "sequential: each label is looked at, skills known; posterior: no task is closed before its "
     "posterior error is at most ε; error: each is wrong at most ε of the time, and a policy may "
     "stop by lot; measured, mean of {trials} simulations, capacities always held; at least: of "
@@ -59,7 +60,7 @@ class Ladder(Result):
     ----------
     rungs
         A row a rung, the dearest first: name, lower_bound, cost, status, error, se, error_se,
-        seconds, as `workbench.assignment.ladder.Rung`.
+        seconds, proven_bound, as `workbench.assignment.ladder.Rung`.
     crowd
         What the crowd is called.
     tasks, workers
@@ -89,18 +90,15 @@ class Ladder(Result):
         by_name = {row["name"]: row for row in self.rungs.to_dict("records")}
         ahead = by_name["exact error"]
         sure, right = by_name["sequential, posterior"], by_name["sequential, error"]
-        least = by_name["information limit"]["lower_bound"]
         form = ",.6g" if unit == "money" else ",.0f"
         sentences = [
             f"Every task's error at most {percent(self.epsilon)}, {self.tasks} tasks, "
             f"{self.workers} workers of known skills:"
         ]
         if not pd.isna(ahead["cost"]):
-            words = {
-                "proven": "the least of all plans",
-                WORD: "the least of all plans by HiGHS's word",
-            }
-            proven = words.get(ahead["status"], ahead["status"])
+            known = (ahead[name] for name in ("cost", "proven_bound", "lower_bound"))
+            claim = CostClaim(*(None if pd.isna(value) else value for value in known))
+            proven = claim.sentence("the least of all plans")
             sentences.append(f"planned ahead it takes {ahead['cost']:{form}} {unit}, {proven};")
         looking = [
             f"{row['cost']:{form}} ± {row['se']:.2g} {unit}{where}"
@@ -111,27 +109,37 @@ class Ladder(Result):
             sentences.append(
                 f"looking at each label before asking for the next, {', or '.join(looking)};"
             )
+        return [*sentences, self._least(by_name, unit), *self._unmet()]
+
+    def _least(self, by_name: dict[Any, dict[Any, Any]], unit: str) -> str:
+        """What every way of asking takes."""
+        limit = by_name[LIMIT]
+        if pd.isna(limit["lower_bound"]):
+            word = "" if limit["status"] == NONE_THERE_IS else f", by {WORD}"
+            return (
+                f"no way of asking keeps that promise{word}: all labels together tell too little."
+            )
+        known = f"{_at_least(limit['lower_bound'])} {unit}"
         if UNKNOWN in by_name:
             unknown = by_name[UNKNOWN]["lower_bound"]
-            amount = "more than they can give" if pd.isna(unknown) else f"{unknown:{form}}"
-            known = f"{least:{form}} {unit} ({amount} for who does not know the workers)"
-        else:
-            known = f"{least:{form}} {unit}"
-        return [
-            *sentences,
-            f"no way of asking takes fewer than {known}, in the mean of many runs.",
-            *self._unmet(),
-        ]
+            amount = "more than they can give" if pd.isna(unknown) else _at_least(unknown)
+            known += f" ({amount} for who does not know the workers)"
+        return f"no way of asking takes fewer than {known}, in the mean of many runs."
 
     def _unmet(self) -> list[str]:
-        """Name the plans that there are not, and say why."""
-        without = self.rungs[self.rungs["status"] == "infeasible"]["name"].tolist()
-        if not without:
-            return []
-        return [
-            f"No plan by {' or '.join(without)}: the crowd has too few good labels for what it "
-            "asks."
-        ]
+        """Name the plans that there are not, or that were not found, and say which."""
+        plans = self.rungs[~self.rungs["name"].isin([UNKNOWN, LIMIT])]
+        endings = {
+            NONE_THERE_IS: "There is no plan by {}: the crowd has too few good labels for it.",
+            NONE_BY_WORD: "There is no plan by {}, by HiGHS's word.",
+            OPEN: "None found by {}; there may be one.",
+        }
+        sentences = []
+        for status, words in endings.items():
+            without = plans[plans["status"] == status]["name"].tolist()
+            if without:
+                sentences.append(words.format(" or ".join(without)))
+        return sentences
 
     def brief(self) -> str:
         """Lay the rungs out."""
@@ -149,6 +157,8 @@ class Ladder(Result):
         for row in rows:
             cost = row["lower_bound"] if pd.isna(row["cost"]) else row["cost"]
             row["each"] = None if cost is None or pd.isna(cost) else cost / max(1, self.tasks)
+            least = row["proven_bound"]
+            row["least"] = None if pd.isna(least) else _at_least(least)
         return rows
 
     def plot(self) -> Figure:
@@ -276,7 +286,7 @@ def ladder(
     }
     rows = pd.DataFrame([asdict(rung) for rung in rungs])
     return Ladder(
-        rows.astype({"cost": float, "lower_bound": float}),
+        rows.astype({"cost": float, "lower_bound": float, "proven_bound": float}),
         title,
         tasks,
         workers.skill.shape[1],
@@ -284,6 +294,11 @@ def ladder(
         settings,
         versions(),
     )
+
+
+def _at_least(bound: float) -> str:
+    """A bound, rounded down: all digits of whole labels, three at least."""
+    return at_least(bound, max(3, len(f"{bound:.0f}")))
 
 
 def _prices(costs: PerWorker, table: pd.DataFrame, ids: inputs.Ids) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,13 +27,18 @@ from workbench.api.result import (
 from workbench.base import checks
 from workbench.base.arrays import Names
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, table
+from workbench.base.text import Columns, at_least, at_most, table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
 from workbench.selection import hire as room
 from workbench.selection.hire import HireOptions, Hiring
 from workbench.selection.hire_rule import measure_hiring
+from workbench.solving.claims import FEASIBLE, PROVEN, WORD
+
+if TYPE_CHECKING:
+    from workbench.selection.frontier import Frontier
+    from workbench.selection.money import MoneySelection
 
 SHOWN = 5
 """Workers left out that are shown."""
@@ -258,12 +263,15 @@ class Hires(Result):
         """What prices decided by expected error; scores are accuracies here."""
         frontier = self.found.frontier
         assert frontier is not None
-        best, cost = frontier.best, {"certificate": "proven" if frontier.complete else "bounded"}
-        cost["termination"] = "optimal" if frontier.complete else "heuristic"
+        best, proven = frontier.best, frontier.best is None or frontier.claim.proven
+        cost = {
+            "certificate": "proven" if proven else "bounded",
+            "termination": "optimal" if frontier.complete else "heuristic",
+        }
         if best is None:
             return cost
         right = 1.0 - best.error.probability
-        bound = right if frontier.complete else 1.0 - best.bound
+        bound = right if proven else 1.0 - frontier.least
         gap = (bound - right) / right
         return {
             **cost,
@@ -275,7 +283,7 @@ class Hires(Result):
             "heuristic_gap": gap,
             "heuristic": self.chosen,
             "error": best.error.probability,
-            "error_bound": best.bound,
+            "error_bound": frontier.least,
         }
 
     def _payload(self) -> dict[str, Any]:
@@ -498,13 +506,14 @@ def _prices_by_error(curve: pd.DataFrame) -> str:
     columns: Columns = {
         "cost": ("price of a task", ".10g"),
         "error": ("expected error", ".3g"),
-        "bound": ("no set below", ".3g"),
+        "least": ("no set below", ""),
         "size": ("workers", ""),
         "who": ("", ""),
     }
     rows = curve.iloc[places] if len(curve) else curve
     who = [checks.listing(each) for each in rows["workers"]]
-    return listed(rows.assign(who=who), columns, len(rows), "")
+    least = [at_least(bound) for bound in rows["bound"]]
+    return listed(rows.assign(who=who, least=least), columns, len(rows), "")
 
 
 def _numbers(hired: Hiring) -> str:
@@ -514,14 +523,14 @@ def _numbers(hired: Hiring) -> str:
     if hired.interval is not None:
         low, high = hired.interval
         interval = f" ({percent(hired.confidence, 6)} interval {low:.3f} to {high:.3f})"
-    bound = f"at most {hired.error_bound:.3g} if F is F̂ (Theorem 1"
+    bound = f"at most {at_most(hired.error_bound or 0.0)} if F is F̂ (Theorem 1"
     if hired.known.classes > 2:
         bound += f", as its argument supports; as printed {hired.error_bound_printed:.3g}"
     radius = f" ± {predicted.radius:.1g}" if predicted.radius > 1e-9 else ""
     expected = f"{predicted.probability:.3g}{radius} ({predicted.method}"
     if predicted.probability <= predicted.radius:
         how = "proven" if predicted.method != "sampled" else "votes simulated"
-        expected = f"below {predicted.probability + predicted.radius:.1g} ({how}"
+        expected = f"below {at_most(predicted.probability + predicted.radius, 1)} ({how}"
     a, b = hired.known.prior
     by = "by log-odds" if hired.known.by_posterior else "by Lŵ − 1"
     weighted = f"vote weighted {by}, skills Beta({a:.3g}, {b:.3g}) before the answers"
@@ -536,22 +545,41 @@ def _numbers(hired: Hiring) -> str:
         ("error, expected", f"{expected}; {weighted}"),
     ]
     if money is not None:
-        beyond = f"no affordable set scores above {money.bound:.4g} (gap {percent(money.gap)}, "
-        rough = f"at most {percent(money.heuristic_gap)} below the best"
-        word = "" if money.bound_proven else ", HiGHS's word"
-        rows += [
-            ("money", f"{money.spent:.10g} a task; {beyond}{money.termination}{word})"),
-            ("heuristic", f"{money.heuristic_score:.4g}, {rough}"),
-        ]
-    frontier = hired.frontier
-    if frontier is not None and frontier.best is not None and not hired.unpriced:
-        how = (
-            "all sets looked at"
-            if frontier.complete
-            else (
-                f"the best of {frontier.looked_at} sets looked at; "
-                f"none is below {frontier.best.bound:.3g}"
-            )
-        )
-        rows.append(("money", f"{frontier.best.cost:.10g} a task; {how}"))
+        rows += _bought(money)
+    if hired.frontier is not None and not hired.unpriced:
+        rows.append(("money", _searched(hired.frontier)))
     return facts(rows, 18)
+
+
+def _bought(money: MoneySelection) -> list[tuple[str, str]]:
+    """What is known of the score within the money, and of the heuristic's."""
+    claim, bound = money.claim, money.bound
+    assert bound is not None
+    how = claim.status
+    if how == FEASIBLE:
+        word = WORD if claim.bound != claim.checked else PROVEN
+        how = f"{word}; {money.termination}"
+    gap = money.heuristic_gap
+    rough = (
+        "not known to be the best"
+        if gap is None
+        else f"at most {at_most(100 * gap, 2)} % below the best"
+    )
+    return [
+        (
+            "money",
+            f"{money.spent:.10g} a task; no affordable set scores above {at_most(bound, 4)}, {how}",
+        ),
+        ("heuristic", f"{money.heuristic_score:.4g}, {rough}"),
+    ]
+
+
+def _searched(sets: Frontier) -> str:
+    """What is proven of the expected error within the money, and how many sets were looked at."""
+    assert sets.best is not None
+    claim = sets.claim.sentence("the least expected error for the money")
+    of = f"{sets.looked_at} sets looked at"
+    how = (
+        f"all {of}" if sets.complete else f"the best of {of}; none is below {at_least(sets.least)}"
+    )
+    return f"{sets.best.cost:.10g} a task; {claim}: {how}"

@@ -30,7 +30,7 @@ from workbench.crowd.tables import Duplicates
 if TYPE_CHECKING:
     from workbench.api.label_plan import SequentialPlan
     from workbench.solving import Solution
-    from workbench.solving.claims import Claim
+    from workbench.solving.claims import CostClaim
 
 Pairs: TypeAlias = "Table | Iterable[tuple[Any, Any]]"
 """Pairs (task, worker)."""
@@ -118,7 +118,7 @@ class Plan(Result):
     error_radius: float = 0.0
     total: float | None = None
     error: GoldError | None = None
-    claim: Claim | None = None
+    claim: CostClaim | None = None
     scores: pd.DataFrame | None = None
     from_gold: bool = False
     surely: float | None = None

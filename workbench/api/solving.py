@@ -25,7 +25,7 @@ from workbench.base.writing import write_together
 
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination
-    from workbench.solving.claims import Claim
+    from workbench.solving.claims import CostClaim
     from workbench.solving.dropping import DropSolution
     from workbench.solving.hiring import SelectionSolution
     from workbench.solving.joint.route import JointSolution
@@ -106,11 +106,11 @@ class Solved(Result):
         return described(self.problem, self.solution.formulation)
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> CostClaim:
         """What is known of the answer, however it is worded."""
-        from workbench.solving.claims import Claim
+        from workbench.solving.claims import CostClaim
 
-        return Claim.of(cast("Solution", self.solution))
+        return CostClaim.of(cast("Solution", self.solution))
 
     def verdict(self) -> list[str]:
         """Say what the answer is worth, and whose word it is that none is better."""
@@ -282,15 +282,15 @@ class SolvedSelection(Solved):
     solution: SelectionSolution
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> CostClaim:
         """What is known of the set: a score is what it costs to go without, below 0."""
-        from workbench.solving.claims import Claim
+        from workbench.solving.claims import CostClaim
 
         solution, certificate = self.solution, self.solution.certificate
         if certificate.status == "proven" and solution.objective is not None:
-            return Claim(-solution.objective, -solution.objective)
+            return CostClaim(-solution.objective, -solution.objective)
         known = solution.objective, certificate.upper_bound, solution.bound
-        return Claim(*(None if value is None else -value for value in known))
+        return CostClaim(*(None if value is None else -value for value in known))
 
     def to_frame(self) -> pd.DataFrame:
         """Give the chosen workers by index, and the gain of each."""

@@ -12,7 +12,7 @@ from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.highs import Remaining, RunOptions
 
 STEPS = 7
@@ -170,7 +170,7 @@ def _idle(program: ClassProgram, promise: ClassPromise, types: int) -> CoverPlan
         "ip", "arrays", Termination.OPTIMAL, 0.0, 0.0, nobody, certificate=certificate
     )
     made = program.told(solution, np.full(types, program.top), nobody > 0, promise)
-    return replace(made, claim=Claim(0.0, 0.0))
+    return replace(made, claim=CostClaim(0.0, 0.0))
 
 
 def _worst(plan: CoverPlan) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Solution
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.keeping import Kept
 
 TRIED, TOLD = 4_000, 40_000
@@ -51,7 +51,7 @@ class CoverPlan:
     errors: FloatArray | None = None
     radius: float = 0.0
     bounds: FloatArray | None = None
-    claim: Claim | None = None
+    claim: CostClaim | None = None
     log_prior: FloatArray | None = None
     together: float | None = None
     kept: Kept | None = None

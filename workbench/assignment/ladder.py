@@ -40,6 +40,7 @@ from workbench.assignment.label_by_label import by_class, execute
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, generator
 from workbench.solving import Termination, solve
+from workbench.solving.claims import OPEN, PROVEN, WORD, CostClaim
 from workbench.solving.exact_error import ExactErrorPlan, solve_exact_error
 from workbench.solving.ignorance import unknown_skills_bound
 from workbench.solving.information_limit import InformationLimit, information_limit
@@ -56,8 +57,8 @@ CHANCE = 4.0
 that errs ε of the time exactly is then dropped once in some three hundred of ten trials, twice."""
 UNKNOWN = "skills unknown"
 """Above the information limit, where there is a prior."""
-WORD = "HiGHS's word"
-"""Status of a plan that branch and bound alone calls the cheapest."""
+NONE_THERE_IS, NONE_BY_WORD = "infeasible", f"infeasible, {WORD}"
+"""No plan, or no policy: proven, or as the solver says."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +71,22 @@ class Rung:
         One of `RUNGS`, or `UNKNOWN`.
     lower_bound
         No plan of this kind, or policy that keeps this promise, costs less; for the limit, no
-        policy at all. None where no bound is known. Proven but for `HiGHS's word`.
+        policy at all. None where no bound is known. What lies above `proven_bound` is HiGHS's word.
     cost
         Of the plan; of sequential rungs the mean over trials; None for no plan, and for bounds,
         which are no plans.
     status
-        `proven`, `HiGHS's word` (the bound meets the cost, and rests on branch and bound alone),
-        `feasible` (the bound is below the cost), `infeasible`, `open` (no plan in time,
-        no policy that closes every task), or `measured` and by which policy.
+        That of a `CostClaim`: `proven`, `HiGHS's word`, `feasible` or `open` (no plan in time, no
+        policy tried that closes every task, and perhaps there is one). Or `infeasible` (proven),
+        `infeasible, HiGHS's word`; of sequential rungs `measured` and by which policy.
     error
         Worst exact error of a task's vote; of sequential rungs the share of wrong labels.
     se, error_se
         Standard errors over trials, of sequential rungs.
     seconds
         Time taken.
+    proven_bound
+        The part of `lower_bound` that is recomputed from the data.
     """
 
     name: str
@@ -94,6 +97,12 @@ class Rung:
     se: float | None = None
     error_se: float | None = None
     seconds: float | None = None
+    proven_bound: float | None = None
+
+    @property
+    def claim(self) -> CostClaim:
+        """What is known of the cost of a plan."""
+        return CostClaim(self.cost, self.proven_bound, self.lower_bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,22 +192,28 @@ def ladder(
         None if crowd.cost is None else crowd.cost[crowd.kinds],
     )
     plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
-    status = "open" if plan.status == "bound" else plan.status
-    if plan.claimed:
-        status = WORD
-    worst = None if plan.errors is None else float(plan.errors.max(initial=0.0))
-    rungs.append(Rung(EXACT, plan.lower_bound, plan.cost, status, worst, seconds=plan.seconds))
-    rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
+    if plan.status == "bound" and start is not None:  # A plan of the rung above is one of this.
+        errors = vote_errors(crowd.skill[crowd.kinds], _odds(crowd.skill[crowd.kinds]), start > 0.5)
+        cost = float((problem.prices * start).sum())
+        plan = replace(plan, status="feasible", cost=cost, assignment=start, errors=errors[0])
+    rungs.append(_exact(plan))
+    limit = crowd.limit(epsilon)
+    if limit.status == NONE_THERE_IS:  # Of no kind, then.
+        rungs += [Rung(name, None, None, NONE_THERE_IS) for name in (POSTERIOR, ERROR)]
+    else:
+        rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
     if prior is not None:
         tasks, most = int(crowd.tasks.sum()), int(crowd.capacity.max(initial=1))
         unknown = unknown_skills_bound(prior, most, tasks, epsilon, workers=len(crowd.capacity))
         there = math.isfinite(unknown.labels)
         least = unknown.labels if there else None
-        status = "proven" if there else "infeasible"
-        rungs.append(Rung(UNKNOWN, least, None, status, seconds=unknown.seconds))
-    limit = crowd.limit(epsilon)
+        status = PROVEN if there else NONE_THERE_IS
+        rungs.append(
+            Rung(UNKNOWN, least, None, status, seconds=unknown.seconds, proven_bound=least)
+        )
     bound = limit.value if math.isfinite(limit.value) else None
-    return [*rungs, Rung(LIMIT, bound, None, limit.status)]
+    status = NONE_BY_WORD if limit.status == "unproven" else limit.status
+    return [*rungs, Rung(LIMIT, bound, None, status, proven_bound=bound)]
 
 
 def _planned(
@@ -220,22 +235,38 @@ def _planned(
     )
     solution = solve(problem, "ip", time_limit=time_limit, gap=gap, seed=seed, isolated=False)
     if solution.assignment is None:
-        infeasible = solution.termination is Termination.INFEASIBLE
-        status = "infeasible" if infeasible else "open"
+        status = OPEN
+        if solution.termination is Termination.INFEASIBLE:
+            proven = solution.certificate.status == "infeasible"
+            status = NONE_THERE_IS if proven else NONE_BY_WORD
         return Rung(name, solution.bound, None, status, seconds=solution.seconds), start
     weight = 2.0 * skill - 1.0 if gain.vote == "linear" else _odds(skill)
     errors, _ = vote_errors(skill, weight, solution.assignment > 0.5)
-    met = solution.termination is Termination.OPTIMAL and solution.bound == solution.objective
-    status = ("proven" if solution.bound_proven else WORD) if met else "feasible"
-    rung = Rung(
+    worst = float(errors.max(initial=0.0))
+    return _plan(name, CostClaim.of(solution), worst, solution.seconds), solution.assignment
+
+
+def _exact(plan: ExactErrorPlan) -> Rung:
+    """The exact-error program's rung."""
+    if plan.cost is None or plan.errors is None:
+        proven = plan.proof is not None
+        status = OPEN if plan.status == "bound" else NONE_THERE_IS if proven else NONE_BY_WORD
+        return Rung(EXACT, plan.lower_bound, None, status, seconds=plan.seconds)
+    claim = CostClaim(plan.cost, plan.certified, plan.lower_bound)
+    return _plan(EXACT, claim, float(plan.errors.max(initial=0.0)), plan.seconds)
+
+
+def _plan(name: str, claim: CostClaim, worst: float, seconds: float) -> Rung:
+    """The rung of a plan."""
+    return Rung(
         name,
-        solution.bound,
-        solution.objective,
-        status,
-        float(errors.max(initial=0.0)),
-        seconds=solution.seconds,
+        claim.bound,
+        claim.cost,
+        claim.status,
+        worst,
+        seconds=seconds,
+        proven_bound=claim.checked,
     )
-    return rung, solution.assignment
 
 
 @dataclass(frozen=True)
@@ -300,8 +331,9 @@ def _cheapest(
                 float(best.error.mean()),
                 _se(best.cost),
                 _se(best.error),
+                proven_bound=bound,
             )
-    return Rung(name, None, None, "open")  # perhaps nobody can, and then any bound is true
+    return Rung(name, None, None, OPEN)  # perhaps nobody can, and then any bound is true
 
 
 def _optimal(
@@ -317,7 +349,8 @@ def _optimal(
     With few tasks or little room the workers who stand in do not do what the policy promises; then
     tasks stay unsure, or it errs too often, or costs less than is possible.
     """
-    if not optimum.columns:
+    there = {column.policy.task_type for column in optimum.columns}
+    if not there.issuperset(np.flatnonzero(optimum.problem.tasks).tolist()):
         return None
     seed = int(rng.integers(2**32))
     executed = execute(optimum, classes, capacity, trials=trials, seed=seed)

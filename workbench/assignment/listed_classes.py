@@ -24,7 +24,7 @@ from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassProm
 from workbench.assignment.cover_plan import CoverPlan
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Certificate, Infeasibility, Solution, Termination
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.patterns.listed_sets import (
@@ -232,14 +232,14 @@ def _of_each(lists: Lists, options: RunOptions) -> CoverPlan | None:
     chosen = _without_idle(lists, program, pairs > 0.5)
     cost = float((lists.program.prices * chosen).sum())
     if cost == 0:
-        return made_of(lists, chosen, Claim(0.0, 0.0), None, Termination.OPTIMAL)
+        return made_of(lists, chosen, CostClaim(0.0, 0.0), None, Termination.OPTIMAL)
     if below.bound is None:
-        return made_of(lists, chosen, Claim(cost), None, ran.termination)
+        return made_of(lists, chosen, CostClaim(cost), None, ran.termination)
     step = lists.apart
     least = step * math.ceil(below.bound / step - 1e-6) if step else below.bound
     least = cost if cost - least <= 1e-6 * cost else max(least, 0.0)
     proof = _proof(lists, wider, least)
-    claim = Claim(cost, None if proof is None else least, least)
+    claim = CostClaim(cost, None if proof is None else least, least)
     return made_of(lists, chosen, claim, proof, ran.termination)
 
 
@@ -288,7 +288,7 @@ def _in_mean(lists: Lists, options: RunOptions) -> CoverPlan | None:
     for at in np.flatnonzero(values > 0.5).tolist():
         chosen[task[at], members[at]] = True
     cost = float((lists.program.prices * chosen).sum())
-    claim = Claim(cost, None, None if believed is None else min(believed, cost))
+    claim = CostClaim(cost, None, None if believed is None else min(believed, cost))
     return made_of(lists, chosen, claim, None, ran.termination)
 
 
@@ -358,7 +358,7 @@ def _mean_model(
 def made_of(
     lists: Lists,
     chosen: BoolArray,
-    claim: Claim,
+    claim: CostClaim,
     proof: BranchProof | None,
     termination: Termination,
 ) -> CoverPlan | None:

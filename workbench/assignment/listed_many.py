@@ -19,7 +19,7 @@ from workbench.assignment.listed_classes import Lists, TooMany, made_of
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving import Termination
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.listed_sets import SetProgram
 from workbench.solving.patterns.master import Master
@@ -78,7 +78,7 @@ def by_master(lists: Lists, options: RunOptions) -> CoverPlan | None:
     least = step * math.ceil(bound / step - 1e-6) if step else bound
     least = cost if cost - least <= 1e-6 * cost else max(least, 0.0)
     done = Termination.OPTIMAL if least == cost else Termination.SEARCH_ENDED
-    return made_of(lists, chosen, Claim(cost, least), None, done)
+    return made_of(lists, chosen, CostClaim(cost, least), None, done)
 
 
 def _half(options: RunOptions) -> float:

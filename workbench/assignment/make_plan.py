@@ -27,7 +27,7 @@ from workbench.base.errors import InputError
 from workbench.crowd import align
 from workbench.crowd.confusion import confusion_from_gold
 from workbench.solving import Solution, Termination
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.highs import RunOptions
 
 PAIR = ("task", "worker")
@@ -83,7 +83,7 @@ class AssignmentPlan:
     error_radius: float = 0.0
     levels: pd.Series[Any] | None = None
     message: str | None = None
-    claim: Claim | None = None
+    claim: CostClaim | None = None
     scores: pd.DataFrame | None = None
     why: NoPlan | None = None
     kept: AssignmentPlan | None = None

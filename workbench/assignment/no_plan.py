@@ -15,7 +15,7 @@ import numpy as np
 from workbench.assignment.cover_plan import CoverPlan
 from workbench.assignment.two_classes import ROUNDING, PlanPromise, TwoClasses
 from workbench.base.arrays import BoolArray, FloatArray
-from workbench.base.text import rounded_up
+from workbench.base.text import at_most
 from workbench.solving.exact_error import solve_exact_error
 from workbench.solving.highs import Remaining, RunOptions
 from workbench.solving.keeping import Kept, keep_most, least_epsilon
@@ -62,7 +62,7 @@ class NoPlan:
         head = (
             "infeasible" if self.proven else "no plan was found, which does not say there is none"
         )
-        mends = [f"use --epsilon {rounded_up(self.epsilon)} or larger"] if self.epsilon else []
+        mends = [f"use --epsilon {at_most(self.epsilon)} or larger"] if self.epsilon else []
         if self.kept is not None and self.kept.kept.any():
             mends.insert(0, self._part(names))
         return f"{head}: {self._why(asked, promise, names)}; {' or '.join(mends) or 'ask for less'}"

@@ -23,7 +23,7 @@ from workbench.assignment.cover_plan import TOLD, CoverPlan
 from workbench.assignment.listed_classes import Lists, by_lists
 from workbench.assignment.listed_many import LISTING, LONGEST, by_master
 from workbench.solving import Certificate, Infeasibility, Termination
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import JointSolution
 
@@ -50,7 +50,7 @@ class SeveralClasses(ClassProgram):
         if promise == "bound":
             made = self.cover(np.full(int(self.kinds.max()) + 1, epsilon), options, draws=TOLD)
             claimed = made.chosen is not None
-            made = replace(made, claim=Claim.of(made.solution) if claimed else None)
+            made = replace(made, claim=CostClaim.of(made.solution) if claimed else None)
         else:
             made = self._beyond(epsilon, promise) or self._kept(epsilon, promise, left())
         if made.chosen is not None:

@@ -23,7 +23,7 @@ from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination, solve
-from workbench.solving.claims import Claim
+from workbench.solving.claims import CostClaim
 from workbench.solving.exact_error import TooManySetsError, exact_error_solution
 from workbench.solving.highs import RunOptions
 from workbench.solving.keeping import Kept, keep_most
@@ -134,10 +134,10 @@ class TwoClasses:
         )
         if solution.assignment is None:
             return CoverPlan(solution, levels)
-        made = self.told(solution, solution.assignment > 0.5, Claim.of(solution))
+        made = self.told(solution, solution.assignment > 0.5, CostClaim.of(solution))
         return replace(made, levels=levels)
 
-    def told(self, solution: Solution, chosen: BoolArray, claim: Claim) -> CoverPlan:
+    def told(self, solution: Solution, chosen: BoolArray, claim: CostClaim) -> CoverPlan:
         """A plan with the errors of its vote, exact and by the bound of covers."""
         voting = chosen | self.given.recorded
         errors, radius = vote_errors(self.skill, self.weight, voting)
@@ -189,7 +189,7 @@ class TwoClasses:
         if solution.assignment is None:
             return CoverPlan(solution, strict.levels)
         chosen = self._by_lot(solution.assignment > 0.5, options.seed)
-        return self.told(solution, chosen, Claim.of(solution))
+        return self.told(solution, chosen, CostClaim.of(solution))
 
     def _by_lot(self, chosen: BoolArray, seed: int) -> BoolArray:
         """Deal the sets of a plan anew among tasks that are alike, so that each errs alike."""
@@ -254,7 +254,7 @@ class TwoClasses:
             return None
         if solution.assignment is None:
             return CoverPlan(solution, np.full(self.kinds.max() + 1, 0.5))
-        return self.told(solution, solution.assignment > 0.5, Claim.of(solution))
+        return self.told(solution, solution.assignment > 0.5, CostClaim.of(solution))
 
     def _by_covers(
         self, problem: AssignmentProblem, epsilon: float, options: RunOptions
@@ -270,7 +270,7 @@ class TwoClasses:
         chosen = self._thinned(made.chosen, problem, epsilon)
         cost = float(self.prices[chosen].sum())
         lowest = solve(_relaxed(problem), "typed", time_limit=options.time_limit)
-        claim = Claim(cost, lowest.certificate.lower_bound)
+        claim = CostClaim(cost, lowest.certificate.lower_bound)
         solution = replace(
             made.solution,
             objective=cost,
@@ -350,7 +350,7 @@ def _with_bound(made: CoverPlan, bound: float | None) -> CoverPlan:
     higher = bound if solution.bound is None else max(bound, solution.bound)
     return replace(
         made,
-        claim=Claim(claim.cost, bound, claim.believed),
+        claim=CostClaim(claim.cost, bound, claim.believed),
         solution=replace(solution, bound=higher, certificate=certificate),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, TypeAlias
 
 LONGEST_LINE = 2000
@@ -34,13 +35,22 @@ def _cut(line: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most * 2 // 3]} … {line[-most // 3 + 3 :]}"
 
 
-def rounded_up(value: float, digits: int = 3) -> str:
-    """Write a number with so many digits, not below it: an error that is promised holds so."""
-    from decimal import ROUND_CEILING, Decimal
+def at_least(value: float, digits: int = 3) -> str:
+    """A lower bound in so many digits, rounded down, so that what is said holds."""
+    return f"{_rounded(value, digits, up=False):,f}"
 
-    exact = Decimal(repr(value))
+
+def at_most(value: float, digits: int = 3) -> str:
+    """An upper bound in so many digits, rounded up, so that what is said holds."""
+    return f"{_rounded(value, digits, up=True):,f}"
+
+
+def _rounded(value: float, digits: int, *, up: bool) -> Decimal:
+    # What sums of floats leave in the last digits is not worth a digit more.
+    exact = Decimal(f"{value:.13g}")
     step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
-    return f"{exact.quantize(step, rounding=ROUND_CEILING).normalize():f}"
+    rounded = exact.quantize(step, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return rounded.normalize() + Decimal(0)
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -29,6 +29,7 @@ from workbench.comparison.rows import ComparisonRow
 from workbench.comparison.several_classes import ComparedClasses, Matrices
 from workbench.crowd.graphs import random_pairs
 from workbench.crowd.votes import TIE, Votes
+from workbench.solving.claims import CostClaim
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import JointSolution, solve_joint
 
@@ -65,7 +66,7 @@ class SeveralClassMarket:
     @property
     def bound(self) -> float | None:
         """Proven lower bound on the cost of covering every task."""
-        bounds = (solution.bound for solution in (self.exact, self.relaxed))
+        bounds = (CostClaim.of(solution).checked for solution in (self.exact, self.relaxed))
         return max((bound for bound in bounds if bound is not None), default=None)
 
     def of_main(self, chosen: BoolArray) -> BoolArray:

@@ -35,6 +35,7 @@ from workbench.crowd.graphs import random_pairs, regular_graph
 from workbench.crowd.sources import GoldAnswers
 from workbench.crowd.votes import Votes
 from workbench.solving import Solution, Termination, solve
+from workbench.solving.claims import CostClaim
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class TwoClassMarket:
     @property
     def bound(self) -> float | None:
         """Proven lower bound on the cost of covering every task."""
-        bounds = (solution.bound for solution in (self.exact, self.relaxed))
+        bounds = (CostClaim.of(solution).checked for solution in (self.exact, self.relaxed))
         return max((bound for bound in bounds if bound is not None), default=None)
 
     @cached_property

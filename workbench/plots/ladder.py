@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from workbench.base.text import at_least
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS
 
@@ -30,7 +31,7 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
     Parameters
     ----------
     table
-        Rungs as `wb.ladder` gives them: name, cost, lower_bound, status, se.
+        Rungs as `wb.ladder` gives them: name, cost, lower_bound, proven_bound, status, se.
     tasks
         n: costs are drawn by task.
     priced
@@ -61,8 +62,8 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
             if error:
                 axes.errorbar(value, at, xerr=error, color="0.15", capsize=3, lw=1.2)
             text = f"{value:.3g} a task, {row['status']}"
-            if row["status"] == "feasible" and not pd.isna(row["lower_bound"]):
-                text += f", at least {row['lower_bound'] / tasks:.3g}"
+            if row["status"] == "feasible" and not pd.isna(row["proven_bound"]):
+                text += f", at least {at_least(row['proven_bound'] / tasks)}"
             if measured:
                 text += f" (± {error:.2g})"
             axes.text(value + error, at, f"  {text}", va="center")

@@ -160,7 +160,8 @@ class _Drawn:
             more = score.take(rows, axis=1)  # laid out by class, unlike score[:, rows]
             more[self._labels[worker], np.arange(len(rows))] += self.weights[worker]
             errors[at] = reached + (self._wrong(more) - now[rows]).sum() / self.tasks
-        return errors
+        # The last digits hang on the processor, and are not to choose among equals.
+        return np.round(errors, 12)
 
     def _wrong(self, score: FloatArray) -> FloatArray:
         """1 − the posterior of the likeliest class; of a task without a vote what that counts."""

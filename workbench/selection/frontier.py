@@ -4,9 +4,9 @@ A set is judged as `accuracy` does: the expected error of its vote, given skills
 difficulty of tasks. Workers of equal skill, weight and price are as good as one another, so that
 sets are counts of workers by kind. Where these are few, all are looked at; else a beam: from the
 sets of k workers that are not dominated, and others of little error at all prices, to those of
-k + 1. Errors of sets are listed value by value, or on a lattice of weights where there are too many
-values; for more than two classes they are taken from simulated votes, the same for all sets. Those
-of the sets that are kept are then computed as everywhere else (`predicted_error`).
+k + 1. Errors of sets are listed value by value; where there are too many values, they are taken
+from a lattice of weights or, of more than two classes, from simulated votes, the same for all sets.
+Those of the sets that are kept are then computed as everywhere else (`predicted_error`).
 
 What no set can do better is proven by the Bhattacharyya coefficient. With b_j = Σ_a √(π_j(a | k)
 π_j(a | l)), the same for all pairs of classes, the error of any vote of the set S is at least
@@ -26,6 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.accuracy.error_rate import ErrorRate
+from workbench.accuracy.plurality import lost, merged, voted
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -34,19 +35,20 @@ from workbench.crowd.votes import TIE
 from workbench.selection.accuracy import predicted_error
 from workbench.selection.difficulty import skills_by_difficulty
 from workbench.selection.scores import Scores
+from workbench.solving.claims import CostClaim
 
 ALL_SETS = 2**14
 """Most sets (counts of workers by kind) that are all looked at."""
 BEAM = 48
 """Sets of each size that are built on, where there are more."""
 VALUES = 2**13
-"""Values of the lead of one class over the other that are listed."""
+"""Leads of the wrong classes over the true one that are listed, L − 1 numbers each."""
 IDLE = 3
 """Sizes without a better set after which larger ones are not looked at."""
 HALF = 512
 """Lattice steps for all weights on one side."""
 DRAWS = 10_000
-"""Votes simulated where there are more than two classes."""
+"""Votes simulated where there are more than two classes, and too many values."""
 KEPT = 200
 """Points of the frontier at most: the cheapest, the best, and others between, evenly by place."""
 NEARLY, SAVED = 1.25, 0.8
@@ -89,20 +91,28 @@ class Frontier:
     sets
         With falling errors; none where nobody is affordable.
     complete
-        Whether all sets were looked at, so that these are the best: exactly, or on simulated votes
-        (`sets[i].error.method`). Else they are what a beam found, with `bound` beside them.
+        Whether all sets were looked at and their errors listed value by value, so that these are
+        the best. Else they are what was found, with `bound` beside them.
     looked_at
         How many sets were.
+    least
+        No set of at most K workers within the money has a smaller error: proven of the model.
     """
 
     sets: tuple[PricedSet, ...]
     complete: bool
     looked_at: int
+    least: float = 0.0
 
     @property
     def best(self) -> PricedSet | None:
         """The set of the smallest error."""
         return self.sets[-1] if self.sets else None
+
+    @property
+    def claim(self) -> CostClaim:
+        """What is proven of the error of `best`, of all sets within the money."""
+        return CostClaim(None if self.best is None else self.best.error.probability, self.least)
 
     @property
     def nearly(self) -> PricedSet | None:
@@ -150,7 +160,7 @@ def frontier(
     kinds = _Kinds.of(pool, who, cost, stream(seed, "ties"))
     law = _law(pool, kinds, K, seed)
     pareto = _all(kinds, K, limit, law)
-    complete = pareto is not None and not isinstance(law, _Lattice)
+    complete = pareto is not None and isinstance(law, _Exact)
     if pareto is None:
         pareto = _beam(kinds, K, limit, law)
     counts, error = pareto
@@ -165,12 +175,15 @@ def frontier(
             continue
         spent = math.fsum(np.asarray(prices)[chosen].tolist())
         sets.append(PricedSet(chosen, spent, rate, 0.0, kinds.tied(row, pool)))
-    least = least_errors(pool, who, cost, K, np.array([each.cost for each in sets]))
+    money_of = [*(each.cost for each in sets), limit]
+    *least, lowest = least_errors(pool, who, cost, K, np.array(money_of)).tolist()
     bounded = (
         replace(each, bound=min(bound, each.error.probability))
-        for each, bound in zip(sets, least.tolist(), strict=True)
+        for each, bound in zip(sets, least, strict=True)
     )
-    return Frontier(tuple(bounded), complete, len(error))
+    best = sets[-1].error.probability
+    lowest = best if complete else min(lowest, best)
+    return Frontier(tuple(bounded), complete, len(error), lowest)
 
 
 def least_errors(
@@ -258,48 +271,43 @@ class _Law(Protocol):
 
 def _law(pool: Scores, kinds: _Kinds, budget: int, seed: Seed) -> _Law:
     able, share = skills_by_difficulty(kinds.skill, pool.difficulty, kinds.weight < 0)
-    if pool.classes > 2:
-        return _Votes(kinds, able, share, pool.classes, seed)
-    most = np.minimum(kinds.size, budget)
-    values = min(min(budget, int(kinds.size.sum())) * math.log(2), float(np.log1p(most).sum()))
-    if values <= math.log(VALUES):
-        return _Exact(able, share, kinds.weight)
+    L, most = pool.classes, np.minimum(kinds.size, budget)
+    alike = sum(math.log(math.comb(k + L - 1, L - 1)) for k in most.tolist())
+    values = min(min(budget, int(kinds.size.sum())) * math.log(L), alike)
+    if values + math.log((L - 1) ** 2) <= math.log(VALUES):
+        return _Exact(able, share, kinds, L)
+    if L > 2:
+        return _Votes(kinds, able, share, L, seed)
     every = np.sort(np.repeat(np.abs(kinds.weight), most))[::-1][:budget]
     return _Lattice(able, share, kinds.weight, float(every.sum()))
 
 
 class _Exact:
-    """Values of the lead of the right class over the wrong one, two classes, and their chances.
+    """Leads of the wrong classes over the true one, and their chances.
 
-    A state is the values (v,), their chances by difficulty (q, v), and Σ|w|.
+    A state is the leads (v, L − 1), their chances by difficulty (v, q), and Σ|w|. The largest
+    weight is 1.
     """
 
-    def __init__(self, able: FloatArray, share: FloatArray, weight: FloatArray) -> None:
-        self.able, self.share, self.weight = able, share, weight
+    def __init__(self, able: FloatArray, share: FloatArray, kinds: _Kinds, classes: int) -> None:
+        self.able, self.share, self.classes = able, share, classes
+        self.weight = kinds.weight / (float(np.abs(kinds.weight).max()) or 1.0)
+        self.voters = int(kinds.size.sum())
 
     def nobody(self) -> Any:
-        return np.zeros(1), np.ones((len(self.share), 1)), 0.0
+        return np.zeros((1, self.classes - 1)), np.ones((1, len(self.share))), 0.0
 
     def plus(self, state: Any, kind: int, place: int) -> Any:
         lead, law, total = state
-        w, able = float(self.weight[kind]), self.able[kind][:, None]
-        lead = np.concatenate([lead + w, lead - w])
-        law = np.concatenate([law * able, law * (1.0 - able)], axis=1)
-        if place:  # One of this kind is there already: values meet.
-            _, first, at = np.unique(
-                np.rint(lead / (TIE * (total + abs(w)) + 1e-300)),
-                return_index=True,
-                return_inverse=True,
-            )
-            merged = np.zeros((len(law), len(first)))
-            np.add.at(merged.T, at, law.T)
-            lead, law = lead[first], merged
+        w = float(self.weight[kind])
+        lead, law = voted(lead, law, self.able[kind], w)
+        if place or self.classes > 2:  # One of this kind is there already, or classes are alike.
+            lead, law = merged(lead, law)
         return lead, law, total + abs(w)
 
     def error(self, state: Any) -> float:
         lead, law, total = state
-        mean, tie = self.share @ law, TIE * total
-        return float(mean[lead < -tie].sum() + 0.5 * mean[np.abs(lead) <= tie].sum())
+        return lost(lead / (total or 1.0), law @ self.share, 0.0, self.voters).probability
 
 
 class _Lattice:

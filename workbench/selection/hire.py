@@ -33,6 +33,7 @@ from workbench.selection.rules import NOBODY as NONE
 from workbench.selection.rules import Selection, best_size, check_threshold
 from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
 from workbench.selection.select import select
+from workbench.solving.claims import CostClaim
 
 if TYPE_CHECKING:
     from workbench.selection.money import MoneySelection
@@ -216,12 +217,11 @@ class Hiring:
         return len(self.chosen)
 
     @property
-    def proven(self) -> bool:
-        """Whether the choice is proven to be what the rule asks for: open only with prices."""
-        money = self.money
-        if money is None:
-            return self.frontier is None or self.unpriced or self.frontier.complete
-        return money.termination == "optimal" or money.certificate.status == "proven"
+    def claim(self) -> CostClaim | None:
+        """What is proven of the choice within the money, by its rule; None where no money is."""
+        if self.money is not None:
+            return self.money.claim
+        return None if self.frontier is None or self.unpriced else self.frontier.claim
 
     @property
     def best(self) -> int:

@@ -20,6 +20,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.selection.rules import NOBODY
 from workbench.selection.scores import prefix_scores
+from workbench.solving.claims import CostClaim
 from workbench.solving.hiring import relative_gap, solve_selection
 from workbench.solving.hiring_bound import (
     SelectionCertificate,
@@ -78,9 +79,13 @@ class MoneySelection:
         return relative_gap(self.score, self.bound, proven=self.certificate.status == "proven")
 
     @property
-    def bound_proven(self) -> bool:
-        """Whether the bound is recomputed from the data; HiGHS's word where it is not."""
-        return self.bound == self.certificate.upper_bound or self.certificate.status == "proven"
+    def claim(self) -> CostClaim:
+        """What is known of the score: that of a cost, with the sign turned round."""
+        if self.score is None or self.bound is None:
+            return CostClaim(None)
+        proven, upper = self.certificate.status == "proven", self.certificate.upper_bound
+        checked = self.score if proven else upper
+        return CostClaim(-self.score, None if checked is None else -checked, -self.bound)
 
     @property
     def heuristic_gap(self) -> float | None:

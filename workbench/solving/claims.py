@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.base.text import rounded_up
+from workbench.base.text import at_most
 from workbench.solving.solution import Solution
 
 ROUNDING = 1e-9
@@ -21,7 +21,7 @@ class Contradiction(RuntimeError):  # noqa: N818 (what it is)
 
 
 @dataclass(frozen=True)
-class Claim:
+class CostClaim:
     """What is known of an answer to the problem that was asked.
 
     Attributes
@@ -40,14 +40,14 @@ class Claim:
 
     Examples
     --------
-    >>> from workbench.solving.claims import Claim
-    >>> Claim(100.0, 100.0).sentence("the cheapest")
+    >>> from workbench.solving.claims import CostClaim
+    >>> CostClaim(100.0, 100.0).sentence("the cheapest")
     'proven the cheapest'
-    >>> Claim(102.0, 100.0).sentence("the cheapest")
+    >>> CostClaim(102.0, 100.0).sentence("the cheapest")
     'proven to be at most 2 % above the cheapest'
-    >>> Claim(100.0, None, 100.0).sentence("the cheapest")
+    >>> CostClaim(100.0, None, 100.0).sentence("the cheapest")
     "the cheapest by HiGHS's word"
-    >>> Claim(100.0).sentence("the cheapest")
+    >>> CostClaim(100.0).sentence("the cheapest")
     'not known to be the cheapest'
     """
 
@@ -61,7 +61,7 @@ class Claim:
                 raise Contradiction(f"no answer is to cost less than {bound!r}, one {self.cost!r}")
 
     @classmethod
-    def of(cls, solution: Solution) -> Claim:
+    def of(cls, solution: Solution) -> CostClaim:
         """What a solution says of the program that it solved."""
         failed = solution.certificate.status == "failed"
         if failed or solution.objective is None:
@@ -143,7 +143,7 @@ class Claim:
         Contradiction
             The file claims more than the answer costs.
         """
-        beside = Claim(self.cost, value)
+        beside = CostClaim(self.cost, value)
         if beside.proven:
             return "proven by the file too" if self.proven else "proven by the file"
         return f"proven by the file: {none or f'none below {value:.10g}'}"
@@ -164,4 +164,4 @@ def _over(cost: float | None, bound: float | None) -> float | None:
 
 def _percent(share: float) -> str:
     """A share, rounded up to two digits, so that what is said holds."""
-    return f"{rounded_up(100 * share, 2)} %"
+    return f"{at_most(100 * share, 2)} %"
