@@ -15,8 +15,12 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 
-def finite_optimum(problem, labels):
-    """The least cost by policies of at most so many labels; None where there are none."""
+def finite_optimum(problem, labels, *, ends_free=False):
+    """The least cost by policies of at most so many labels; None where there are none.
+
+    With `ends_free` a task is closed for nothing, and rightly, after the last of them: no policy of
+    any number of labels costs less than that, and where there is none of these there is none.
+    """
     types, classes = problem.skill.shape
     budgets = problem.error_rows
     equal, most = [], []  # rows: (row, column, value)
@@ -30,12 +34,13 @@ def finite_optimum(problem, labels):
                 if size <= step and (step - size) % 2 == 0:
                     at[step, net] = row + len(at)
         for (step, net), here in at.items():
-            lead = sum(k * np.log(p / (1 - p)) for k, p in zip(net, problem.skill[t], strict=True))
+            skill = np.minimum(problem.skill[t], 1 - 1e-12)
+            lead = sum(k * np.log(p / (1 - p)) for k, p in zip(net, skill, strict=True))
             chance = 1 / (1 + np.exp(-lead))  # of the first class
             stop = len(cost)
             cost.append(0.0)
             equal.append((here, stop, 1.0))
-            wrong = min(chance, 1 - chance)
+            wrong = 0.0 if ends_free and step == labels else min(chance, 1 - chance)
             for r, (members, _) in enumerate(budgets):
                 if t in members:
                     most.append((classes + r, stop, wrong))
