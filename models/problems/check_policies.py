@@ -9,14 +9,18 @@ run it too. A file states its problem and a claim, by its kind:
 - `posted-price`: who takes each worker that asks no more than a falling price pays at most so many
   times the optimum, in any order. For each end of the run a price p shows that
   cost ≤ ratio × (p − Σ w (p − a)⁺), and that is at most ratio × optimum.
-- `sequential`: no policy that looks at each label before the next keeps a promise for less. By weak
-  duality: Σ n V(λ, μ) − λ·C − μ·(errors allowed), for prices λ of labels and μ of errors, with V
-  what a task is charged at least. Values show V (`error_task`, `posterior_task`).
+- `sequential`: no policy that looks at each label before the next keeps a promise for less, or none
+  does at all. By weak duality: Σ n V(λ, μ) − λ·C − μ·(errors allowed), for prices λ of labels and μ
+  of errors, with V what a task is charged at least. Values show V (`error_task`, `posterior_task`).
+
+A line says what the problem is, and the first digits of its SHA-256: whether it is the one that was
+meant is for the reader to say, or for `workbench verify FILE --skills … --tasks …`.
 
 A file has one form only: keys in order, no blanks, numbers whole or fractions "a/b" in lowest
 terms, none below 0. What cannot be read so, or is not true, is one line `WRONG`, and exit code 1.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -355,7 +359,9 @@ def sequential_bound(told):
             require(own is None, "values: null where there are no tasks")
             continue
         bound -= n * mu * terms.epsilon
-        workers = telling(skills, [(0 if none else cost) + price for cost, price in zip(costs, worker)])
+        workers = telling(
+            skills, [(0 if none else cost) + price for cost, price in zip(costs, worker)]
+        )
         if terms.promise == "posterior":
             require(mu == 0, "error_prices: 0 where the posterior is promised")
         if own is None:
@@ -489,6 +495,49 @@ def worth(odds, ends, at, side):
     return low + (high - low) * (at - odds[n]) / (odds[n + 1] - odds[n])
 
 
+# ---- what a proof is about ----
+
+
+def about(told):
+    """What the problem is, in a few words, and the digest that names it."""
+    problem = told["problem"]
+    digest = hashlib.sha256(canonical(problem).encode()).hexdigest()
+    said = {"online": about_online, "posted-price": about_posted, "sequential": about_sequential}
+    return f"problem {digest[:12]}: {said[told['kind']](problem)}"
+
+
+def about_online(problem):
+    tasks = " + ".join(map(str, problem["tasks"]))
+    repair = float(Fraction(problem["repair_price"]))
+    prices = span([problem["price"]])
+    return f"{tasks} tasks, {len(problem['price'])} types of workers at {prices}, repair {repair:g}"
+
+
+def about_posted(problem):
+    repair = float(Fraction(problem["repair"]))
+    return f"asked {span([problem['asks']])}, posted {span([problem['price']])}, repair {repair:g}"
+
+
+def about_sequential(problem):
+    tasks = " + ".join(f"{float(Fraction(n)):g}" for n in problem["tasks"])
+    labels = sum(map(Fraction, problem["supply"]))
+    classes = len(problem["supply"])
+    return (
+        f"{tasks} tasks, {classes} class{'es' if classes > 1 else ''} of workers who give "
+        f"{float(labels):g} labels at most, skills {span(problem['skill'])}, prices "
+        f"{span(problem['cost'])}"
+    )
+
+
+def span(rows):
+    """The least and the most of some numbers."""
+    numbers = [float(Fraction(value)) for row in rows for value in row]
+    if not numbers:
+        return "nothing"
+    low, high = min(numbers), max(numbers)
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
 # ---- files ----
 
 KINDS = {
@@ -502,14 +551,17 @@ def proven(text):
     """What a proof shows, as it stands in its file; ValueError if wrong."""
     told = parsed(text)
     require(type(told) is dict, "no table")
-    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
-    require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
+    require(text == f"{canonical(told)}\n", "not as it is to be written: keys in order, no blanks")
     kind = told.get("kind")
     require(type(kind) is str and kind in KINDS, f"kind: one of {', '.join(KINDS)}")
     holds, fields = KINDS[kind]
     table(told, {"kind", "format", "problem", "claim"} | fields, "a proof")
     require(type(told["format"]) is int and told["format"] == FORMAT, f"format: {FORMAT}")
-    return holds(told)
+    return f"{holds(told)}; {about(told)}"
+
+
+def canonical(told):
+    return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
 
 def line_of(content):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from crowd_models.sequential_policies import PROMISES, Promise
+from crowd_models.sequential_policies import PROMISES, Promise, SequentialProblem
 from workbench.api import inputs
 from workbench.api.inputs import Ids
 from workbench.api.result import Result, facts, percent
@@ -66,8 +68,8 @@ class SequentialPlan(Result):
         No policy of known skills that keeps the promise costs less; what this costs in the mean,
         None where there is none.
     shortfall
-        Where it is proven that there is no policy, None elsewhere: `least`, the error that all labels
-        together come to, or the tasks that stay open where the posterior is promised; and
+        Where it is proven that there is no policy, None elsewhere: `least`, the error that all
+        labels together come to, or the tasks that stay open where the posterior is promised; and
         `task_types`, those that fall short.
     simulated
         Of trials with capacities always held: `cost, cost_se, error, error_se, closed, trials`;
@@ -112,7 +114,9 @@ class SequentialPlan(Result):
         try:
             return sequential_proof(self.optimum)
         except Contradiction as error:
-            raise InputError(f"proof: not written, the plan and its bound differ: {error}") from None
+            raise InputError(
+                f"proof: not written, the plan and its bound differ: {error}"
+            ) from None
 
     @property
     def message(self) -> str | None:
@@ -197,6 +201,45 @@ class SequentialPlan(Result):
             "error_prices": self.error_prices.to_dict(),
             "message": self.message,
         }
+
+
+PARTS = {"skill": "skills", "tasks": "tasks", "supply": "capacity", "cost": "costs"}
+"""What a proof's problem has of tables, and their names."""
+
+
+def other_tables(content: bytes, **tables: Any) -> list[str]:
+    """Name the tables that a sequential proof was not made for; ε and promise are its own.
+
+    Parameters
+    ----------
+    content
+        The file, which holds.
+    tables
+        `skills`, `tasks`, `capacity` and `costs` as `wb.plan` takes them.
+
+    Raises
+    ------
+    InputError
+        Another kind of proof, or tables that are no problem.
+    """
+    from workbench.api.planning import plan
+    from workbench.solving.sequential_proof import stated
+
+    told = json.loads(content)
+    if told["kind"] != "sequential":
+        raise InputError("skills, tasks, capacity, costs: go with a proof of plan --sequential")
+    claimed = told["problem"]
+    # What a plan is asked, which is not waited for.
+    asked = plan(
+        **tables,
+        epsilon=float(Fraction(claimed["epsilon"])),
+        sequential=claimed["promise"],
+        time_limit=1e-6,
+    )
+    assert isinstance(asked, SequentialPlan)
+    assert isinstance(asked.optimum.problem, SequentialProblem)
+    own = stated(asked.optimum.problem)
+    return [name for part, name in PARTS.items() if own[part] != claimed[part]]
 
 
 def sequential_promise(sequential: bool | str) -> Promise:

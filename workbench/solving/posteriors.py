@@ -236,7 +236,9 @@ def error_rule(grid: Grid, charge: FloatArray, per_error: float) -> ErrorRule:
         rule = None
         for _ in range(STEPS):
             asking = fee + grid.expected(value, workers)
-            best = np.where(asking.min(axis=0) < closing - 1e-15 * per_error, asking.argmin(axis=0), -1)
+            best = np.where(
+                asking.min(axis=0) < closing - 1e-15 * per_error, asking.argmin(axis=0), -1
+            )
             if rule is not None and (best == rule).all():
                 break
             rule = best

@@ -275,8 +275,7 @@ class _ClassPricing(_Bounding):
     def rule(
         self, task_type: int, prices: _Prices, **_: bool
     ) -> tuple[SimplexRule | NamedRule, float]:
-        """The best rule of a type, or of each set of classes that may be named; and V, from below.
-        """
+        """The best rule of a type, or of each set of named classes; and V, from below."""
         worth = self.worth[task_type]
         charge, share = self.charged(task_type, prices, worth)
         charge = np.where(worth > 0, charge, np.inf)  # who tells nothing is not asked
@@ -285,9 +284,7 @@ class _ClassPricing(_Bounding):
             rule = simplex_rule(self.grids[task_type], charge, mu, self.until)
             return rule, share * rule.bound
         chance, grids = self.named[task_type]
-        named = NamedRule(
-            chance, [simplex_rule(grid, charge, mu, self.until) for grid in grids]
-        )
+        named = NamedRule(chance, [simplex_rule(grid, charge, mu, self.until) for grid in grids])
         return named, share * named.bound
 
     def column(self, task_type: int, rule: Rules) -> tuple[Column | None, Followed]:
@@ -664,7 +661,9 @@ def _start(problem: SequentialProblem) -> _Prices:
 def master_arrays(problem: SequentialTerms, policies: Sequence[TaskPolicy]) -> LinearModel:
     """`policy_master` as arrays: columns x; rows tasks, capacity, errors."""
     cost = np.array([policy.cost for policy in policies])
-    return _linear(problem, cost, _rows(problem, policies), [most for _, most in problem.error_rows])
+    return _linear(
+        problem, cost, _rows(problem, policies), [most for _, most in problem.error_rows]
+    )
 
 
 def _elastic_arrays(

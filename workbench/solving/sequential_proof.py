@@ -89,7 +89,7 @@ def _proof(
     told = {
         "kind": "sequential",
         "format": FORMAT,
-        "problem": _stated(problem),
+        "problem": stated(problem),
         "worker_prices": [_rounded(price, PRICES) for price in worker.tolist()],
         "error_prices": [_rounded(price, PRICES) for price in error.tolist()],
         "claim": {"none": True} if none else {"bound": 0},
@@ -147,7 +147,9 @@ def _prices(
     return np.round(worker / size * PRICES) / PRICES, np.round(error / size * PRICES) / PRICES
 
 
-def _stated(problem: SequentialProblem) -> dict[str, Any]:
+def stated(problem: SequentialProblem) -> dict[str, Any]:
+    """The problem as the file has it."""
+
     def rows(matrix: FloatArray) -> list[list[int | str]]:
         return [[_decimal(value) for value in row] for row in matrix.tolist()]
 
@@ -316,9 +318,7 @@ def _limits(odds: list[Fraction], p: Fraction, charge: float) -> Iterator[_Row]:
             yield _Row(list(columns), list(coefficients), charge * float(1 + at))
 
 
-def _worth(
-    odds: list[Fraction], at: Fraction, side: int, by: float
-) -> Iterator[tuple[int, float]]:
+def _worth(odds: list[Fraction], at: Fraction, side: int, by: float) -> Iterator[tuple[int, float]]:
     """Values, and by what they count in w at some odds or next to them, as the checker has it."""
     if at < 1 or (at == 1 and side < 0):
         yield from _worth(odds, 1 / at, -side, by * float(at))
