@@ -28,7 +28,7 @@ from workbench.solving.sequential import sequential_optimum
 
 COUNT = int(os.environ.get("WORKBENCH_FUZZ", "100"))
 """Problems of each promise, in the slow run."""
-QUICK = 12
+QUICK = 6
 PROMISES = ("error", "mean", "posterior")
 LABELS = {1: 12, 2: 8, 3: 6}
 """Listed, by the number of different workers."""
@@ -320,12 +320,12 @@ def many_of_several(seeds, seconds):
 
 
 def test_some_problems_of_several_classes():
-    many_of_several(range(6), 1.0)
+    many_of_several(range(3), 1.0)
 
 
 @pytest.mark.slow
 def test_many_problems_of_several_classes():
-    seen = many_of_several(range(6, 6 + COUNT), 3.0)
+    seen = many_of_several(range(3, 3 + COUNT), 3.0)
     assert seen["solved"] > COUNT / 3
 
 

@@ -16,7 +16,7 @@ from scipy.sparse import coo_array
 
 
 def going_on(lead, skill, epsilon):
-    """Labels in the mean until a task is closed, each class asked alone: a walk between two ends."""
+    """Labels in the mean until a task is closed, one class asked: a walk between two ends."""
     enough = np.log(1 / epsilon - 1) - 1e-9
     for k, p in enumerate(skill):
         weight = np.log(p / (1 - p))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from crowd_models.sequential_policies import PROMISES, Promise, SequentialProblem
+from crowd_models.sequential_policies import PROMISES, Promise
 from workbench.api import inputs
 from workbench.api.inputs import Ids
 from workbench.api.result import Result, facts, percent
@@ -201,45 +199,6 @@ class SequentialPlan(Result):
             "error_prices": self.error_prices.to_dict(),
             "message": self.message,
         }
-
-
-PARTS = {"skill": "skills", "tasks": "tasks", "supply": "capacity", "cost": "costs"}
-"""What a proof's problem has of tables, and their names."""
-
-
-def other_tables(content: bytes, **tables: Any) -> list[str]:
-    """Name the tables that a sequential proof was not made for; ε and promise are its own.
-
-    Parameters
-    ----------
-    content
-        The file, which holds.
-    tables
-        `skills`, `tasks`, `capacity` and `costs` as `wb.plan` takes them.
-
-    Raises
-    ------
-    InputError
-        Another kind of proof, or tables that are no problem.
-    """
-    from workbench.api.planning import plan
-    from workbench.solving.sequential_proof import stated
-
-    told = json.loads(content)
-    if told["kind"] != "sequential":
-        raise InputError("skills, tasks, capacity, costs: go with a proof of plan --sequential")
-    claimed = told["problem"]
-    # What a plan is asked, which is not waited for.
-    asked = plan(
-        **tables,
-        epsilon=float(Fraction(claimed["epsilon"])),
-        sequential=claimed["promise"],
-        time_limit=1e-6,
-    )
-    assert isinstance(asked, SequentialPlan)
-    assert isinstance(asked.optimum.problem, SequentialProblem)
-    own = stated(asked.optimum.problem)
-    return [name for part, name in PARTS.items() if own[part] != claimed[part]]
 
 
 def sequential_promise(sequential: bool | str) -> Promise:

@@ -70,7 +70,7 @@ def command(file: Path, proof: Path | None, as_json: bool, **tables: str | None)
 
 def _about(content: bytes, line: str, tables: dict[str, Any]) -> tuple[bool, str]:
     """Whether a proof that holds is about some tables."""
-    from workbench.api.label_plan import other_tables
+    from workbench.api.proof_tables import other_tables
 
     tables["capacity"] = options.number_or_file("--capacity", tables["capacity"])
     others = other_tables(content, **tables)
