@@ -9,19 +9,23 @@ run it too. A file states its problem and a claim, by its kind:
 - `posted-price`: who takes each worker that asks no more than a falling price pays at most so many
   times the optimum, in any order. For each end of the run a price p shows that
   cost ≤ ratio × (p − Σ w (p − a)⁺), and that is at most ratio × optimum.
-- `sequential`: no policy that looks at each label before the next keeps a promise for less. By weak
-  duality: Σ n V(λ, μ) − λ·C − μ·(errors allowed), for prices λ of labels and μ of errors, with V
-  what a task is charged at least. Values show V (`error_task`, `posterior_task`).
+- `sequential`: no policy that looks at each label before the next keeps a promise for less, or none
+  does at all. By weak duality: Σ n V(λ, μ) − λ·C − μ·(errors allowed), for prices λ of labels and μ
+  of errors, with V what a task is charged at least. Values show V (`error_task`, `posterior_task`).
+
+A line says what the problem is, and the first digits of its SHA-256: whether it is the one that was
+meant is for the reader to say, or for `workbench verify FILE --skills … --tasks …`.
 
 A file has one form only: keys in order, no blanks, numbers whole or fractions "a/b" in lowest
 terms, none below 0. What cannot be read so, or is not true, is one line `WRONG`, and exit code 1.
 """
 
+import hashlib
 import json
 import math
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, namedtuple
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -319,13 +323,16 @@ Terms = namedtuple("Terms", "skill tasks supply epsilon cost promise")
 def sequential(told):
     """What the claim says, where it holds."""
     terms, bound = sequential_bound(told)
-    claimed = rational(table(told["claim"], {"bound"}, "claim")["bound"], "bound")
-    require(claimed <= bound, f"the values prove {float(bound):.12g} only")
     words = {
         "error": "each task wrong at most {} of the time",
         "mean": "{} of the tasks wrong at most in the mean",
         "posterior": "no task closed above a posterior error of {}",
     }[terms.promise].format(f"{float(terms.epsilon):.12g}")
+    if "none" in told["claim"]:
+        require(bound > 0, "the values prove nothing")
+        return f"there is no policy, {words}"
+    claimed = rational(table(told["claim"], {"bound"}, "claim")["bound"], "bound")
+    require(claimed <= max(bound, 0), f"the values prove {float(bound):.12g} only")
     return f"no policy costs less than {float(claimed):.12g}, {words}"
 
 
@@ -333,9 +340,14 @@ def sequential_bound(told):
     """The problem, and what prices λ of labels and μ of errors prove.
 
     Each policy of all tasks does some policy to each task and is charged V or more for it. At most
-    λ·C + μ·(errors allowed) of what it is charged is not cost.
+    λ·C + μ·(errors allowed) of what it is charged is not cost. So where labels cost nothing but λ,
+    as with a claim that there is none, no policy keeps a promise of which that is above 0.
     """
     terms = terms_of(told["problem"])
+    require(type(told["claim"]) is dict, "claim: no table")
+    none = "none" in told["claim"]
+    if none:
+        require(table(told["claim"], {"none"}, "claim")["none"] is True, "none: true")
     worker = rationals(told["worker_prices"], "worker_prices", len(terms.supply))
     error = rationals(told["error_prices"], "error_prices", len(terms.tasks))
     values = listed(told["values"], "values", len(terms.tasks))
@@ -346,12 +358,19 @@ def sequential_bound(told):
         if n == 0:
             require(own is None, "values: null where there are no tasks")
             continue
-        workers = useful(skills, [cost + price for cost, price in zip(costs, worker)])
+        bound -= n * mu * terms.epsilon
+        workers = telling(
+            skills, [(0 if none else cost) + price for cost, price in zip(costs, worker)]
+        )
         if terms.promise == "posterior":
             require(mu == 0, "error_prices: 0 where the posterior is promised")
+        if own is None:
+            continue  # it is charged nothing or more
+        require(all(c > 0 for _, c in workers), "a label costs nothing: give null for its values")
+        if terms.promise == "posterior":
             bound += n * posterior_task(workers, 1 / terms.epsilon - 1, own)
         else:
-            bound += n * (error_task(workers, mu, own) - mu * terms.epsilon)
+            bound += n * error_task(undominated(workers), mu, own)
     return terms, bound
 
 
@@ -371,18 +390,28 @@ def terms_of(problem):
     return Terms(matrices[0], tasks, supply, epsilon, matrices[1], told["promise"])
 
 
-def useful(skills, charges):
-    """(Skill, charge) of workers who tell something, but those than whom one tells more for less.
+def telling(skills, charges):
+    """(Skill, charge) of workers who tell something, the cheapest of each skill."""
+    least = {}
+    for p, c in zip(skills, charges):
+        if p > Fraction(1, 2):
+            least[p] = min(c, least.get(p, c))
+    return list(least.items())
 
-    Her labels could be made worse by lot (Blackwell), so that V is the same without the others.
+
+def undominated(workers):
+    """All but those than whom one tells more for less: where errors have a price.
+
+    Her labels could be made worse by lot (Blackwell), and what stopping is charged is concave, so
+    that V is the same without the others. That does not hold where a posterior closes a task: two
+    answers of .9 that differ cancel out, one of .9 and one of .8 do not.
     """
-    workers, best = [], Fraction(1, 2)
-    for p, c in sorted(zip(skills, charges), key=lambda worker: (worker[1], -worker[0])):
+    kept, best = [], 0
+    for p, c in sorted(workers, key=lambda worker: (worker[1], -worker[0])):
         if p > best:
-            require(c > 0, "a label costs nothing: then nothing is proven")
-            workers.append((p, c))
+            kept.append((p, c))
             best = p
-    return workers
+    return kept
 
 
 def error_task(workers, mu, told):
@@ -424,64 +453,89 @@ def error_task(workers, mu, told):
 
 
 def posterior_task(workers, enough, told):
-    """What a task is charged at least until its odds are `enough`, by values z in cells of odds.
+    """What a task is charged at least until its odds are `enough`, by values w between some odds.
 
-    From odds[n] to odds[n + 1] of the leader V (1 + odds) ≥ z[n]. With W = V (1 + odds), a label of
-    odds q takes W(o) to c (1 + o) + (W(oq) + q W(o/q))/(1 + q), and W(o) = o W(1/o).
+    W = V (1 + o), with o the odds of the leader: a label of odds q takes W(o) to
+    c (1 + o) + (1 − p) W(oq) + p W(o/q), and W(o) = o W(1/o). Values are those at both ends of a
+    cell of odds, its last odds left out, linear between; 0 from `enough` on. Between odds at which
+    an answer leads to the end of a cell both sides are linear: there w is held to be no more than
+    what asking comes to, from both sides and at the odds themselves. As no policy asks for ever,
+    w ≤ W.
     """
     told = table(told, {"odds", "values"}, "values")
     odds = rationals(told["odds"], "odds")
-    z = rationals(told["values"], "values", max(len(odds) - 1, 0))
+    rows = listed(told["values"], "values", max(len(odds) - 1, 0))
+    ends = [rationals(row, "values, a cell", 2) for row in rows]
     require(len(odds) >= 2 and odds[0] == 1 and odds[-1] == enough, "odds: from 1 to 1/ε − 1")
     require(all(x < y for x, y in pairwise(odds)), "odds: they do not rise")
-    many, unit = (math.lcm(*(x.denominator for x in numbers)) for numbers in (odds, z))
-    edges, levels = [int(x * many) for x in odds], [int(x * unit) for x in z]
-    least = []
     for p, c in workers:
-        right, of = p.numerator, p.denominator
-        wrong = of - right
-        for n, level in enumerate(levels):
-            follows = math.floor(c * unit * of * (many + edges[n]))  # in 1/(unit × many × of)
-            if wrong:
-                ahead, kept, turned = cells(edges, many, (right, wrong), n)
-                behind = [] if kept is None else [many * lowest(levels, kept)]
-                if turned is not None:  # W(o/q) = (o/q) W(q/o)
-                    behind.append(lowest(levels, turned) * edges[n] * wrong // right)
-                follows += wrong * many * lowest(levels, ahead) + right * min(behind)
-            require(level * many * of <= follows, "values: a label and what follows are less")
-        first = cell(edges, many * right // wrong) if wrong else len(levels)
-        least.append(c + Fraction(lowest(levels, (first, first)) * wrong, unit * of))
-    require(least, "nobody tells anything")
-    return min(least)
+        q = p / (1 - p) if p < 1 else None
+        turns = [] if q is None else sorted({x for o in odds for x in (o / q, o * q, q / o)})
+        for low, high in pairwise(odds):
+            inside = turns[bisect_right(turns, low) : bisect_left(turns, high)]
+            for at in (low, *inside, high):
+                for side in (-1, 0, 1)[at == low : 1 if at == high else None]:
+                    follows = c * (1 + at)
+                    if q is not None:
+                        ahead = worth(odds, ends, at * q, side)
+                        follows += (1 - p) * ahead + p * worth(odds, ends, at / q, side)
+                    holds = worth(odds, ends, at, side) <= follows
+                    require(holds, "values: a label and what follows are less")
+    return ends[0][0] / 2
 
 
-def cells(edges, many, q, n):
-    """Cells, first and last, that a label of odds q = q[0]/q[1] may lead to from cell n.
-
-    One that speaks for the leader; and one against, where the same class leads on, and where the
-    other does; None where that cannot be. Edges are odds in 1/many.
-    """
-    right, wrong = q
-    low, high = edges[n], edges[n + 1]
-    ahead = cell(edges, low * right // wrong), cell(edges, high * right // wrong)
-    kept = turned = None
-    if high * wrong >= many * right:
-        kept = cell(edges, max(low * wrong // right, many)), cell(edges, high * wrong // right)
-    if low * wrong < many * right:
-        nearest = max(many * many * right // (high * wrong), many)
-        turned = cell(edges, nearest), cell(edges, many * many * right // (low * wrong))
-    return ahead, kept, turned
+def worth(odds, ends, at, side):
+    """w at some odds, or next to them on a side, −1 or 1; of the other class below 1."""
+    if at < 1 or (at == 1 and side < 0):
+        return at * worth(odds, ends, 1 / at, -side)
+    n = (bisect_left if side < 0 else bisect_right)(odds, at) - 1
+    if n >= len(ends):
+        return 0
+    low, high = ends[n]
+    return low + (high - low) * (at - odds[n]) / (odds[n + 1] - odds[n])
 
 
-def cell(edges, odds):
-    """The cell of odds of 1 or more; that after the last from its end on."""
-    return bisect_right(edges, odds) - 1
+# ---- what a proof is about ----
 
 
-def lowest(levels, ends):
-    """The least level of the cells from first to last; 0 where one is beyond them."""
-    first, last = ends
-    return min(levels[first : last + 1]) if last < len(levels) else 0
+def about(told):
+    """What the problem is, in a few words, and the digest that names it."""
+    problem = told["problem"]
+    digest = hashlib.sha256(canonical(problem).encode()).hexdigest()
+    said = {"online": about_online, "posted-price": about_posted, "sequential": about_sequential}
+    return f"problem {digest[:12]}: {said[told['kind']](problem)}"
+
+
+def about_online(problem):
+    tasks = " + ".join(map(str, problem["tasks"]))
+    repair = float(Fraction(problem["repair_price"]))
+    prices = span([problem["price"]])
+    return f"{tasks} tasks, {len(problem['price'])} types of workers at {prices}, repair {repair:g}"
+
+
+def about_posted(problem):
+    repair = float(Fraction(problem["repair"]))
+    return f"asked {span([problem['asks']])}, posted {span([problem['price']])}, repair {repair:g}"
+
+
+def about_sequential(problem):
+    tasks = " + ".join(f"{float(Fraction(n)):g}" for n in problem["tasks"])
+    labels = sum(map(Fraction, problem["supply"]))
+    classes = len(problem["supply"])
+    return (
+        f"{tasks} tasks, {classes} class{'es' if classes > 1 else ''} of workers who give "
+        f"{float(labels):g} labels at most, skills {span(problem['skill'])}, prices "
+        f"{span(problem['cost'])}"
+    )
+
+
+def span(rows):
+    """The least and the most of some numbers."""
+    numbers = [float(Fraction(value)) for row in rows for value in row]
+    if not numbers:
+        return "nothing"
+    low, high = min(numbers), max(numbers)
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 # ---- files ----
@@ -497,14 +551,17 @@ def proven(text):
     """What a proof shows, as it stands in its file; ValueError if wrong."""
     told = parsed(text)
     require(type(told) is dict, "no table")
-    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"))
-    require(text == f"{canonical}\n", "not as it is to be written: keys in order, no blanks")
+    require(text == f"{canonical(told)}\n", "not as it is to be written: keys in order, no blanks")
     kind = told.get("kind")
     require(type(kind) is str and kind in KINDS, f"kind: one of {', '.join(KINDS)}")
     holds, fields = KINDS[kind]
     table(told, {"kind", "format", "problem", "claim"} | fields, "a proof")
     require(type(told["format"]) is int and told["format"] == FORMAT, f"format: {FORMAT}")
-    return holds(told)
+    return f"{holds(told)}; {about(told)}"
+
+
+def canonical(told):
+    return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
 
 def line_of(content):

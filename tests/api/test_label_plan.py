@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import workbench as wb
 from workbench.cli import main
+from workbench.solving.claims import Contradiction
 
 TASKS = [f"t{i}" for i in range(60)]
 SKILLS = {**{f"w{i}": 0.8 for i in range(12)}, "guesses": 0.5, "new": float("nan")}
@@ -82,9 +83,27 @@ def test_the_collector_follows_it():
     assert collector.policy.plan.saved() == plan.options["plan"]
 
 
+def test_a_claim_above_the_cost_is_one_line_and_no_file(tmp_path, monkeypatch):
+    pd.DataFrame({"worker": ["w"], "all": 0.8}).to_csv(tmp_path / "s.csv", index=False)
+    pd.DataFrame({"task": TASKS, "task_type": "all"}).to_csv(tmp_path / "t.csv", index=False)
+
+    def above(_):
+        raise Contradiction("no answer is to cost less than 3.0, one 2.0")
+
+    monkeypatch.setattr("workbench.solving.sequential_proof.sequential_proof", above)
+    words = ["plan", "--skills", tmp_path / "s.csv", "--tasks", tmp_path / "t.csv"]
+    words += ["--capacity", 60, "--epsilon", 0.3, "--sequential", "mean"]
+    words += ["--proof", tmp_path / "p.json", "--out", tmp_path / "p.csv"]
+    ran = CliRunner().invoke(main, [*map(str, words)])
+    assert ran.exit_code == 2
+    assert "proof: not written" in ran.output
+    assert not list(tmp_path.glob("p.*"))
+
+
 def test_nobody_can():
     plan = wb.plan(tasks=["a"], skills={"w": 0.6}, epsilon=0.01, capacity=1, sequential=True)
     assert plan.cost is None
+    assert "There is no policy" in plan.summary()
     assert "larger ε" in plan.summary()
 
 
@@ -127,6 +146,16 @@ def test_the_command(tmp_path):
     ran = CliRunner().invoke(main, ["verify", proof])
     assert ran.exit_code == 0
     assert "holds: no policy costs less than 199.687" in ran.output
+    tables = ["--skills", tmp_path / "s.csv", "--tasks", tmp_path / "t.csv", "--capacity"]
+    ran = CliRunner().invoke(main, ["verify", proof, *map(str, tables), "60"])
+    assert ran.exit_code == 0, ran.output
+    assert "60 tasks, 1 class of workers" in ran.output
+    assert "about these tables" in ran.output
+    ran = CliRunner().invoke(main, ["verify", proof, *map(str, tables), "59"])
+    assert ran.exit_code == 1
+    assert ran.output.startswith("WRONG: about another problem: capacity differ")
+    ran = CliRunner().invoke(main, ["verify", proof, "--capacity", "60"])
+    assert ran.exit_code == 2
     ahead = [word for word in map(str, words) if word not in ("--sequential", "error")]
     ran = CliRunner().invoke(main, [*ahead, "--proof", proof])
     assert ran.exit_code == 2

@@ -29,6 +29,7 @@ from workbench.papers.beyond.instances import ladder
 from workbench.papers.beyond.minimax_program import minimax
 from workbench.papers.beyond.posted_prices import Posted, falling_proof, proof_file, worst_case
 from workbench.solving import sequential_proof as writer
+from workbench.solving.claims import Contradiction
 from workbench.solving.proof_file import rational, written
 from workbench.solving.sequential import sequential_optimum
 
@@ -63,8 +64,7 @@ def small(**changes):
         {"skill": [[1.0], [0.6]], "supply": [200], "epsilon": 0.3},
     ],
 )
-def test_a_sequential_proof_holds_and_is_near(promise, changes, monkeypatch):
-    monkeypatch.setattr(writer, "CELLS", 2000)
+def test_a_sequential_proof_holds_and_is_near(promise, changes):
     optimum = sequential_optimum(small(promise=promise, **changes))
     content = writer.sequential_proof(optimum)
     holds, line = CHECKER["line_of"](content)
@@ -75,9 +75,8 @@ def test_a_sequential_proof_holds_and_is_near(promise, changes, monkeypatch):
 
 
 @pytest.mark.parametrize("promise", ["error", "mean", "posterior"])
-def test_no_policy_of_few_labels_is_below(promise, monkeypatch):
+def test_no_policy_of_few_labels_is_below(promise):
     """Every policy of at most six labels a task, listed."""
-    monkeypatch.setattr(writer, "CELLS", 2000)
     problem = small(promise=promise, skill=[[0.8, 0.9], [0.7, 0.9]], supply=[30, 20])
     least = finite_optimum(problem, 6)
     bound = Fraction(json.loads(proof_of(problem))["claim"]["bound"])
@@ -90,10 +89,53 @@ def test_lead_by_two_or_by_three():
     assert float(Fraction(told["claim"]["bound"])) == pytest.approx(3328.125, rel=1e-7)
 
 
-def test_what_has_no_proof():
+def test_where_labels_are_free_nothing_is_claimed():
     free = small(cost=[[1, 0], [1, 0]])
-    optimum = replace(sequential_optimum(small()), problem=free, worker_prices=np.zeros(2))
-    assert writer.sequential_proof(optimum) is None
+    optimum = replace(sequential_optimum(small()), problem=free, worker_prices=np.zeros(2), cost=0)
+    told = json.loads(writer.sequential_proof(optimum))
+    assert (told["values"], told["claim"]) == ([None, None], {"bound": 0})
+    assert CHECKER["line_of"](written(told))[0]
+    told["claim"]["bound"] = "1/1000"
+    assert not CHECKER["line_of"](written(told))[0]
+
+
+def test_a_claim_above_the_cost_is_not_written():
+    optimum = sequential_optimum(small())
+    with pytest.raises(Contradiction):
+        writer.sequential_proof(replace(optimum, cost=0.99 * optimum.cost))
+
+
+def test_that_there_is_no_policy():
+    """One label of .8 for two tasks: .35 of them are wrong."""
+    optimum = sequential_optimum(SequentialProblem([[0.8]], [2], [1], 0.3))
+    assert optimum.status == "none"
+    assert optimum.shortfall.least == pytest.approx(0.35, rel=1e-6)
+    told = json.loads(writer.sequential_proof(optimum))
+    assert CHECKER["line_of"](written(told))[1].startswith("holds: there is no policy, each task")
+    told["problem"]["epsilon"] = "2/5"
+    assert not CHECKER["line_of"](written(told))[0]
+
+
+def test_whoever_is_beaten_may_close_a_task_sooner():
+    """Two of .9 and two of .8, one task, ε = .05: the file of before said 2.43869."""
+    stated = SequentialProblem([[0.9, 0.8]], [1], [2, 2], 0.05, promise="posterior")
+    optimum = sequential_optimum(stated)
+    content = writer.sequential_proof(optimum)
+    claim = Fraction(json.loads(content)["claim"]["bound"])
+    assert optimum.cost == pytest.approx(31 / 13)
+    assert 2.3846 <= claim <= optimum.cost
+    assert len(content) < 20_000
+
+
+def test_a_file_says_what_it_is_about():
+    line = CHECKER["line_of"](proof_of(small()))[1]
+    assert "6 + 4 tasks, 2 classes of workers who give 49 labels at most" in line
+    assert "skills 0.6 to 0.9, prices 1" in line
+    other = CHECKER["line_of"](proof_of(small(supply=[40, 10])))[1]
+    assert line.partition("; problem ")[2][:12] != other.partition("; problem ")[2][:12]
+
+
+def test_several_classes_have_no_proof():
     both = np.array([[[[0.8, 0.2], [0.3, 0.7]]]])
     several = sequential_optimum(SequentialClassProblem(both, [0.5, 0.5], [10], [90], 0.1))
     with pytest.raises(InputError, match="two equally likely classes"):
@@ -140,12 +182,12 @@ def test_the_dear_one_holds():
 
 def coarse(problem):
     """The proof of few numbers: nearly all changes of it matter."""
-    kept = writer.WIDTH, writer.CELLS
-    writer.WIDTH, writer.CELLS = 0.5, 40
+    kept = writer.WIDTH, writer.PIECES
+    writer.WIDTH, writer.PIECES = 0.5, (8,)
     try:
         return proof_of(problem)
     finally:
-        writer.WIDTH, writer.CELLS = kept
+        writer.WIDTH, writer.PIECES = kept
 
 
 @cache
@@ -238,7 +280,8 @@ def least_cost(problem):
     stated = SequentialProblem(
         skill, tasks, supply, float(Fraction(told["epsilon"])), cost, told["promise"]
     )
-    found = sequential_optimum(stated, time_limit=5.0).cost
+    found = finite_optimum(stated, 12) if len(supply) == 1 else None
+    found = found or sequential_optimum(stated, time_limit=5.0).cost
     return float("inf") if found is None else found
 
 
@@ -287,7 +330,8 @@ def false_sequential(seed, many):
         wrong += [(line, told)] * (not one_line(line))
         if holds:
             least = least_cost(json.dumps(told["problem"]))
-            if float(Fraction(told["claim"]["bound"])) > least * (1 + 1e-9) + 1e-9:
+            claim = told["claim"].get("bound", 10**9)
+            if float(Fraction(claim)) > least * (1 + 1e-9) + 1e-9:
                 wrong.append((line, told))
     return wrong, passed
 
@@ -341,7 +385,8 @@ def test_values_that_are_too_high_are_refused_one_by_one():
         (lambda t: t["problem"].update(promise="none"), "promise"),
         (lambda t: t["problem"]["skill"][0].__setitem__(0, "1/5"), "below 1/2"),
         (lambda t: t["problem"]["skill"][0].__setitem__(0, 2), "not within"),
-        (lambda t: t["values"].__setitem__(0, None), "no table"),
+        (lambda t: t["values"].__setitem__(0, 7), "no table"),
+        (lambda t: t["values"].__setitem__(0, None), "prove"),
         (lambda t: t["values"][0]["errors"].__setitem__(0, "1/9999999"), "from 0 to 1/2"),
         (lambda t: t["values"][0]["values"].pop(), "entries"),
         (lambda t: t["claim"].update(bound=10**6), "prove"),
@@ -359,72 +404,67 @@ def test_what_no_sequential_proof_says(change, said):
 
 
 def raised(told, at_most=1.2):
-    """A proof of one task type, its values raised one by one as far as the checker accepts."""
+    """A posterior proof of one task type, its values raised as far as the checker accepts."""
     told = json.loads(json.dumps(told))
-    own, bound_of = told["values"][0], CHECKER["sequential_bound"]
-    for _ in range(2):
-        for i, value in enumerate(own["values"]):
+    rows, bound_of = told["values"][0]["values"], CHECKER["sequential_bound"]
+    for row in rows:
+        for i, value in enumerate(row):
             low, high = Fraction(value), Fraction(value) * Fraction(at_most) + 1
-            for _ in range(12):
-                own["values"][i] = rational((low + high) / 2)
+            for _ in range(8):
+                row[i] = rational((low + high) / 2)
                 try:
                     bound_of(told)
                     low = (low + high) / 2
                 except ValueError:
                     high = (low + high) / 2
-            own["values"][i] = rational(low)
+            row[i] = rational(low)
     return told
 
 
-@pytest.mark.parametrize("skill", [[0.8], [0.6, 0.97], [0.99]])
-def test_values_as_high_as_the_checker_takes_them_are_below_what_asking_comes_to(skill):
+def drawn(rng, problem):
+    """A posterior proof by odds that are drawn, not those at which anything happens."""
+    told = json.loads(coarse(problem))
+    own, enough = told["values"][0], Fraction(told["values"][0]["odds"][-1])
+    some = {Fraction(int(rng.integers(2, 60)), int(rng.integers(1, 9))) for _ in range(5)}
+    odds = [Fraction(1), *sorted(x for x in some if 1 < x < enough), enough]
+    own["odds"] = [rational(x) for x in odds]
+    own["values"] = [[0, 0] for _ in odds[1:]]
+    told["claim"]["bound"] = 0
+    return told
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_as_high_as_the_checker_takes_them_are_below_what_asking_comes_to(seed):
     """At many odds, in exact fractions: V(o) ≤ c + E V(o′), and so V(1) is no more than is true."""
+    rng = np.random.default_rng(seed)
+    skill = [[0.8], [0.6, 0.97], [0.99], [0.9, 0.8], [0.75, 0.7, 0.9], [0.9, 0.6]][seed]
     problem = SequentialProblem([skill], [1], [99] * len(skill), 0.1, promise="posterior")
-    kept, writer.CELLS = writer.CELLS, 6
-    try:
-        told = raised(json.loads(proof_of(problem)))
-    finally:
-        writer.CELLS = kept
+    told = raised(drawn(rng, problem) if seed % 2 else json.loads(coarse(problem)))
     own = told["values"][0]
-    edges, z = ([Fraction(x) for x in own[name]] for name in ("odds", "values"))
+    edges = [Fraction(x) for x in own["odds"]]
+    ends = [[Fraction(x) for x in row] for row in own["values"]]
 
     def worth(odds):
         odds = max(odds, 1 / odds)
-        at = next((n for n, edge in enumerate(edges[1:]) if odds < edge), None)
-        return Fraction(0) if at is None else z[at] / (1 + odds)
+        if odds >= edges[-1]:
+            return Fraction(0)
+        n = next(n for n, edge in enumerate(edges[1:]) if odds < edge)
+        share = (odds - edges[n]) / (edges[n + 1] - edges[n])
+        return (ends[n][0] * (1 - share) + ends[n][1] * share) / (1 + odds)
 
     charges = [1 + Fraction(price) for price in told["worker_prices"]]
-    for step in range(180):
-        odds = 1 + (edges[-1] - 1) * Fraction(step, 180)
-        for p, charge in zip(map(Fraction, map(str, skill)), charges, strict=True):
+    skills = list(map(Fraction, map(str, skill)))
+    turns = {x for p in skills for o in edges for x in (o * (1 - p) / p, o * p / (1 - p))}
+    turns |= {p / (1 - p) / o for p in skills for o in edges}
+    some = {1 + (edges[-1] - 1) * Fraction(step, 90) for step in range(90)}
+    near = {x + hair for x in turns for hair in (0, Fraction(1, 10**12), -Fraction(1, 10**12))}
+    for odds in sorted(x for x in some | near if 1 <= x < edges[-1]):
+        for p, charge in zip(skills, charges, strict=True):
             up = (p * odds + 1 - p) / (1 + odds)
             follows = up * worth(odds * p / (1 - p)) + (1 - up) * worth(odds * (1 - p) / p)
             assert worth(odds) <= charge + follows
-    assert CHECKER["sequential_bound"](told)[1] <= sequential_optimum(problem).cost * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_label_leads_to_one_of_the_cells(seed):
-    """Odds of each cell drawn, and where a label for the leader and one against take them."""
-    rng = np.random.default_rng(seed)
-    many = int(rng.integers(1, 1000))
-    steps = rng.integers(1, 1 + int(rng.choice([2, many, 5 * many])), int(rng.integers(1, 12)))
-    edges = [many, *(many + np.cumsum(steps)).tolist()]
-    right, wrong = sorted(rng.integers(1, 50, 2).tolist(), reverse=True)
-    right += right == wrong
-    for n, (low, high) in enumerate(pairwise(edges)):
-        ahead, kept, turned = CHECKER["cells"](edges, many, (right, wrong), n)
-        for share in (0, 1, 500, 999):
-            odds = Fraction(low, many) + Fraction(high - low, many) * Fraction(share, 1000)
-            for after, cells in (
-                (odds * right / wrong, ahead),
-                (odds * wrong / right, kept),
-                (1 / (odds * wrong / right), turned),
-            ):
-                if after >= 1:
-                    cell = sum(edge <= after * many for edge in edges) - 1
-                    assert cells is not None
-                    assert cells[0] <= cell <= cells[1]
+    least = finite_optimum(problem, 6)
+    assert CHECKER["sequential_bound"](told)[1] <= least * (1 + 1e-9)
 
 
 def test_whoever_may_ask_anything_is_not_turned_away_in_a_proof():

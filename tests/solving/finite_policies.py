@@ -15,8 +15,32 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 
-def finite_optimum(problem, labels):
-    """The least cost by policies of at most so many labels; None where there are none."""
+def going_on(lead, skill, epsilon):
+    """Labels in the mean until a task is closed, one class asked: a walk between two ends."""
+    enough = np.log(1 / epsilon - 1) - 1e-9
+    for k, p in enumerate(skill):
+        weight = np.log(p / (1 - p))
+        if weight <= 0 or abs(lead) >= enough:
+            continue
+        up, down = np.ceil((enough - lead) / weight), np.ceil((enough + lead) / weight)
+        first = 1 / (1 + np.exp(-lead))
+        many = 0.0
+        for share, right in ((first, p), (1 - first, 1 - p)):
+            ratio = (1 - right) / right
+            ends_up = (1 - ratio**down) / (1 - ratio ** (up + down))
+            many += share * ((up + down) * ends_up - down) / (2 * right - 1)
+        yield k, float(many)
+
+
+def finite_optimum(problem, labels, *, ends_free=False):
+    """The least cost by policies of at most so many labels; None where there are none.
+
+    Where the posterior is promised, and a task is still open then, one class of workers is asked
+    until it is closed.
+
+    With `ends_free` a task is closed for nothing, and rightly, after the last of them: no policy of
+    any number of labels costs less than that, and where there is none of these there is none.
+    """
     types, classes = problem.skill.shape
     budgets = problem.error_rows
     equal, most = [], []  # rows: (row, column, value)
@@ -30,18 +54,25 @@ def finite_optimum(problem, labels):
                 if size <= step and (step - size) % 2 == 0:
                     at[step, net] = row + len(at)
         for (step, net), here in at.items():
-            lead = sum(k * np.log(p / (1 - p)) for k, p in zip(net, problem.skill[t], strict=True))
+            skill = np.minimum(problem.skill[t], 1 - 1e-12)
+            lead = sum(k * np.log(p / (1 - p)) for k, p in zip(net, skill, strict=True))
             chance = 1 / (1 + np.exp(-lead))  # of the first class
             stop = len(cost)
             cost.append(0.0)
             equal.append((here, stop, 1.0))
-            wrong = min(chance, 1 - chance)
+            wrong = 0.0 if ends_free and step == labels else min(chance, 1 - chance)
             for r, (members, _) in enumerate(budgets):
                 if t in members:
                     most.append((classes + r, stop, wrong))
             if problem.promise == "posterior" and wrong > problem.epsilon * (1 + 1e-9):
                 cost[stop] = None  # not allowed
             if step == labels:
+                if problem.promise == "posterior" and not ends_free:
+                    for k, many in going_on(lead, skill, problem.epsilon):
+                        ask = len(cost)
+                        cost.append(many * float(problem.prices[t, k]))
+                        equal.append((here, ask, 1.0))
+                        most.append((k, ask, many))
                 continue
             for k in range(classes):
                 ask = len(cost)

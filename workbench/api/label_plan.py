@@ -25,6 +25,7 @@ from workbench.collection.sequential_plan import LabelByLabel
 from workbench.collection.setup import one_coin
 from workbench.crowd import align
 from workbench.solving import versions
+from workbench.solving.claims import Contradiction, CostClaim
 from workbench.solving.sequential import SequentialOptimum
 
 TRIALS = 10
@@ -64,6 +65,10 @@ class SequentialPlan(Result):
     lower_bound, cost
         No policy of known skills that keeps the promise costs less; what this costs in the mean,
         None where there is none.
+    shortfall
+        Where it is proven that there is no policy, None elsewhere: `least`, the error that all
+        labels together come to, or the tasks that stay open where the posterior is promised; and
+        `task_types`, those that fall short.
     simulated
         Of trials with capacities always held: `cost, cost_se, error, error_se, closed, trials`;
         None where there is no plan.
@@ -80,6 +85,7 @@ class SequentialPlan(Result):
     tasks: int
     lower_bound: float
     cost: float | None
+    shortfall: dict[str, Any] | None
     simulated: dict[str, float] | None
     without_history: tuple[Any, ...]
     seconds: float
@@ -92,21 +98,45 @@ class SequentialPlan(Result):
         Returns
         -------
         bytes or None
-            A file of kind `sequential`, which states prices and what a task is charged at least; a
-            little below `lower_bound`. None where a label that tells something costs nothing.
+            A file of kind `sequential`, which states prices and what a task is charged at least: a
+            bound near `lower_bound`, or that there is no policy. None where that is proven by less
+            than the digits of a file.
+
+        Raises
+        ------
+        InputError
+            The checker accepts a claim above the cost, so that one of the two is wrong.
         """
         from workbench.solving.sequential_proof import sequential_proof
 
-        return sequential_proof(self.optimum)
+        try:
+            return sequential_proof(self.optimum)
+        except Contradiction as error:
+            raise InputError(
+                f"proof: not written, the plan and its bound differ: {error}"
+            ) from None
 
     @property
     def message(self) -> str | None:
         """What to do where there is no plan."""
         if self.cost is not None:
             return None
+        if self.shortfall is None:
+            return (
+                f"No policy was found that keeps the promise at ε = {self.epsilon:g}; there may be "
+                "one: give more time, more workers, larger capacities or a larger ε."
+            )
+        least, types = self.shortfall["least"], self.shortfall["task_types"]
+        among = f" of type {', '.join(map(str, types))}" if len(self.error_prices) > 1 else ""
+        said = {
+            "error": f"a task{among} is wrong with a chance of {least:.4g} or more",
+            "mean": f"{percent(least)} of the tasks are wrong or more",
+            "posterior": f"{least:.4g} tasks{among} or more stay above it",
+        }[self.promise]
         return (
-            f"No policy within the capacities keeps the promise at ε = {self.epsilon:g}: give more "
-            "workers, larger capacities or a larger ε."
+            f"There is no policy that keeps the promise at ε = {self.epsilon:g}, which is proven: "
+            f"with all labels that the workers can give {said}. Give more workers, larger "
+            "capacities or a larger ε."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -220,6 +250,9 @@ def label_plan(
         raise InputError("epsilon: a sequential plan takes a number above 0, below 0.5")
     types = list(dict.fromkeys(kinds.tolist()))
     table = align.skills(ability, np.array(types, dtype=object))
+    if missing := [kind for kind in types if kind not in table.columns]:
+        raise InputError(f"skills: have no column for task types {checks.listing(missing)}")
+    table = table[types]  # by name: columns may stand in another order, and be more
     silent = table.isna().all(axis=1)
     skill = table.fillna(0.5).to_numpy(dtype=np.float64).T
     names = table.index.to_numpy()
@@ -231,6 +264,7 @@ def label_plan(
     optimum, classes = plan_labels(
         skill, counts, most, price, epsilon, promise, gap=gap, time_limit=time_limit
     )
+    CostClaim(optimum.cost, optimum.lower_bound)  # a bound above the cost is not shown
     rules, simulated, options = None, None, {}
     if optimum.cost is not None:
         rules = closing_rules(optimum, classes)
@@ -248,12 +282,21 @@ def label_plan(
         len(kinds),
         optimum.lower_bound,
         optimum.cost,
+        _shortfall(optimum, types),
         simulated,
         tuple(workers.all_back(table.index[silent])),
         optimum.seconds,
         versions(),
         optimum,
     )
+
+
+def _shortfall(optimum: SequentialOptimum, types: list[Any]) -> dict[str, Any] | None:
+    """Why there is no policy, task types by their names."""
+    short = optimum.shortfall
+    if short is None:
+        return None
+    return {"least": short.least, "task_types": [types[t] for t in short.types]}
 
 
 def _by_worker(

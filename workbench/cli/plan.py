@@ -115,5 +115,5 @@ def command(
 def _proof(plan: SequentialPlan) -> bytes:
     content = plan.proof()
     if content is None:
-        raise InputError("--proof: a label that tells something costs nothing: give it a price")
+        raise InputError("--proof: not written: less is proven than the digits of a file")
     return content

@@ -96,9 +96,12 @@ class LabelByLabel(Policy):
                 self.skill, tasks, pool.capacity, pool.price, self.epsilon, self.promise
             )
             if optimum.cost is None:
+                said = "no policy of these workers was found that keeps"
+                if optimum.shortfall is not None:
+                    said = "these workers cannot keep"
                 raise InputError(
-                    f"epsilon is {self.epsilon:g}: these workers cannot keep the promise within "
-                    "their capacities; give a larger one"
+                    f"epsilon is {self.epsilon:g}: {said} the promise within their capacities; "
+                    "give a larger one"
                 )
             self._plan = closing_rules(optimum, classes)
         return self._plan

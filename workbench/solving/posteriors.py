@@ -26,6 +26,7 @@ Source: Wald (1945); Arrow, Blackwell, Girshick (1949); Lovejoy (1991) for bound
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self
@@ -235,7 +236,9 @@ def error_rule(grid: Grid, charge: FloatArray, per_error: float) -> ErrorRule:
         rule = None
         for _ in range(STEPS):
             asking = fee + grid.expected(value, workers)
-            best = np.where(asking.min(axis=0) < closing - 1e-15, asking.argmin(axis=0), -1)
+            best = np.where(
+                asking.min(axis=0) < closing - 1e-15 * per_error, asking.argmin(axis=0), -1
+            )
             if rule is not None and (best == rule).all():
                 break
             rule = best
@@ -350,6 +353,7 @@ def posterior_rule(
     epsilon: float,
     cells: int,
     workers: IntArray | None = None,
+    until: float = math.inf,
 ) -> PosteriorRule:
     """Bound V from below where a task may be closed at posterior error ε; see the module.
 
@@ -359,6 +363,8 @@ def posterior_rule(
         How many: the more, the nearer the bound.
     workers
         Classes that may be asked, for a quick rule; None for all: only then is `bound` one.
+    until
+        Processor time at which to end: the bound is lower then.
     """
     enough = math.log1p(-epsilon) - math.log(epsilon) - SURE
     width = enough / cells
@@ -379,13 +385,13 @@ def posterior_rule(
             left, right = max(zero - move - 1, 0), zero + min(move, cells)
             yield fee * unit + rate * (pair[left : left + cells] + pair[right : right + cells])
 
-    for _ in range(LONGEST):
+    for _ in range(LONGEST if len(asked) else 0):
         best = np.full(cells, np.inf)
         for option in options():
             np.minimum(best, option, out=best)
         change = float(np.max(best - value, initial=0.0))
         value = np.maximum(value, best)
-        if change <= 1e-9 * max(1.0, float(value.max(initial=0.0))):
+        if change <= 1e-9 * float(value.max(initial=0.0)) or time.process_time() > until:
             break
     ends = np.where(moves < cells, value[np.minimum(moves, cells - 1)], 0.0)
     start = charge[asked] + shrink * ends
@@ -444,10 +450,11 @@ class Followed:
     open: float
 
 
-def follow(rule: Rule) -> Followed:
+def follow(rule: Rule, until: float = math.inf) -> Followed:
     """Follow a rule from a lead of 0, all leads that it comes to listed.
 
-    A lead that is hardly ever come to is stopped at (`SELDOM`).
+    A lead that is hardly ever come to is stopped at (`SELDOM`), and each after so much processor
+    time.
     """
     workers = rule.asked
     labels = np.zeros(len(rule.weight))
@@ -455,10 +462,14 @@ def follow(rule: Rule) -> Followed:
     error, left_open = 0.0, 0.0
     passed, asks = [], []
     while len(lead):
-        asking = rule.asking(lead, workers)
-        best = asking.argmin(axis=0)
-        going = asking[best, np.arange(len(lead))] < rule.closing(lead)
-        rare = going & (chance < SELDOM[len(lead) > MANY])
+        if len(workers):
+            asking = rule.asking(lead, workers)
+            best = asking.argmin(axis=0)
+            going = asking[best, np.arange(len(lead))] < rule.closing(lead)
+        else:
+            best, going = np.zeros(len(lead), dtype=np.int64), np.isinf(rule.closing(lead))
+        over = not len(workers) or time.process_time() > until
+        rare = going & (over | (chance < SELDOM[len(lead) > MANY]))
         left_open += float(chance[rare].sum())
         going &= ~rare
         error += float(chance[~going] @ error_at(lead[~going]))

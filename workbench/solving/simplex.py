@@ -7,7 +7,7 @@ a wrong class μ,
     V(b) = min{μ (1 − max b), min_w c_w + Σ_a P(a|b) V(b'_a)}.
 
 V is concave (a minimum over policies, each linear in b), so that interpolation between the points
-of a regular grid in the simplex (Freudenthal's triangulation) is below it; and value iteration from
+of a regular grid in the simplex (Freudenthal's triangulation) is below it. Value iteration
 0 is below its limit after each sweep. So V at the prior is a bound on every policy of a task.
 
 Of more classes than `MOST_CLASSES` a genie names three, the true one and two others drawn at
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,11 +36,13 @@ STEPS, FINEST = {2: 4000, 3: 160, 4: 40}, {2: 8000, 3: 640, 4: 80}
 """Steps of the grid along an edge, by number of classes: to begin with, and at most."""
 NAMED, NAMED_STEPS = 3, 60
 """Classes that a genie names where there are many, and steps of their grids."""
-LONGEST, STILL = 5000, 1e-10
-"""Sweeps of value iteration at most, and the relative change at which they end."""
+LONGEST, STILL = 5000, 1e-5
+"""Sweeps of value iteration at most, and the change, by the cheapest charge, at which they end."""
 SELDOM = (1e-12, 3e-8)
 """A rule is followed no further from posteriors come to so seldom: from few, and from many."""
 MANY = 3000
+LABELS = 1000
+"""A rule asks for no more labels of a task."""
 DIGITS = 9
 """Posteriors that agree in so many are one."""
 
@@ -195,23 +198,54 @@ class SimplexRule:
         return np.array(rows)
 
 
-def simplex_rule(grid: SimplexGrid, charge: FloatArray, per_error: float) -> SimplexRule:
-    """Compute V where an error is charged μ; see the module."""
+def simplex_rule(
+    grid: SimplexGrid, charge: FloatArray, per_error: float, until: float = math.inf
+) -> SimplexRule:
+    """Compute V where an error is charged μ; see the module.
+
+    Parameters
+    ----------
+    charge
+        Infinite for who is not asked.
+    until
+        Processor time at which to end: the bound is lower then.
+    """
     closing = per_error * (1.0 - grid.point.max(axis=1))
-    value = np.zeros(len(closing))
+    asked = [(c, m) for c, m in zip(charge.tolist(), grid.moves, strict=True) if c < math.inf]
+    least = min((c for c, _ in asked), default=0.0)
+    value = closing
     for _ in range(LONGEST):
         following = closing
-        for fee, moves in zip(charge.tolist(), grid.moves, strict=True):
+        for fee, moves in asked:
             following = np.minimum(following, fee + moves @ value)
-        change = float(np.max(following - value, initial=0.0))
-        value = np.maximum(value, following)
-        if change <= STILL * max(float(value.max()), 1e-300):
+        change = float(np.max(value - following, initial=0.0))
+        value = np.minimum(value, following)
+        if change <= STILL * least or time.process_time() > until:
             break
-    return SimplexRule(grid, charge, per_error, value)
+    excess = 0.0
+    for fee, moves in asked:
+        above = float(np.max(value - fee - moves @ value, initial=0.0))
+        excess = max(excess, above / max(fee, 1e-300))
+    return SimplexRule(grid, charge, per_error, value / (1.0 + excess))
 
 
-def follow_simplex(rule: SimplexRule) -> Followed:
-    """Follow a rule from the prior, all posteriors that it comes to listed."""
+def telling(confusion: FloatArray, prior: FloatArray) -> FloatArray:
+    """What a label of each worker class tells of classes that there are, 0 to 1, shape (W,).
+
+    One less Bhattacharyya's coefficient of the two classes that it tells apart best.
+    """
+    root = np.sqrt(confusion[:, prior > 0])
+    alike = np.einsum("wka,wla->wkl", root, root).min(axis=(1, 2), initial=1.0)
+    told: FloatArray = np.where(alike < 1.0 - 1e-12, 1.0 - alike, 0.0)
+    return told
+
+
+def follow_simplex(rule: SimplexRule, until: float = math.inf) -> Followed:
+    """Follow a rule from the prior, all posteriors that it comes to listed.
+
+    A posterior that is hardly ever come to is stopped at (`SELDOM`), and each after so much
+    processor time or so many labels (`LABELS`).
+    """
     labels = np.zeros(len(rule.charge))
     belief, chance = rule.grid.prior[None, :].copy(), np.ones(1)
     error, left_open = 0.0, 0.0
@@ -220,7 +254,8 @@ def follow_simplex(rule: SimplexRule) -> Followed:
         asking = rule.asking(belief)
         best = asking.argmin(axis=0)
         going = asking[best, np.arange(len(belief))] < rule.closing(belief)
-        rare = going & (chance < SELDOM[len(belief) > MANY])
+        over = len(asks) == LABELS or time.process_time() > until
+        rare = going & (over | (chance < SELDOM[len(belief) > MANY]))
         left_open += float(chance[rare].sum())
         going &= ~rare
         error += float(chance[~going] @ (1.0 - belief[~going].max(axis=1)))
