@@ -21,6 +21,7 @@ from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import measure_plan
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.base.text import at_most, counted
 from workbench.crowd import formats, tables
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.libraries import to_pandas
@@ -160,8 +161,9 @@ class Plan(Result):
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
-            f"{len(self.table)} labels of {self.tasks} tasks{record} from "
-            f"{self.table['worker'].nunique()} of {len(self.skills)} workers{price}"
+            f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"
+            f"{record} from {self.table['worker'].nunique()} of "
+            f"{counted(len(self.skills), 'worker')}{price}"
         )
         sentences = [
             f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
@@ -190,12 +192,14 @@ class Plan(Result):
         """What is known of the cost, in a few words."""
         if self.total is not None:
             return f"the lowest error found that {self.total:g} buys"
-        return "the cheapest found" if self.claim is None else self.claim.sentence("the cheapest")
+        if self.claim is None:
+            return "the cheapest of covers found"
+        return self.claim.sentence("the cheapest")
 
     def _promised(self) -> str:
         """What the plan promises, and under which assumptions."""
         exact = self.errors["exact"]
-        most, mean = percent(exact.max()), percent(exact.mean())
+        most, mean = (f"{at_most(100 * error, 2)} %" for error in (exact.max(), exact.mean()))
         word = "By drawn answers" if self.error_radius > DRAWN else "Proven"
         known = ", on the average over what your gold leaves open of their skills"
         if not self.from_gold:
@@ -214,10 +218,10 @@ class Plan(Result):
         if self.kept is None:
             return []
         part = self.kept
+        near = "" if part.claim is None else f", {part.claim.sentence('the cheapest')}"
         return [
-            f"Those {part.tasks} take {len(part.table)} labels"
-            f"{'' if part.claim is None else ', ' + part.claim.sentence('the cheapest')}: "
-            "`kept`, in Python and in JSON, is their plan."
+            f"To keep {counted(part.tasks, 'task')} takes {counted(len(part.table), 'label')}"
+            f"{near}: `kept`, in Python and in JSON, is their plan."
         ]
 
     def _as_asked(self, error: GoldError) -> list[str]:

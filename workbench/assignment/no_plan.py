@@ -65,26 +65,28 @@ class NoPlan:
         mends = [f"use --epsilon {at_most(self.epsilon)} or larger"] if self.epsilon else []
         if self.kept is not None and self.kept.kept.any():
             mends.insert(0, self._part(names))
-        return f"{head}: {self._why(asked, promise, names)}; {' or '.join(mends) or 'ask for less'}"
+        mend = " or ".join(mends) or "give more workers, larger capacities or a larger --epsilon"
+        return f"{head}: {self._why(asked, promise, names)}; {mend}"
 
     def _why(self, asked: float, promise: PlanPromise, names: Sequence[Any]) -> str:
         limit = 2 * asked if promise == "mean" else asked
         alone = self.together > limit * (1 + ROUNDING)
         if alone.any():
-            least = f"{100 * float(self.together[alone].min()):.3g} %"
+            least = float(self.together[alone].min())
+            more = " or more" if self.together[alone].max() > least * (1 + ROUNDING) else ""
             return (
-                f"all workers together are wrong on {least} or more of {_named(alone, names)}, "
-                f"above {100 * limit:.3g} %"
+                f"even if all workers label {_named(alone, names)}, the vote is wrong with a "
+                f"chance of {100 * least:.3g} %{more}, above {100 * limit:.3g} %"
             )
         mean = float(self.together.mean())
         if promise == "mean" and mean > asked * (1 + ROUNDING):
-            return f"all workers together are wrong on {100 * mean:.3g} % of the tasks in the mean"
+            return f"even if all workers label all tasks, the vote is wrong on {100 * mean:.3g} %"
         if self.kept is not None and self.kept.fewest_left:
             most = len(self.together) - self.kept.fewest_left
             return (
                 f"the workers' capacities suffice for {most} of {len(self.together)} tasks at most"
             )
-        return "the workers' capacities, or the limits of labels, are tight"
+        return "the workers' capacities, or the limits of labels, may not allow one"
 
     def _part(self, names: Sequence[Any]) -> str:
         assert self.kept is not None

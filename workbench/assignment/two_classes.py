@@ -17,6 +17,7 @@ from crowd_models import AssignmentProblem
 from crowd_models.exact_error import error_problem
 from crowd_models.gains import Gain
 from crowd_models.patterns import SLACK
+from crowd_models.problem import label_limits
 from workbench.accuracy.error_rate import vote_errors
 from workbench.aggregation.voting import promised_weights
 from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
@@ -206,6 +207,8 @@ class TwoClasses:
         left = options.countdown()
         problem = self.exact(epsilon)
         made = self._by_sets(problem, _share(left(), SEARCHING), None)
+        if made is None:
+            made = self._without_limits(problem, _share(left(), SEARCHING))
         proven = made is not None and made.solution.certificate.status == "infeasible"
         if made is not None and (proven or _near(made, options.gap)):
             return made
@@ -255,6 +258,33 @@ class TwoClasses:
         if solution.assignment is None:
             return CoverPlan(solution, np.full(self.kinds.max() + 1, 0.5))
         return self.told(solution, solution.assignment > 0.5, CostClaim.of(solution))
+
+    def _without_limits(self, problem: AssignmentProblem, options: RunOptions) -> CoverPlan | None:
+        """The plan without limits of labels, filled up to the least; None where it breaks them.
+
+        No plan within limits costs less, and there is none where there is none without.
+        """
+        made = self._by_sets(replace(problem, least=None, most=None), options, None)
+        if made is None or made.chosen is None or made.claim is None:
+            proven = made is not None and made.solution.certificate.status == "infeasible"
+            return made if proven else None
+        chosen, few, many = made.chosen.copy(), *label_limits(problem)
+        room = self.capacity - chosen.sum(axis=0)
+        for i, row in enumerate(chosen):
+            spare = np.flatnonzero(problem.mask[i] & ~row & (room > 0))
+            order = spare[np.argsort(self.prices[i, spare], kind="stable")]
+            added = order[: max(int(few[i] - row.sum()), 0)]
+            row[added] = True
+            room[added] -= 1
+        labels = chosen.sum(axis=1)
+        if (labels < few).any() or (labels > many).any():
+            return None
+        cost = float(self.prices[chosen].sum())
+        claim = CostClaim(cost, made.claim.checked, made.claim.believed)
+        solution = replace(
+            made.solution, objective=cost, bound=claim.bound, assignment=chosen.astype(np.float64)
+        )
+        return self.told(solution, chosen, claim)
 
     def _by_covers(
         self, problem: AssignmentProblem, epsilon: float, options: RunOptions

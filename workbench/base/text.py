@@ -35,6 +35,11 @@ def _cut(line: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most * 2 // 3]} … {line[-most // 3 + 3 :]}"
 
 
+def counted(many: int, what: str) -> str:
+    """Write how many of something: "1 label", "2 labels"."""
+    return f"{many} {what}{'' if many == 1 else 's'}"
+
+
 def at_least(value: float, digits: int = 3) -> str:
     """A lower bound in so many digits, rounded down, so that what is said holds."""
     return f"{_rounded(value, digits, up=False):,f}"

@@ -101,7 +101,7 @@ def solve_mean_error(
     times = rounded if ran.values is None else ran.values
     chosen = None if times is None else columns.dealt(times)
     if listed:
-        bound = ran.bound
+        bound, certified = ran.bound, columns.least(prices)
     none = listed and ran.termination is Termination.INFEASIBLE
     ended = Termination.INFEASIBLE if none else Termination.TIME_LIMIT
     pairs = None if chosen is None else chosen[problem.pairs]
@@ -197,6 +197,29 @@ class _Columns:
     def whole(self, options: RunOptions, start: FloatArray | None) -> HighsRun:
         """The best plan of the sets known, from one that is known."""
         return run(self._program(None, whole=True), options, start)
+
+    def _worth(self, prices: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Task class of each set known, and c(S) + u(S) + μ e(S), prices u and μ in one."""
+        copies = np.array([p.copies for p in self.patterns])
+        costs = np.array([p.cost for p in self.patterns])
+        worth: FloatArray = costs + np.column_stack([copies, self.errors]) @ prices
+        return np.array([p.task_class for p in self.patterns]), worth
+
+    def least(self, prices: FloatArray) -> float:
+        """L(u, μ) over the sets known, at prices u and μ in one: a bound where they are all sets.
+
+        Rounded up where all prices have a common step.
+        """
+        typed = self.problem.typed
+        of, worth = self._worth(prices)
+        value = -float(np.append(typed.supply, self.most) @ prices)
+        for t in np.flatnonzero(typed.tasks).tolist():
+            if not (of == t).any():
+                return 0.0
+            value += float(typed.tasks[t]) * float(worth[of == t].min())
+        value -= 1e-9 * abs(value)
+        step = self.problem.price_step
+        return max(0.0, step * math.ceil(value / step - 1e-6) if step else value)
 
     def rounded(self, shares: FloatArray, prices: FloatArray) -> FloatArray | None:
         """How many tasks follow each set, near `shares`; None where what is rounded off is stuck.
