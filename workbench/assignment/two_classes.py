@@ -213,7 +213,9 @@ class TwoClasses:
         if made is not None and (proven or _near(made, options.gap)):
             return made
         covers = self._by_covers(problem, epsilon, _share(left(), COVERING))
-        made = _cheaper(made, covers)
+        if made is not None:
+            made = self._spared(made, problem, epsilon)
+        made = _cheaper(made, self._spared(covers, problem, epsilon))
         if made.chosen is None and not problem.limited:
             now = _share(left(), KEEPING)
             kept = keep_most(problem, time_limit=now.time_limit, seed=now.seed)
@@ -289,7 +291,7 @@ class TwoClasses:
     def _by_covers(
         self, problem: AssignmentProblem, epsilon: float, options: RunOptions
     ) -> CoverPlan:
-        """The cheapest cover at ε, less the labels that it can spare."""
+        """The cheapest cover at ε, with a bound of the program over sets."""
         made = self.cover(np.full(self.kinds.max() + 1, epsilon), options, draws=TOLD)
         if made.chosen is None:  # Of covers, which are not all sets that keep ε.
             ended, none = Termination.SEARCH_ENDED, Certificate("unproven")
@@ -297,18 +299,29 @@ class TwoClasses:
                 made.solution, termination=ended, infeasibility=None, certificate=none
             )
             return replace(made, solution=none_found)
+        lowest = solve(_relaxed(problem), "typed", time_limit=options.time_limit)
+        solution = replace(
+            made.solution,
+            bound=lowest.certificate.lower_bound,
+            termination=Termination.SEARCH_ENDED,
+            certificate=lowest.certificate,
+            method="the cheapest of covers",
+        )
+        return replace(made, solution=solution)
+
+    def _spared(self, made: CoverPlan, problem: AssignmentProblem, epsilon: float) -> CoverPlan:
+        """A plan less the labels that it can spare, with its bound."""
+        if made.chosen is None:
+            return made
         chosen = self._thinned(made.chosen, problem, epsilon)
         cost = float(self.prices[chosen].sum())
-        lowest = solve(_relaxed(problem), "typed", time_limit=options.time_limit)
-        claim = CostClaim(cost, lowest.certificate.lower_bound)
+        claim = CostClaim(cost, made.solution.certificate.lower_bound)
         solution = replace(
             made.solution,
             objective=cost,
             bound=claim.bound,
             assignment=chosen.astype(np.float64),
-            termination=Termination.SEARCH_ENDED,
-            certificate=lowest.certificate,
-            method="the cheapest of covers, less labels that can be spared",
+            method=f"{made.solution.method}, less labels that can be spared",
         )
         return self.told(solution, chosen, claim)
 

@@ -68,6 +68,8 @@ RISES = (0.0, 2.0, 8.0)
 """Of a worker's price as she is used up, tried one after the other."""
 COARSE = 150
 """Steps of the price in those."""
+MANY = 60
+"""Task classes that are asked for sets, where starting prices are looked for."""
 
 
 class TooManySetsError(InputError):
@@ -382,9 +384,9 @@ def _generated(
     problem: AssignmentProblem, left: Remaining, start: FloatArray | None, patience: int | None
 ) -> RawAnswer:
     """Column generation, from the plans that are made task by task and the one to start from."""
-    typed, options = problem.typed, left()
+    typed = problem.typed
     pricing = SetPricing(typed)
-    prices = _starting_prices(typed, pricing, options.seed)
+    prices = _starting_prices(typed, pricing, left)
     plans = (_one_by_one(problem, pricing, prices, rise) for rise in RISES)
     plan = next((plan for plan in plans if plan is not None), None)
     starts = [each[problem.pairs] for each in (plan, start) if each is not None]
@@ -475,20 +477,33 @@ def _patterns(typed: TypedProblem, vote: ExactVote, left: Remaining) -> list[Pat
     return patterns
 
 
-def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> FloatArray:
-    """u of the best value among those of cover programs that ask for what cheap sets gather."""
-    rng = np.random.default_rng(seed)
+def _starting_prices(typed: TypedProblem, pricing: SetPricing, left: Remaining) -> FloatArray:
+    """u of the best value among those of cover programs that ask for what cheap sets gather.
+
+    Of many task classes some are asked, and the others ask for as much, labels on record included.
+    """
+    rng = np.random.default_rng(left().seed)
     u = best = np.zeros(typed.shape[1])
     highest = -math.inf
+    kinds = np.flatnonzero(typed.tasks)
+    some = kinds if len(kinds) <= MANY else np.sort(rng.choice(kinds, MANY, replace=False))
+    recorded = (typed.quality * pricing.vote.recorded).sum(axis=1)
+    share = float(typed.tasks[kinds].sum() / typed.tasks[some].sum())
     for _ in range(STARTS):
-        need, value = np.zeros(typed.shape[0]), -float(typed.supply @ u)
-        for t in np.flatnonzero(typed.tasks).tolist():
+        gathered, value = np.zeros(typed.shape[0]), -float(typed.supply @ u)
+        for t in some.tolist():
             charge = typed.prices[t] + u
             sets, least = pricing.cheapest(t, charge, limits(typed, t), COARSE, rng)
-            need[t] = typed.quality[t] @ sets[0].copies
-            value += float(typed.tasks[t]) * least
+            gathered[t] = typed.quality[t] @ sets[0].copies
+            value += share * float(typed.tasks[t]) * least
         if value > highest:
             best, highest = u, value
+        if left().over:
+            break
+        need = gathered
+        if len(some) < len(kinds):
+            whole = float(np.median(gathered[some] + recorded[some]))
+            need = np.where(typed.tasks > 0, np.maximum(whole - recorded, 0.0), 0.0)
         answer = solve_linear(
             replace(typed, requirement=need), "typed", "arrays", "lp", RunOptions()
         )

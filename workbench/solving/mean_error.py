@@ -229,10 +229,7 @@ class _Columns:
         """
         typed, counts = self.problem.typed, np.floor(shares + 1e-6)
         copies, errors = np.array([p.copies for p in self.patterns]), np.array(self.errors)
-        of = np.array([p.task_class for p in self.patterns])
-        worth = (
-            np.array([p.cost for p in self.patterns]) + np.column_stack([copies, errors]) @ prices
-        )
+        of, worth = self._worth(prices)
         room, budget = typed.supply - counts @ copies, self.most - float(counts @ errors)
         for t in np.flatnonzero(typed.tasks).tolist():
             for left in range(int(typed.tasks[t] - counts[of == t].sum()), 0, -1):

@@ -249,6 +249,7 @@ def generate(
         search.check()
         cheapest, every = open_prices.copy(), []
         for t in kinds.tolist():
+            search.check()
             charge = problem.prices[t] + asked[:size]
             for mu, side in zip(asked[size:].tolist(), sides, strict=True):
                 charge += mu * side.sign * side.pairs[t]
