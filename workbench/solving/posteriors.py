@@ -450,17 +450,18 @@ class Followed:
     open: float
 
 
-def follow(rule: Rule, until: float = math.inf) -> Followed:
+def follow(rule: Rule, until: float = math.inf, most: float = math.inf) -> Followed:
     """Follow a rule from a lead of 0, all leads that it comes to listed.
 
     A lead that is hardly ever come to is stopped at (`SELDOM`), and each after so much processor
-    time.
+    time, or so many labels.
     """
     workers = rule.asked
     labels = np.zeros(len(rule.weight))
     lead, chance = np.zeros(1), np.ones(1)
     error, left_open = 0.0, 0.0
-    passed, asks = [], []
+    passed: list[FloatArray] = []
+    asks: list[float] = []
     while len(lead):
         if len(workers):
             asking = rule.asking(lead, workers)
@@ -468,7 +469,7 @@ def follow(rule: Rule, until: float = math.inf) -> Followed:
             going = asking[best, np.arange(len(lead))] < rule.closing(lead)
         else:
             best, going = np.zeros(len(lead), dtype=np.int64), np.isinf(rule.closing(lead))
-        over = not len(workers) or time.process_time() > until
+        over = not len(workers) or len(asks) >= most or time.process_time() > until
         rare = going & (over | (chance < SELDOM[len(lead) > MANY]))
         left_open += float(chance[rare].sum())
         going &= ~rare

@@ -92,6 +92,8 @@ FLOOR = 1e-5
 chance of ε: rules that ask for free labels come to an end."""
 WITHIN = 1e-9
 """Errors above ε by this share, and this share of the tasks left open, keep the promise."""
+LABELS, BEYOND_ALL = 3000, 20
+"""A rule asks for no more labels of a task, and so many times all that there are."""
 UNFINISHED = 1e-6
 """Chance of an open task with which a rule that promises a posterior is no policy."""
 
@@ -346,7 +348,7 @@ class _Pricing(_Bounding):
     def column(self, task_type: int, rule: Rules) -> tuple[Column | None, Followed]:
         """Follow a rule; None where tasks are left open that may not be closed."""
         assert isinstance(rule, ErrorRule | PosteriorRule)
-        result = follow(rule, self.until)
+        result = follow(rule, self.until, LABELS + BEYOND_ALL * float(self.problem.supply.sum()))
         if self.posterior and result.open > UNFINISHED:
             return None, result
         policy = TaskPolicy.of(self.problem, task_type, result.labels, result.error)

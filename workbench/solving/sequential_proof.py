@@ -35,7 +35,7 @@ from workbench.solving.posteriors import (
     posterior_rule,
 )
 from workbench.solving.proof_file import FORMAT, rational, written
-from workbench.solving.sequential import CELLS, CLOSE, WIDTH, SequentialOptimum
+from workbench.solving.sequential import CELLS, CLOSE, LABELS, WIDTH, SequentialOptimum
 
 ERRORS, ODDS, PRICES = 10**12, 10**9, 10**9
 """Errors, odds and prices are written as multiples of one part of so many."""
@@ -226,7 +226,7 @@ def _table(
     leads = np.arange(0.0, math.log(1 / problem.epsilon - 1) + BEYOND, WIDTH)
     rule = error_rule(Grid.of(weight, leads), charge, mu)
     for _ in range(REFINED):
-        leads = np.union1d(leads, follow(rule).leads)
+        leads = np.union1d(leads, follow(rule, most=LABELS).leads)
         rule = error_rule(Grid.of(weight, leads), charge, mu)
     units, first = np.unique(np.round(rule.wrong * ERRORS).astype(np.int64), return_index=True)
     at = [Fraction(int(unit), ERRORS) for unit in units]
