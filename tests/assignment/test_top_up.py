@@ -155,7 +155,8 @@ class TestFrontDoor:
             epsilon=0.001,
             **ask | {"options": wb.PlanOptions()},
         )
-        assert "infeasible: task g60 is left at" in refused.message
+        assert refused.message.startswith("infeasible")
+        assert "g60, new" in refused.message
         with pytest.raises(wb.InputError, match="least is 3, most 2"):
             wb.plan(epsilon=0.1, limits=wb.TaskLimits(least=3, most=2), **ask)
 
