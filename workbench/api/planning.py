@@ -192,6 +192,8 @@ class Plan(Result):
         """What is known of the cost, in a few words."""
         if self.total is not None:
             return f"the lowest error found that {self.total:g} buys"
+        if self.surely is not None:
+            return "the cheapest found that is so sure"
         if self.claim is None:
             return "the cheapest of covers found"
         return self.claim.sentence("the cheapest")
@@ -251,9 +253,11 @@ class Plan(Result):
             f"{self.tasks} tasks, {len(self.table)} labels by {self.table['worker'].nunique()} of "
             f"{len(self.skills)} workers"
         )
-        bound = "none" if solution.bound is None else f"{solution.bound:.10g}"
-        if self.claim is not None and self.claim.checked is not None:
-            bound += f" (recomputed from the data: {self.claim.checked:.10g})"
+        bound = "not known"
+        if self.claim is not None and self.claim.bound is not None:
+            checked = self.claim.checked
+            bound = f"{self.claim.bound:.10g} (recomputed from the data: "
+            bound += "nothing)" if checked is None else f"{checked:.10g})"
         of = "no plan costs less than"
         if self.total is not None:
             of, bound = (
@@ -323,6 +327,12 @@ class Plan(Result):
     def _payload(self) -> dict[str, Any]:
         payload = {k: v for k, v in self.solution.as_dict().items() if k not in HIDDEN}
         there = self.message is None
+        if there:  # A bound of another program than the one asked is none.
+            payload |= {
+                "bound": None if self.claim is None else self.claim.bound,
+                "gap": None if self.claim is None else self.solution.gap,
+                "certificate": None if self.claim is None else payload["certificate"],
+            }
         return {
             **payload,
             "message": self.message,

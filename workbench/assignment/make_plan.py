@@ -264,7 +264,9 @@ def make_plan(
     classes = skills.classes if isinstance(skills, Confusions) else None
     naming = _Naming(program, tasks.index, skill.fillna(0.5), strangers, classes)
     if made.chosen is not None:
-        return replace(naming.plan(made), surely=surely)
+        plan = naming.plan(made)
+        # A plan that is surer was made for a lower ε: it is not the program asked that was solved.
+        return plan if surely is None else replace(plan, surely=surely, claim=None)
     if isinstance(program, TwoClasses) and terms.epsilon is not None and terms.promise != "bound":
         return _why(program, terms, made, naming, left())
     return naming.none(made, _reason(made, program, skills, tasks, time_limit))
