@@ -109,5 +109,5 @@ class TestCasesThatWereWrong:
 
     def test_no_error_above_one_is_named(self):
         plan = wb.plan(tasks=["t1", "t2"], skills={"a": 0.9}, epsilon=0.05, capacity=2)
-        assert "wrong on 10 % or more of tasks t1, t2" in plan.message
+        assert "label tasks t1, t2, the vote is wrong with a chance of 10 %" in plan.message
         assert plan.message.endswith("use --epsilon 0.1 or larger")

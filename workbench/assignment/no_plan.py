@@ -23,6 +23,10 @@ from workbench.solving.mean_error import solve_mean_error
 
 SHOWN = 10
 """Tasks named."""
+SHARE = 0.6
+"""Of the time that is left, for what can be kept."""
+LEAST, LONGEST = 1.0, 20.0
+"""Seconds without which no ε that would do is looked for, and how long that may take."""
 ANY = 0.99
 """Gap at which any plan is good enough."""
 
@@ -116,37 +120,39 @@ def why_none(
     kept = made.kept
     limit = min(2 * epsilon, 0.5) if promise == "mean" else epsilon
     if kept is None and not limited:
-        kept = keep_most(
-            program.exact(limit), time_limit=left().time_limit and 0.6 * (left().time_limit or 0.0)
-        )
+        seconds = left().time_limit
+        part = None if seconds is None else SHARE * seconds
+        kept = keep_most(program.exact(limit), time_limit=part, seed=left().seed)
     beyond = bool((together > limit * (1 + ROUNDING)).any())
     in_mean = promise == "mean" and bool(together.mean() > epsilon * (1 + ROUNDING))
     proven = made.solution.certificate.status == "infeasible"
     proven = proven or beyond or in_mean or (kept is not None and kept.fewest_left > 0)
-    part = None if promise == "mean" else kept
-    return NoPlan(proven, together, part, _enough(program, epsilon, promise, left))
+    shown = None if promise == "mean" else kept
+    return NoPlan(proven, together, shown, _enough(program, epsilon, promise, left))
 
 
 def _enough(
     program: TwoClasses, epsilon: float, promise: PlanPromise, left: Remaining
 ) -> float | None:
     """An ε that some plan keeps."""
-    seed = left().seed
+    seed, seconds = left().seed, left().time_limit
+    if seconds is not None and seconds < LEAST:
+        return None
 
-    def found(at: float, seconds: float) -> float | None:
+    def found(at: float, limit: float) -> float | None:
         if promise == "mean":
             problem = program.exact(min(2 * at, 0.5))
-            plan = solve_mean_error(problem, at, time_limit=seconds, gap=ANY, seed=seed)
+            plan = solve_mean_error(problem, at, time_limit=limit, gap=ANY, seed=seed)
             if plan.errors is None:
                 return None
             return float(max(plan.errors.mean(), plan.errors.max() / 2))
         problem = program.exact(at)
         if problem.limited and not problem.requirement.any():
             return None
-        plan = solve_exact_error(problem, time_limit=seconds, gap=ANY, seed=seed, patience=2)
+        plan = solve_exact_error(problem, time_limit=limit, gap=ANY, seed=seed, patience=2)
         return None if plan.errors is None else float(plan.errors.max())
 
-    return least_epsilon(found, epsilon, program.top, time_limit=left().time_limit or 20.0)
+    return least_epsilon(found, epsilon, program.top, time_limit=seconds or LONGEST)
 
 
 def _named(tasks: BoolArray, names: Sequence[Any]) -> str:

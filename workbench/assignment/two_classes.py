@@ -33,9 +33,9 @@ from workbench.solving.mean_error import mean_error_solution
 PlanPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
 """What ε is: the error of each task; the mean over tasks, of which none errs above 2ε; the error of
 each task, whichever class is true; a bound on the error of each task."""
-SEARCHING, COVERING, KEEPING = 0.6, 0.7, 0.9
-"""Shares of the time at which the program over sets ends; then covers; then the search for a plan
-that keeps all tasks."""
+SEARCHING, COVERING, KEEPING = 0.5, 0.3, 0.5
+"""Shares of the time that is left: for the program over sets; then for covers; then for a plan that
+keeps all tasks. The rest improves what was found, or explains why there is none."""
 PATIENCE = 12
 """Attempts in a row that may fail to improve a plan."""
 LOOSE = 0.02
@@ -216,10 +216,13 @@ class TwoClasses:
         if made is not None:
             made = self._spared(made, problem, epsilon)
         made = _cheaper(made, self._spared(covers, problem, epsilon))
+        if made.chosen is not None and not problem.limited and not left().over:
+            again = self._by_sets(problem, left(), made.chosen.astype(np.float64))
+            return made if again is None else _cheaper(made, again)
         if made.chosen is None and not problem.limited:
             now = _share(left(), KEEPING)
             kept = keep_most(problem, time_limit=now.time_limit, seed=now.seed)
-            if not kept.kept.all():
+            if not kept.kept.all() or left().over:
                 return replace(made, kept=kept)
             made = self._by_sets(problem, left(), kept.assignment) or made
         return made
@@ -238,6 +241,11 @@ class TwoClasses:
 
     def of_kept(self, kept: Kept, epsilon: float, options: RunOptions) -> CoverPlan:
         """The plan of a `part`, from the one that is known."""
+        chosen = kept.assignment[kept.kept] > 0.5
+        if options.over:
+            cost = float(self.prices[chosen].sum())
+            known = Solution("ip", "arrays", Termination.TIME_LIMIT, objective=cost)
+            return self.told(known, chosen, CostClaim(cost))
         made = self._by_sets(self.exact(epsilon), options, kept.assignment[kept.kept])
         assert made is not None
         return made

@@ -114,7 +114,7 @@ class ExactErrorPlan:
         """Whether it is HiGHS's word alone that no plan is cheaper."""
         if self.status != "proven" or self.cost is None:
             return False
-        return self.cost - self.certified > GAP * max(self.cost, 1.0)
+        return self.cost - self.certified > GAP * self.cost
 
     @property
     def gap(self) -> float:
@@ -174,6 +174,9 @@ def solve_exact_error(
             listed = _listed(problem, vote, left)
             bounds = [each.bound for each in (answer, listed) if each.bound is not None]
             answer = replace(listed, bound=max(bounds, default=None))
+    if answer.pairs is None and answer.termination is Termination.TIME_LIMIT:
+        first = start if problem.limited else _first_plan(problem, start)
+        answer = replace(answer, pairs=None if first is None else first[problem.pairs])
     plan = plan_of(problem, vote, answer)
     plan = replace(plan, certified=min(certified, plan.lower_bound or certified))
     proof = _proof(problem, vote, plan)
@@ -189,7 +192,8 @@ def _nothing(problem: AssignmentProblem) -> Leaf:
 
 def _proof(problem: AssignmentProblem, vote: ExactVote, plan: ExactErrorPlan) -> BranchProof | None:
     """What proves the cost of a plan, or that there is none, where the lists are short."""
-    if plan.status not in ("proven", "infeasible"):
+    certified = plan.status == "proven" and not plan.claimed
+    if certified or plan.status not in ("proven", "infeasible"):
         return None
     if math.prod(problem.shape) > FEW:
         return _leaf_proof(problem, vote, plan) if plan.claimed else None
@@ -352,7 +356,7 @@ def as_solution(problem: AssignmentProblem, plan: ExactErrorPlan, gap: float) ->
         certificate = Certificate("bound", (), plan.certified, None, source, bounds)
         return replace(blank, bound=plan.lower_bound, certificate=certificate)
     checks = tuple(primal_checks(problem, plan.assignment, whole=True))
-    near = plan.cost - plan.certified <= GAP * max(plan.cost, 1.0)
+    near = plan.cost - plan.certified <= GAP * plan.cost
     status = "proven" if near else "feasible"
     return replace(
         blank,
@@ -399,6 +403,13 @@ def _generated(
         patience=patience,
         pricing=pricing,
     )
+
+
+def _first_plan(problem: AssignmentProblem, start: FloatArray | None) -> FloatArray | None:
+    """A plan that takes no time to make; None where that comes to none."""
+    pricing, free = SetPricing(problem.typed), np.zeros(problem.typed.shape[1])
+    plans = (_one_by_one(problem, pricing, free, rise) for rise in RISES)
+    return start if start is not None else next((p for p in plans if p is not None), None)
 
 
 def possible(vote: ExactVote, t: int, most: IntArray) -> bool:
@@ -572,7 +583,7 @@ def plan_of(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> E
     if failed:
         raise RuntimeError(f"the plan fails its checks: {', '.join(failed)}")
     cost = float((problem.prices * chosen).sum())
-    near = bound is not None and cost - bound <= GAP * max(cost, 1.0)
+    near = bound is not None and cost - bound <= GAP * cost
     return ExactErrorPlan(
         "proven" if near else "feasible", cost, bound, chosen, errors, answer.seconds
     )

@@ -29,12 +29,12 @@ from workbench.solving.patterns.column_generation import (
 )
 from workbench.solving.patterns.set_pricing import SetPricing
 
-FIRST = 1e-3
-"""Price of a worker's label to start from, where a task left costs 1."""
 TOLERANCE = 0.004
 """Share of the tasks by which master and bound may differ."""
 STEPS = 100
 """Of the price of a set."""
+MANY = 10
+"""Task classes whose labels are counted to start with."""
 ROUNDS, TURNS = 5, 60
 """Of pricing, at a time, and how often."""
 BISECTIONS = 8
@@ -92,11 +92,14 @@ def keep_most(
     free = replace(some, cost=np.zeros(some.shape))
     pricing = SetPricing(free.typed)
     search = Search(free.typed, pricing, np.random.default_rng(seed), until)
-    generated = _least_left(search)
     fewest = int((~able).sum())
+    even = np.full(free.typed.shape[1], _even_price(search))
+    bound = pricing.bound(even, open_price=1.0)
+    generated = _least_left(search, even)
     if generated is not None:
-        bound = pricing.bound(generated.worker_prices, open_price=1.0)
-        fewest += max(0, math.ceil(bound - 1e-6))
+        bound = max(bound, pricing.bound(generated.worker_prices, open_price=1.0))
+    fewest += max(0, math.ceil(bound - 1e-6))
+    if generated is not None:
         rows = _rounded(free, generated)
         served = rows.any(axis=1) | _idle(free, pricing)
         kept[np.flatnonzero(able)[served]] = True
@@ -104,11 +107,11 @@ def keep_most(
     return Kept(able, kept, plan, fewest)
 
 
-def _least_left(search: Search) -> Generated | None:
+def _least_left(search: Search, prices: FloatArray) -> Generated | None:
     """Sets, and prices that bound the number of tasks left; None where there was no time."""
     typed = search.problem
     tolerance = max(0.2, TOLERANCE * float(typed.tasks.sum()))
-    prices, generated = np.full(typed.shape[1], FIRST), None
+    generated = None
     with contextlib.suppress(OutOfTime):
         for _ in range(TURNS):
             generated = generate(
@@ -124,6 +127,21 @@ def _least_left(search: Search) -> Generated | None:
             if generated.mix.cost - generated.value <= tolerance:
                 break
     return generated
+
+
+def _even_price(search: Search) -> float:
+    """A price of all labels to start from: what a task left costs, by the labels that one takes.
+
+    At that price the bound counts labels: so many tasks need more of them than there are.
+    """
+    typed, pricing = search.problem, search.pricing
+    labels = [
+        pricing.cheapest(t, np.ones(typed.shape[1]), limits(typed, t), STEPS, search.rng)[1]
+        for t in np.argsort(-typed.tasks, kind="stable")[:MANY].tolist()
+        if typed.tasks[t]
+    ]
+    there = [many for many in labels if 0 < many < math.inf]
+    return 1.0 / min(there) if there else 1.0
 
 
 def _idle(problem: AssignmentProblem, pricing: SetPricing) -> BoolArray:
