@@ -39,7 +39,7 @@ def test_costs_bounds_and_the_gap_between_them():
     assert "seconds" in below.get_xlabel()
     assert "%" in below.get_ylabel()
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["patterns", "HiGHS", "best cost", "proven bound", "proven optimal"]
+    assert labels == ["patterns", "HiGHS", "best cost", "bound", "bound met"]
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 EARLIEST = 1e-3
 """Seconds: what was known before is drawn here, on a logarithmic axis."""
 CLOSED = 1e-7
-"""Gap, in percent, from which on an optimum counts as proven."""
+"""Gap, in percent, from which on the bound is met."""
 
 
 def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> Figure:
-    """Best cost and proven bound over time (above) and the gap between them (below).
+    """Best cost and bound over time (above) and the gap between them (below).
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> F
             levels += [cost, bound]
             entries.append(Line2D([], [], color=colour, marker=marker, ms=5, label=plain(name)))
         entries.append(Line2D([], [], color="0.3", ls="-", label="best cost"))
-        entries.append(Line2D([], [], color="0.3", ls=(0, (3, 2)), label="proven bound"))
+        entries.append(Line2D([], [], color="0.3", ls=(0, (3, 2)), label="bound"))
         _limit(above, np.concatenate([*levels, []]))
         above.set_ylabel("cost, and bound on it")
         if _draw_gaps(below, gaps):
             entries.append(
-                Line2D([], [], color="0.3", marker="*", ms=10, ls="none", label="proven optimal")
+                Line2D([], [], color="0.3", marker="*", ms=10, ls="none", label="bound met")
             )
         below.set_ylabel("gap between them (% of the cost)")
         below.set_xlabel("time (seconds)")

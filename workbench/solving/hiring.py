@@ -84,12 +84,6 @@ class SelectionSolution:
         return relative_gap(self.objective, self.bound, proven=self.certificate.status == "proven")
 
     @property
-    def bound_proven(self) -> bool:
-        """Whether the bound is recomputed from the data; the solver's word where it is not."""
-        recomputed = self.bound is not None and self.bound == self.certificate.upper_bound
-        return recomputed or self.certificate.status == "proven"
-
-    @property
     def solved(self) -> bool:
         """Whether a best set was found and nothing speaks against it."""
         return self.termination is Termination.OPTIMAL and self.certificate.status in (

@@ -450,12 +450,6 @@ class Solution:
         return float(np.diff(times) @ gaps) / until
 
     @property
-    def bound_proven(self) -> bool:
-        """Whether the bound is recomputed from the data; the solver's word where it is not."""
-        recomputed = self.bound is not None and self.bound == self.certificate.lower_bound
-        return recomputed or self.certificate.status == "proven"
-
-    @property
     def solved(self) -> bool:
         """Whether an optimum was found and nothing speaks against it.
 
