@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom
 
+from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.measured import (
     LISTED,
     error_interval,
@@ -22,7 +23,7 @@ from workbench.accuracy.measured import (
 )
 from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
 from workbench.aggregation.vote_rule import vote_rule
-from workbench.aggregation.voting import linear_weights
+from workbench.aggregation.voting import linear_weights, log_odds_weights
 from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
 from workbench.base.errors import InputError
@@ -377,16 +378,38 @@ def test_a_plan_buys_the_cheapest_gain_until_the_requirement_is_met():
         there = votes.worker[votes.task == i]
         total = gain[there].sum()
         assert found.met[place] == (total >= need - 1e-9)
-        rows, _, reached = fitted._bought(np.array([i]))
+        rows, _, met = fitted._bought(np.array([i]))
         bought = fitted.by_task.votes.worker[rows]
         assert set(bought) <= set(there)
-        assert reached[0] == pytest.approx(gain[bought].sum())
+        reached = gain[bought].sum()
+        assert met[0] == (reached >= need - 1e-9)
         if found.met[place]:  # not one label more than it takes
-            assert reached[0] - gain[bought[-1]] < need
+            assert reached - gain[bought[-1]] < need
         dear = fitted.dear[0]
         unbought = np.setdiff1d(there, bought)
         if len(unbought) and len(bought):
             assert dear[bought].max() <= dear[unbought].min() + 1e-9
+
+
+def test_a_plan_of_exact_errors_buys_until_the_vote_errs_as_seldom_as_a_planned_one():
+    rng = np.random.default_rng(2)
+    _, votes, truth = crowd(rng, tasks=60, workers=12, skill=rng.uniform(0.55, 0.95, 12))
+    target = np.array([0.04, 0.1, 0.3])
+    terms = PlanTerms(np.array([0.2]), np.full(12, 40), np.array([60]), errors=(target,))
+    fitted = plan_rule(votes, terms)(hidden(truth, np.arange(24)))
+    asked = set()
+    for i in range(40, 60):
+        rows, _, met = fitted._bought(np.array([i]))
+        skill = fitted.skill[0, fitted.by_task.votes.worker[rows]]
+        error = vote_error(skill, log_odds_weights(skill)).probability
+        asked.add(float(fitted.target[i]))
+        if met[0]:
+            assert error <= fitted.target[i] + 1e-9
+            fewer = vote_error(skill[:-1], log_odds_weights(skill[:-1])).probability
+            assert not len(skill) or fewer > fitted.target[i]
+        else:  # all who answered, and still not enough
+            assert len(rows) == (votes.task == i).sum()
+    assert asked == set(target.tolist())
 
 
 def test_scarce_workers_are_spared_where_their_time_has_a_price():
