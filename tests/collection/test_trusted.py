@@ -67,7 +67,7 @@ def honest(end, truth):
 
 @pytest.mark.slow
 def test_a_rare_class_and_two_coins():
-    """Until sure is wrong on several times what it believes; this is as seldom wrong, and says so."""
+    """Until sure is wrong on several times what it believes; this is not, and errs as seldom."""
     made, before = [], []
     for seed in range(2):
         rng = np.random.default_rng(seed)

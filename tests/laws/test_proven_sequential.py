@@ -26,7 +26,7 @@ from tests.solving.finite_policies import finite_optimum
 from workbench.base.checker import policy_checker
 from workbench.solving.sequential import sequential_optimum
 
-COUNT = int(os.environ.get("WORKBENCH_FUZZ", "100"))
+COUNT = int(os.environ.get("WORKBENCH_LAWS", "24"))
 """Problems of each promise, in the slow run."""
 QUICK = 6
 PROMISES = ("error", "mean", "posterior")
