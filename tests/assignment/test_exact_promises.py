@@ -118,11 +118,12 @@ def test_a_worker_who_hardly_errs_outvotes_two_who_err_a_little():
     assert made.error_exact[0] <= made.error_bound[0] <= 3e-7
 
 
-def test_the_vote_errs_as_asked_where_sets_are_too_many(monkeypatch):
+@pytest.mark.parametrize("least", [None, 2])
+def test_the_vote_errs_as_asked_where_sets_are_too_many(monkeypatch, least):
     """Covers stand in, less what a task can spare; no bound is above the cost."""
     skills = pd.Series([0.9, 0.85, 0.8, 0.75, 0.7, 0.65])
     tasks = pd.Series("all", index=range(3))
-    terms = AssignmentTerms(3, 0.2)
+    terms = AssignmentTerms(3, 0.2, least=least)
     by_sets = make_plan(skills, tasks, terms)
 
     def too_many(*_, **__):
@@ -130,8 +131,9 @@ def test_the_vote_errs_as_asked_where_sets_are_too_many(monkeypatch):
 
     monkeypatch.setattr(two_classes, "exact_error_solution", too_many)
     covered = make_plan(skills, tasks, terms)
-    bound = make_plan(skills, tasks, AssignmentTerms(3, 0.2, promise="bound"))
+    bound = make_plan(skills, tasks, AssignmentTerms(3, 0.2, least=least, promise="bound"))
     assert covered.error_exact.max() <= 0.2 * CLOSE
+    assert (covered.table["task"].value_counts() >= (least or 0)).all()
     assert len(by_sets.table) <= len(covered.table) <= len(bound.table)
     assert covered.claim.checked <= len(by_sets.table) * CLOSE
 

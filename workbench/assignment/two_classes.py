@@ -358,12 +358,12 @@ class TwoClasses:
 
 
 def _relaxed(problem: AssignmentProblem) -> AssignmentProblem:
-    """The cover that every set of workers whose exact error is at most ε satisfies."""
+    """The cover that every set of workers satisfies whose exact error is at most ε, no limits."""
     need = problem.requirement
     if problem.recorded is not None:
         left = need - (problem.quality * problem.recorded).sum(axis=1)
         need = np.where(left > SLACK * need, left, 0.0)
-    return replace(problem, requirement=need, recorded=None)
+    return replace(problem, requirement=need, recorded=None, least=None, most=None)
 
 
 def _share(options: RunOptions, share: float) -> RunOptions:
