@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan
+from workbench.assignment.cover_plan import ROUNDING, TOLD, TRIED, CoverPlan
 from workbench.assignment.several_classes import SeveralClasses
-from workbench.assignment.two_classes import ROUNDING, TwoClasses
+from workbench.assignment.two_classes import TwoClasses
 from workbench.solving import Certificate, Termination
 from workbench.solving.highs import RunOptions
 

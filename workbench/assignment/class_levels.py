@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
-from workbench.assignment.cover_plan import TOLD, TRIED, CoverPlan
+from workbench.assignment.class_program import ClassProgram
+from workbench.assignment.cover_plan import ROUNDING, TOLD, TRIED, CoverPlan, PlanPromise
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination
@@ -28,7 +28,7 @@ LAST = 0.3
 
 
 def by_levels(
-    program: ClassProgram, epsilon: float, promise: ClassPromise, options: RunOptions
+    program: ClassProgram, epsilon: float, promise: PlanPromise, options: RunOptions
 ) -> CoverPlan:
     """The cheapest cover found that keeps a promise; see `SeveralClasses.keep`.
 
@@ -104,7 +104,7 @@ def _mixed(
 def _halved(
     program: ClassProgram,
     epsilon: float,
-    promise: ClassPromise,
+    promise: PlanPromise,
     strict: float,
     left: Remaining,
     options: RunOptions,
@@ -136,7 +136,7 @@ def _halved(
 
 
 def _fine(
-    program: ClassProgram, tried: CoverPlan, epsilon: float, promise: ClassPromise
+    program: ClassProgram, tried: CoverPlan, epsilon: float, promise: PlanPromise
 ) -> BoolArray:
     """Which task types keep the promise, by errors as far off as those that will be told."""
     assert tried.errors is not None
@@ -152,14 +152,14 @@ def _fine(
     return fine
 
 
-def _keeps(program: ClassProgram, made: CoverPlan, epsilon: float, promise: ClassPromise) -> bool:
+def _keeps(program: ClassProgram, made: CoverPlan, epsilon: float, promise: PlanPromise) -> bool:
     if made.chosen is None:
         return False
     judged = program.judged(made.chosen | program.given.recorded, promise)
     return program.keeps(made, judged, epsilon, promise)
 
 
-def _idle(program: ClassProgram, promise: ClassPromise, types: int) -> CoverPlan | None:
+def _idle(program: ClassProgram, promise: PlanPromise, types: int) -> CoverPlan | None:
     """The plan without a further label, where none has to be; nothing is cheaper than nothing."""
     few, _ = program.given.limits()
     if few is not None and few.any():

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import TINY, likeliest_error
-from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
+from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise, TopUp
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Solution
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import solve_joint
-
-ROUNDING = 1e-9
-"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
-ClassPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
-"""What ε is: the error of each task; the mean over tasks, of which none errs above 2ε; the error on
-the worst true class of each task; a bound on the error of each task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +87,7 @@ class ClassProgram:
             return np.ones((len(self.kinds), len(self.capacity)))
         return self.cost[self.kinds]
 
-    def judged(self, voting: BoolArray, promise: ClassPromise, draws: int = TOLD) -> Judged:
+    def judged(self, voting: BoolArray, promise: PlanPromise, draws: int = TOLD) -> Judged:
         """Errors of votes as they are handed over, by task.
 
         Parameters
@@ -113,7 +106,7 @@ class ClassProgram:
             np.array([row.log_prior for row in rows]),
         )
 
-    def keeps(self, made: CoverPlan, judged: Judged, epsilon: float, promise: ClassPromise) -> bool:
+    def keeps(self, made: CoverPlan, judged: Judged, epsilon: float, promise: PlanPromise) -> bool:
         """Whether a plan keeps ε, however far its errors are off."""
         most, limit = judged.errors + judged.radii, epsilon * (1 + ROUNDING)
         if promise == "mean":
@@ -128,7 +121,7 @@ class ClassProgram:
         options: RunOptions,
         *,
         draws: int,
-        promise: ClassPromise = "each",
+        promise: PlanPromise = "each",
         asked: FloatArray | None = None,
     ) -> CoverPlan:
         """The cheapest cover at some levels; its errors are listed or drawn.
@@ -168,7 +161,7 @@ class ClassProgram:
         solution: Solution,
         levels: FloatArray,
         chosen: BoolArray,
-        promise: ClassPromise,
+        promise: PlanPromise,
         draws: int = TOLD,
         bounds: FloatArray | None = None,
     ) -> CoverPlan:
@@ -190,7 +183,7 @@ class ClassProgram:
             log_prior=judged.log_prior,
         )
 
-    def _weighed(self, promise: ClassPromise) -> FloatArray:
+    def _weighed(self, promise: PlanPromise) -> FloatArray:
         """Shares of the classes by which covers weigh pairs of them."""
         classes = len(self.prior)
         return np.full(classes, 1.0 / classes) if promise == "class" else self.prior
@@ -218,7 +211,7 @@ class ClassProgram:
         )
         return problem, own
 
-    def everybody(self, promise: ClassPromise) -> Judged:
+    def everybody(self, promise: PlanPromise) -> Judged:
         """Errors where all who may label a task do, labels on record included."""
         return self.judged(self.usable | self.given.recorded, promise)
 

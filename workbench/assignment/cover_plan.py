@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -11,6 +12,11 @@ from workbench.solving import Solution
 from workbench.solving.claims import CostClaim
 from workbench.solving.keeping import Kept
 
+PlanPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
+"""What ε is: the error of each task; the mean over tasks, of which none errs above 2ε; the error on
+the worst true class of each task; a bound on the error of each task."""
+ROUNDING = 1e-9
+"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
 TRIED, TOLD = 4_000, 40_000
 """Answers drawn for an error while a level is sought, and for what is told in the end."""
 

@@ -20,8 +20,8 @@ import numpy as np
 from crowd_models.problem import price_step
 from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import LISTED, likeliest_error
-from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
-from workbench.assignment.cover_plan import CoverPlan
+from workbench.assignment.class_program import ClassProgram
+from workbench.assignment.cover_plan import ROUNDING, CoverPlan, PlanPromise
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Certificate, Infeasibility, Solution, Termination
 from workbench.solving.claims import CostClaim
@@ -114,7 +114,7 @@ class Lists:
 
     program: ClassProgram
     epsilon: float
-    promise: ClassPromise
+    promise: PlanPromise
     until: float
 
     @cached_property
@@ -188,7 +188,7 @@ class Lists:
 
 
 def by_lists(
-    program: ClassProgram, epsilon: float, promise: ClassPromise, options: RunOptions
+    program: ClassProgram, epsilon: float, promise: PlanPromise, options: RunOptions
 ) -> CoverPlan | None:
     """The cheapest plan of all sets that keep a promise, or that there is none, and the proof.
 

@@ -16,11 +16,11 @@ from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
 from workbench.assignment.budget import Program, spend
 from workbench.assignment.class_scores import class_scores
-from workbench.assignment.cover_plan import CoverPlan, TopUp
+from workbench.assignment.cover_plan import CoverPlan, PlanPromise, TopUp
 from workbench.assignment.no_plan import NoPlan, why_none
 from workbench.assignment.several_classes import SeveralClasses
 from workbench.assignment.sure import Surely, sure_plan
-from workbench.assignment.two_classes import PlanPromise, TwoClasses
+from workbench.assignment.two_classes import TwoClasses
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError

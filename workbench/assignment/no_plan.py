@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.assignment.cover_plan import CoverPlan
-from workbench.assignment.two_classes import ROUNDING, PlanPromise, TwoClasses
+from workbench.assignment.cover_plan import ROUNDING, CoverPlan, PlanPromise
+from workbench.assignment.two_classes import TwoClasses
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.text import at_most
 from workbench.solving.exact_error import solve_exact_error

@@ -18,8 +18,8 @@ import numpy as np
 
 from crowd_models.joint import pair_gains, pair_weights
 from workbench.assignment.class_levels import by_levels
-from workbench.assignment.class_program import ROUNDING, ClassProgram, ClassPromise
-from workbench.assignment.cover_plan import TOLD, CoverPlan
+from workbench.assignment.class_program import ClassProgram
+from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise
 from workbench.assignment.listed_classes import Lists, by_lists
 from workbench.assignment.listed_many import LISTING, LONGEST, by_master
 from workbench.solving import Certificate, Infeasibility, Termination
@@ -31,7 +31,7 @@ from workbench.solving.joint.route import JointSolution
 class SeveralClasses(ClassProgram):
     """Labels of several classes: a confusion matrix for each task type and worker."""
 
-    def keep(self, epsilon: float, promise: ClassPromise, options: RunOptions) -> CoverPlan:
+    def keep(self, epsilon: float, promise: PlanPromise, options: RunOptions) -> CoverPlan:
         """The cheapest plan found that keeps a promise, and what is known of its cost.
 
         Parameters
@@ -58,7 +58,7 @@ class SeveralClasses(ClassProgram):
         everybody = self.everybody("class" if promise == "class" else "each")
         return replace(made, together=float(everybody.errors.max()))
 
-    def _kept(self, epsilon: float, promise: ClassPromise, options: RunOptions) -> CoverPlan:
+    def _kept(self, epsilon: float, promise: PlanPromise, options: RunOptions) -> CoverPlan:
         left = options.countdown()
         made = by_lists(self, epsilon, promise, left())
         if made is None and promise == "each":
@@ -67,7 +67,7 @@ class SeveralClasses(ClassProgram):
             made = by_master(Lists(self, epsilon, promise, until), left())
         return made or by_levels(self, epsilon, promise, left())
 
-    def _beyond(self, epsilon: float, promise: ClassPromise) -> CoverPlan | None:
+    def _beyond(self, epsilon: float, promise: PlanPromise) -> CoverPlan | None:
         """No plan, where all workers together cannot keep the promise; None where they may."""
         everybody = self.everybody(promise)
         floors, limit = everybody.floors, epsilon * (1 + ROUNDING)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.accuracy.error_rate import vote_errors
-from workbench.assignment.cover_plan import CoverPlan
-from workbench.assignment.two_classes import ROUNDING, PlanPromise, TwoClasses
+from workbench.assignment.cover_plan import ROUNDING, CoverPlan, PlanPromise
+from workbench.assignment.two_classes import TwoClasses
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.solving.highs import RunOptions

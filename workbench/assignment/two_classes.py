@@ -9,7 +9,6 @@ that it can spare; what is proven of it is a bound of the program that was asked
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from crowd_models.patterns import SLACK
 from crowd_models.problem import label_limits
 from workbench.accuracy.error_rate import vote_errors
 from workbench.aggregation.voting import promised_weights
-from workbench.assignment.cover_plan import TOLD, CoverPlan, TopUp
+from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise, TopUp
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.solving import Certificate, Solution, Termination, solve
@@ -30,9 +29,6 @@ from workbench.solving.highs import RunOptions
 from workbench.solving.keeping import Kept, keep_most
 from workbench.solving.mean_error import mean_error_solution
 
-PlanPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
-"""What ε is: the error of each task; the mean over tasks, of which none errs above 2ε; the error of
-each task, whichever class is true; a bound on the error of each task."""
 SEARCHING, COVERING, KEEPING = 0.5, 0.3, 0.5
 """Shares of the time that is left: for the program over sets; then for covers; then for a plan that
 keeps all tasks. The rest improves what was found, or explains why there is none."""
@@ -40,8 +36,6 @@ PATIENCE = 12
 """Attempts in a row that may fail to improve a plan."""
 LOOSE = 0.02
 """Gap above which covers are tried beside sets."""
-ROUNDING = 1e-9
-"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
 
 
 @dataclass(frozen=True, eq=False)
