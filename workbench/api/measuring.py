@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.accuracy.independence import ErrorCorrelation
-from workbench.accuracy.measured import MajorityError, MeasuredError, told_apart
-from workbench.api.result import ALIKE, errs, facts, percent
+from workbench.accuracy.measured import MajorityError, MeasuredError, difference
+from workbench.api.result import ALIKE, errs, facts, percent, points
 
-KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
+KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured", "blank")
 SELDOM = 0.5
 """Share of control tasks that meet a plan's requirement, below which there is a warning."""
 FEW = 10
@@ -57,7 +57,7 @@ class GoldError:
             (
                 "error, measured on your gold",
                 f"{error.error_measured:.3g} ({sure} interval for {left}: {low:.3g} to {high:.3g}; "
-                f"{error.wrong:.4g} wrong of {error.tasks_measured} control tasks, {self.how})",
+                f"{_counted(error)} of {error.tasks_measured} control tasks, {self.how})",
             ),
         ]
         if self.majority is not None:
@@ -88,13 +88,11 @@ class GoldError:
         """
         error = self.measured
         if not error.tasks_measured:
-            return [f"No gold task has an answer: how often {subject_is} wrong, nobody knows."]
+            return [f"No gold task has a label: how often {subject_is} wrong, nobody knows."]
         low, high = map(percent, error.error_interval)
         interval = f"{percent(error.confidence)} interval"
         shared = "" if float(error.wrong).is_integer() else ", ties by their share"
-        counted = (
-            f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks{shared}, {self.how}"
-        )
+        counted = f"{_counted(error)} of {error.tasks_measured} gold tasks{shared}, {self.how}"
         if error.tasks_measured < FEW:
             amount = (
                 f"{low} to {high} of tasks, measured ({interval}; {counted}: too few for a single "
@@ -103,7 +101,8 @@ class GoldError:
         else:
             share = percent(error.error_measured)
             amount = f"{share} of tasks, measured ({interval} {low} to {high}; {counted})."
-        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong on {amount}"]
+        blank = " or missing" if error.blank else ""
+        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong{blank} on {amount}"]
         if self.majority is not None:
             beside = (
                 f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
@@ -114,15 +113,16 @@ class GoldError:
         return sentences
 
     def _difference(self, majority: MajorityError) -> str:
-        """Say by how many points more or less than a majority it errs, and if that is told."""
-        error = self.measured
-        assert error.error_measured is not None
-        more = error.error_measured - majority.error
-        if abs(more) < ALIKE:
-            return errs(more)
-        if told_apart(error, majority):
-            return f"{errs(more)}, more than chance"
-        return f"{errs(more)}, which may be chance with {error.tasks_measured} gold tasks"
+        """Say by how many points it errs more or less than a majority, and what chance allows."""
+        found = difference(self.measured, majority)
+        if abs(found.more) < ALIKE:
+            return errs(found.more)
+        chance = ""
+        if found.beyond_chance:
+            chance = ", more than chance"
+        elif found.low < 0.0 < found.high:
+            chance = ", which may be chance"
+        return f"{errs(found.more)} (90 % interval {_between(found.low, found.high)}){chance}"
 
     def misses(self, epsilon: float) -> bool:
         """Whether the error asked for is below all of the interval."""
@@ -161,17 +161,35 @@ class GoldError:
         """Give the keys of a result's dictionary."""
         measured = {key: getattr(self.measured, key) for key in KEYS}
         majority = self.majority
+        more = None if majority is None else difference(self.measured, majority)
         return {
             **measured,
             "error_majority": None if majority is None else majority.error,
             "labels_majority": None if majority is None else majority.labels,
+            "error_more": None if more is None else more.more,
+            "error_more_interval": None if more is None else (more.low, more.high),
             "effective_workers": self.effective_workers,
         }
+
+
+def _counted(error: MeasuredError) -> str:
+    """How many control tasks have a wrong answer, and how many none."""
+    if not error.blank:
+        return f"{error.wrong:.4g} wrong"
+    return f"{error.wrong - error.blank:.4g} wrong and {error.blank} without an answer"
+
+
+def _between(low: float, high: float) -> str:
+    """Write the ends of a difference, the nearer to nought first: "1 to 9 points less"."""
+    near, far = sorted((low, high), key=abs)
+    if low < 0.0 < high:
+        return f"{points(low)} to {points(high)}"
+    return f"{100 * abs(near):.2g} to {points(far)}"
 
 
 def payload_of(error: GoldError | None) -> dict[str, Any]:
     """Give the keys, with nothing in them where nothing was measured."""
     if error is not None:
         return error.payload()
-    nothing = dict.fromkeys((*KEYS, "error_majority", "labels_majority", "effective_workers"))
-    return {**nothing, "tasks_measured": 0}
+    beside = ("error_majority", "labels_majority", "error_more", "error_more_interval")
+    return {**dict.fromkeys((*KEYS, *beside, "effective_workers")), "tasks_measured": 0, "blank": 0}
