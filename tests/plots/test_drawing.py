@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+import workbench as wb
 from tests.plots.pictures import (
     assert_marks_are_whole,
     assert_nothing_overlaps,
@@ -270,3 +271,46 @@ def test_bars_stand_at_the_shares_they_count():
     }
     counted = {share: height for share, height in heights.items() if height}
     assert counted == {0.0: 1, 0.3: 2, 1.0: 1}
+
+
+class TestSequential:
+    def test_draws_the_rules_of_each_type_and_who_gives_the_labels(self):
+        skill = pd.DataFrame(
+            {"worker": ["ann", "bob", "cy"], "a": [0.9, 0.8, 0.7], "b": [0.7, 0.8, 0.85]}
+        )
+        types = pd.DataFrame({"task": range(6), "task_type": list("aaabbb")})
+        found = wb.plan(
+            skills=skill, tasks=types, epsilon=0.1, capacity=6, sequential="error", seed=1
+        )
+        figure = found.plot()
+        left, right = figure.axes
+        given = found.prices.set_index("worker")["labels"]
+        drawn = {
+            tick: bar.get_width() for tick, bar in zip(ticks(left.yaxis), left.patches, strict=True)
+        }
+        assert drawn == pytest.approx(given[given > 0].to_dict())
+        clouds = [cloud.get_offsets() for cloud in right.collections]
+        rules = found.rules
+        for kind, cloud in zip(rules["task_type"].unique(), clouds, strict=True):
+            own = rules[rules["task_type"] == kind]
+            assert np.allclose(cloud, own[["labels", "error"]])
+        assert_nothing_overlaps(figure)
+
+
+def test_checks_that_an_audit_takes_are_drawn_as_the_table_has_them():
+    answers = pd.DataFrame({"task": range(300), "label": "cat", "confidence": 0.95})
+    plan = wb.plan_audit(answers, error=0.1, runs=20)
+    figure = plan.plot()
+    (axes,) = figure.axes
+    assert marks(axes, "typical") == [
+        [q50, place] for place, q50 in enumerate(plan.table["q50"].tolist())
+    ]
+    ends = [segment[:, 0].tolist() for segment in axes.collections[0].get_segments()]
+    assert ends == plan.table[["q10", "q90"]].to_numpy().tolist()
+    assert_nothing_overlaps(figure)
+
+
+def test_verdicts_are_counted():
+    figure = plots.verdicts(pd.Series({"holds": 3, "no data": 1}), title="4 claims")
+    assert [bar.get_width() for bar in figure.axes[0].patches] == [3, 1]
+    assert ticks(figure.axes[0].yaxis) == ["holds", "no data"]

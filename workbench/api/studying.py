@@ -427,6 +427,13 @@ class Judgement(Result):
             columns="evidence"
         )
 
+    def plot(self) -> Figure:
+        """Draw how many claims have which verdict."""
+        from workbench.plots import verdicts
+
+        words = pd.Series([str(verdict.word) for verdict in self.verdicts], dtype=object)
+        return verdicts(words.value_counts(), title=f"{len(self.verdicts)} claims of the papers")
+
     def details(self) -> str:
         """Give each claim's verdict and figures, and how many have which."""
         lines = []
