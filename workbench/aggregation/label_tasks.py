@@ -421,12 +421,11 @@ def _by_model(
     """Fit a model with gold inside, from an earlier fit if there is one, and calibrate it."""
     classes = gold_codes(votes, beforehand.gold)
 
-    def fit(some: Votes, at_class: IntArray) -> Aggregate:
-        return _aggregate(
-            method, some, seed=seed, earlier=Earlier(at_class, beforehand.fit), **settings
-        )
+    def fit(some: Votes, at_class: IntArray, start: Fit | None = None) -> Aggregate:
+        return _aggregate(method, some, seed=seed, earlier=Earlier(at_class, start), **settings)
 
-    aggregate = fit(votes, classes)
+    # What is held out for calibration was seen by the earlier fit: no fold starts from it.
+    aggregate = fit(votes, classes, beforehand.fit)
     if calibrate == "auto":
         labelled = (classes >= 0) & ~aggregate.unlabelled
         held_out: Calibrate = "labels" if has_company(votes).any() else "none"

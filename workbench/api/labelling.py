@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.accuracy.believed import ErrorRange, error_range, untold
 from workbench.accuracy.independence import error_correlation
 from workbench.accuracy.measured import majority_error, measure_error
 from workbench.aggregation import DEFAULT, DEFAULT_ON_DISK
@@ -97,6 +98,7 @@ IN_WORDS = {
 }
 """Methods as the verdict has them, where their names say little."""
 ONLY_GOLD = ", only tasks of known answer can tell: give twenty or more as `gold`."
+NOT_BY_LABELS = "Tasks of known answer can tell: give twenty or more as `gold`."
 TAUGHT_BY_GOLD = (
     " is not measured: where a method is named, gold is for it to learn from. Give it as `truth` "
     "to measure, or leave `method` out to have both."
@@ -125,6 +127,9 @@ class Labels(Result):
         err independently; None without a truth.
     chosen_from
         Where gold chose the method, the share of gold tasks on which each candidate is wrong.
+    untold
+        Where nothing can be believed of a model's answers (`accuracy.believed.untold`), why: they
+        have no confidences then.
     """
 
     name: str
@@ -133,6 +138,7 @@ class Labels(Result):
     given: inputs.Given
     error: GoldError | None = None
     chosen_from: dict[str, float] | None = None
+    untold: str | None = None
 
     @property
     def labels(self) -> pd.Series[Any]:
@@ -168,6 +174,19 @@ class Labels(Result):
         return self.found.reliability
 
     @property
+    def believed_error(self) -> float | None:
+        """Share of wrong answers by the model itself; None without a model, and where untold."""
+        if self.found.posterior is None or self.untold is not None:
+            return None
+        return 1.0 - float(self.found.answers["confidence"].mean())
+
+    @property
+    def believed_range(self) -> ErrorRange | None:
+        """Errors made on recorded crowds where the like was believed; None where error is known."""
+        believed = self.believed_error
+        return None if believed is None or self.error is not None else error_range(believed)
+
+    @property
     def workers(self) -> pd.DataFrame:
         """One row a worker who counts: `worker, labels, agreement`; where known `skill, weight`."""
         return self.given.back(self.found.workers)
@@ -187,7 +206,11 @@ class Labels(Result):
 
         result = self.found
         return labelling(
-            result.answers, result.workers, reliability=result.reliability, title=self._title()
+            result.answers,
+            result.workers,
+            reliability=result.reliability,
+            sureness=self._sureness(),
+            title=self._title(),
         )
 
     def verdict(self) -> list[str]:
@@ -207,9 +230,10 @@ class Labels(Result):
             sentences.append(f"{empty} tasks have no label that counts, and no answer.")
         doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
         if doubtful:
+            below = f"the column {self._sureness()} is below {DOUBTFUL:g}, or "
             sentences.append(
-                f"{doubtful} {'answers are' if doubtful > 1 else 'answer is'} near a toss-up: the "
-                f"column {self._sureness()} is below {DOUBTFUL:g}, or two classes tie."
+                f"{doubtful} {'answers are' if doubtful > 1 else 'answer is'} near a toss-up: "
+                f"{'' if self.untold else below}two classes tie."
             )
         if self.error is not None:
             sentences += self._corrected()
@@ -257,15 +281,13 @@ class Labels(Result):
         ]
 
     def _believed(self) -> str:
-        """What the answers' own confidences say, where there is no truth."""
+        """What the answers' own confidences are worth, where there is no truth."""
         truly = TAUGHT_BY_GOLD if (self.found.control >= 0).any() else ONLY_GOLD
-        if self.found.posterior is None:
+        if self.untold is not None:
+            return f"{self.untold} {NOT_BY_LABELS}"
+        if self.believed_range is None:
             return f"How many are wrong{truly}"
-        believed = 1.0 - self.found.answers["confidence"].mean()
-        return (
-            f"Believed, if workers err independently: {percent(believed)} of the answers are "
-            f"wrong; how many really are{truly}"
-        )
+        return f"{self.believed_range.sentence()} How many are wrong here{truly}"
 
     def brief(self) -> str:
         """Lay out the first answers."""
@@ -275,7 +297,9 @@ class Labels(Result):
 
     def _sureness(self) -> str:
         """Name the column of confidences: believed only, where no gold stands behind them."""
-        return "confidence" if self.error is not None else "believed"
+        if self.error is not None:
+            return "confidence"
+        return "agreeing" if self.found.method == "majority" else "believed"
 
     def details(self) -> str:
         """Give all that is known: scores, the model's steps, reliability, correlation."""
@@ -295,14 +319,20 @@ class Labels(Result):
             measured = f"{result.accuracy or 0:.4f} on {result.accuracy_tasks} tasks"
             none = "none: every task of the truth is a control task"
             rows.append(("accuracy", measured if result.accuracy_tasks else none))
+        if self.believed_error is not None:
+            rows.append(("believed", f"{percent(self.believed_error)} wrong, by the model itself"))
         if result.calibration is not None:
             rows.append(("calibration", self._calibration(result.calibration)))
         if result.reliability is not None:
             rows.append(("reliability", _reliability(result.reliability)))
         legend = "score: how far the label is ahead of the next class"
-        if result.method in CONFIDENCE:
+        if self.untold is not None:
+            legend = f"no confidences: {self.untold[0].lower()}{self.untold[1:-1]}"
+        elif result.method in CONFIDENCE:
             legend += f"; confidence: {CONFIDENCE[result.method]}"
         columns = {**COLUMNS, "confidence": (self._sureness(), COLUMNS["confidence"][1])}
+        if self.untold is not None:
+            columns.pop("score")
         answered = listed(answers, columns, SHOWN)
         error = self.error
         return page(
@@ -316,6 +346,8 @@ class Labels(Result):
     def _calibration(self, calibration: Calibration) -> str:
         """Temperature and floor, and the mean confidence before and after."""
         floor = f", floor {calibration.floor:.3f}" if calibration.floor else ""
+        if self.untold is not None:
+            return f"temperature {calibration.temperature:.2f}{floor}"
         after = self.found.answers["confidence"].mean()
         raw = np.asarray(self.found.confidence_raw)
         before = raw[~self.found.aggregate.unlabelled].mean()
@@ -341,6 +373,10 @@ class Labels(Result):
             "workers": len(workers),
             "classes": self.given.classes.all_back(result.classes),
             **payload_of(self.error),
+            "believed_error": self.believed_error,
+            "believed_range": self.believed_range
+            and [self.believed_range.low, self.believed_range.high],
+            "untold": self.untold,
             "chosen_from": self.chosen_from,
             "temperature": result.calibration and result.calibration.temperature,
             "calibration_floor": result.calibration and result.calibration.floor,
@@ -538,8 +574,18 @@ def aggregate(
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
             return _by_choice(source, beforehand, seed)
     result = label_tasks(source.table, method or DEFAULT, beforehand, how, seed=seed)
-    error = None if true is None else _measured(result, source.table, seed)
-    return Labels(source.name, seed, result, source, error)
+    if true is not None:
+        return Labels(source.name, seed, result, source, _measured(result, source.table, seed))
+    why = None if result.fit is None else _untold(result)
+    if why is not None:
+        result = replace(result, answers=result.answers.assign(confidence=np.nan))
+    return Labels(source.name, seed, result, source, untold=why)
+
+
+def _untold(result: Labelled) -> str | None:
+    """Say why nothing can be believed of a fitted model, unless gold tells of its workers."""
+    taught_by = (result.control >= 0) & ~result.aggregate.unlabelled
+    return None if taught_by.sum() >= LEAST_GOLD else untold(result.counted)
 
 
 def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> Labels:

@@ -41,8 +41,11 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled.",
     ".csv",
 )
+@options.path("--plot", "Picture to write, a .png.", ".png")
 @options.path("--save", None, ".parquet")
-def command(labels: LabelFile, out: Path | None, as_json: bool, **arguments: Any) -> int:
+def command(
+    labels: LabelFile, out: Path | None, plot: Path | None, as_json: bool, **arguments: Any
+) -> int:
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
@@ -51,10 +54,11 @@ def command(labels: LabelFile, out: Path | None, as_json: bool, **arguments: Any
     from workbench.api import ModelOptions, aggregate
     from workbench.api.keywords import gather
 
-    if out is not None and arguments["save"] is not None:
-        raise InputError("--out and --save: give one of them")
+    for option, path in (("--out", out), ("--plot", plot)):
+        if path is not None and arguments["save"] is not None:
+            raise InputError(f"{option} and --save: give one of them")
     gather(arguments, options=ModelOptions)
     with working("labelling", after=5.0) as progress:
         result = aggregate(labels, **arguments, progress=progress)
-    deliver(result, as_json, out=out)
+    deliver(result, as_json, out=out, plot=plot)
     return 0

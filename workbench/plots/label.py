@@ -10,12 +10,19 @@ from matplotlib.figure import Figure
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, area_key, areas, key_above, whole_ticks
 
+SURENESS = {
+    "believed": "confidence, by the model itself",
+    "agreeing": "share of the task's labels that agree",
+}
+"""What confidences are called in a picture, by their column's head in the text."""
+
 
 def labelling(
     answers: pd.DataFrame,
     workers: pd.DataFrame,
     *,
     reliability: pd.DataFrame | None = None,
+    sureness: str = "confidence",
     title: str,
 ) -> Figure:
     """Confidence of the labels, the workers' agreement with them, and how often they are right.
@@ -29,18 +36,20 @@ def labelling(
         One row a worker: `labels`, `agreement` and perhaps `skill`.
     reliability
         As `aggregation.calibration.reliability` gives it; without it there is no third panel.
+    sureness
+        What confidences are called: "believed" where only the model itself speaks for them.
     """
     judged = reliability is not None and len(reliability) > 0
     many = 3 if judged else 2
     with panels(title, (4.6 * many, 3.8), 1, many, wrap=55 * many) as (figure, axes):
-        _confidence(axes[0], answers)
+        _confidence(axes[0], answers, SURENESS.get(sureness, sureness))
         _agreement(axes[1], workers)
         if reliability is not None and judged:
             _reliability(axes[2], reliability)
     return figure
 
 
-def _confidence(axes: Axes, answers: pd.DataFrame) -> None:
+def _confidence(axes: Axes, answers: pd.DataFrame, sureness: str) -> None:
     labelled = answers[~answers["unlabelled"]]
     sure = labelled["confidence"].notna().any()
     column = "confidence" if sure else "score"
@@ -58,7 +67,7 @@ def _confidence(axes: Axes, answers: pd.DataFrame) -> None:
     absent = len(answers) - len(labelled)
     if absent:
         axes.plot([], [], ls="none", label=f"tasks without a label: {absent}")
-    axes.set_xlabel("confidence" if sure else "score: lead of the label over the next class")
+    axes.set_xlabel(sureness if sure else "score: lead of the label over the next class")
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
     key_above(axes, 2)
