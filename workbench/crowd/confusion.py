@@ -1,10 +1,12 @@
 """Confusion matrices from gold tasks: how often a worker names class a where class k is true.
 
 A worker has answered few gold tasks of each class, so her rows are drawn toward those of all
-workers together: row k is the posterior mean (c_jk + s μ_k)/(n_jk + s) under a Dirichlet prior with
-the pooled row μ_k as mean. Its weight s, in answers, is the one under which the gold answers are
-likeliest (empirical Bayes), so that a crowd of equal workers is pooled and one of unlike workers is
-not. A prior of one answer a cell would call every worker of ten classes a guesser.
+workers together: row k is the posterior mean (c_jk + s_k μ_k)/(n_jk + s_k) under a Dirichlet prior
+with the pooled row μ_k as mean. Its weight s_k, in answers, is the one under which the answers to
+gold tasks of class k are likeliest (empirical Bayes), so that a crowd of equal workers is pooled and
+one of unlike workers is not: where some always name the commonest class, all are alike on tasks of
+this class, and unlike on those of a rare one. A prior of one answer a cell would call every worker
+of ten classes a guesser.
 
 Source: Dawid, Skene (1979), Section 2, for the model; Good (1965), Chapter 5, for the weight;
 Gelman (2006), "Prior distributions for variance parameters", for a weak prior of it.
@@ -45,7 +47,7 @@ class ConfusionEstimates:
     pooled
         μ, shape (K, K): the row of all workers together.
     weight
-        s, the weight of the pooled row in answers.
+        s, shape (K,): the weight of each pooled row in answers.
     workers, classes
         Names, shapes (m,) and (K,).
     """
@@ -54,7 +56,7 @@ class ConfusionEstimates:
     prior: FloatArray
     counts: IntArray
     pooled: FloatArray
-    weight: float
+    weight: FloatArray
     workers: Names
     classes: Names
 
@@ -65,8 +67,8 @@ class ConfusionEstimates:
         return self.confusion[:, diagonal, diagonal] @ self.prior
 
     def drawn(self, counts: IntArray) -> FloatArray:
-        """Draw other counted rows, shape (…, K, K), toward the pooled ones by the same weight."""
-        rows = counts + self.weight * self.pooled
+        """Draw other counted rows, shape (…, K, K), toward the pooled ones by the same weights."""
+        rows = counts + self.weight[:, None] * self.pooled
         share: FloatArray = rows / rows.sum(axis=-1, keepdims=True)
         return share
 
@@ -148,7 +150,9 @@ def estimate_confusion(
     """Draw counted rows, shape (m, K, K), toward the pooled ones; see `ConfusionEstimates`."""
     pooled = counts.sum(axis=0) + 1.0 / len(classes)
     pooled = pooled / pooled.sum(axis=1, keepdims=True)
-    weight = likeliest_weight(counts, pooled, guess=GUESS)
+    weight = np.array(
+        [likeliest_weight(counts[:, [k]], pooled[[k]], guess=GUESS) for k in range(len(classes))]
+    )
     blank: FloatArray = np.zeros(counts.shape)
     estimates = ConfusionEstimates(blank, prior, counts, pooled, weight, workers, classes)
     return replace(estimates, confusion=estimates.drawn(counts))
@@ -161,18 +165,27 @@ def likeliest_weight(counts: IntArray, pooled: FloatArray, *, guess: float | Non
     g the density of log s beforehand is √s/(s + g): √(s/g) is half-Cauchy.
     """
     from scipy.optimize import minimize_scalar
-    from scipy.special import gammaln
 
-    total = counts.sum(axis=2)
-    there = total > 0
-    if not there.any():
-        return MOST_WEIGHT
+    there = counts[counts.sum(axis=(1, 2)) > 0]
+    if not len(there):
+        return MOST_WEIGHT if guess is None else guess
 
     def unlikely(log: float) -> float:
-        s = np.exp(log)
-        cells = (gammaln(counts + s * pooled) - gammaln(s * pooled)).sum(axis=2)
+        s = float(np.exp(log))
         weak = 0.0 if guess is None else np.log(s + guess) - log / 2
-        return float(weak - (gammaln(s) - gammaln(s + total) + cells)[there].sum())
+        return float(weak - row_likelihood(there, pooled, s))
 
     ends = (np.log(LEAST_WEIGHT), np.log(MOST_WEIGHT))
     return float(np.exp(minimize_scalar(unlikely, bounds=ends, method="bounded").x))
+
+
+def row_likelihood(counts: IntArray, pooled: FloatArray, weight: float) -> float:
+    """Log-likelihood of rows of counts, shape (m, K, A), as of answers in one order.
+
+    They are Dirichlet-multinomial with mean `pooled`, shape (K, A), and one weight.
+    """
+    from scipy.special import gammaln
+
+    total = counts.sum(axis=2)
+    cells = (gammaln(counts + weight * pooled) - gammaln(weight * pooled)).sum(axis=2)
+    return float((gammaln(weight) - gammaln(weight + total) + cells)[total > 0].sum())
