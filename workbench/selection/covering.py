@@ -9,10 +9,11 @@ with chance 1 − q, so that with A_i those who label task i and labels drawn fo
 
 and a task that nobody of S labels counts 1 − 1/L, or whatever the user says that such a task costs.
 Where workers are known by rows of confusion matrices, labels are drawn and weighed by these, and
-classes are as frequent as they are said to be. The expectation is taken over one draw of everybody's labels for each of some thousand tasks, the
-same for all sets compared. Workers are added one by one, each the one that lowers the error most,
-as long as one does; then each is exchanged for another as long as that helps. How far that is from
-the best set is not proven.
+classes are as frequent as they are said to be; and where everybody labels all tasks, all ways to
+answer are listed while they are few. The expectation is taken over one draw of everybody's labels
+for each of some thousand tasks, the same for all sets compared. Workers are added one by one, each
+the one that lowers the error most, as long as one does; then each is exchanged for another as long
+as that helps. How far that is from the best set is not proven.
 
 On eight recorded crowds, 93 cells of controls and budgets, three draws each, the vote of the chosen
 erred on .173 of the tasks, a task without a label counting 1 − 1/L; .231 where the choice takes no
@@ -170,7 +171,7 @@ def _best(votes: Drawn | Listed, score: FloatArray, candidates: IntArray) -> tup
 class Listed:
     """All ways in which workers known by rows can answer a task that each of them labels.
 
-    In place of scores by task it keeps who is in, and lists the ways anew: they are few.
+    A score is who is in, marked in one row, shape (1, v): the ways are few, and listed anew.
 
     Parameters
     ----------
@@ -185,33 +186,31 @@ class Listed:
     ) -> None:
         self.places, self.workers, self.blank = places, len(places), blank
         self._confusion, self._shares = confusion[places], shares
-        self._members: list[int] = []
 
     def start(self) -> FloatArray:
-        """What speaks for each class before any label."""
-        return self._shares[:, None]
+        """Nobody."""
+        return np.zeros((1, self.workers))
 
     def add(self, score: FloatArray, worker: int, times: float = 1.0) -> None:
-        """Let a worker in, or out again."""
-        if times > 0:
-            self._members.append(worker)
-        else:
-            self._members.remove(worker)
+        """Let a worker in, or out again, in place."""
+        score[0, worker] += times
 
     def error(self, score: FloatArray) -> float:
         """Error of the likeliest class."""
-        return 1.0 - float(self._ways().max(axis=0).sum()) if self._members else self.blank
+        right = float(self._ways(score).max(axis=0).sum())
+        return 1.0 - right if score.any() else self.blank
 
     def errors_with(self, score: FloatArray, candidates: IntArray) -> FloatArray:
         """Error with each candidate added, shape (candidates,)."""
-        ways = self._ways()
+        ways = self._ways(score)
         joint = ways[None, :, :, None] * self._confusion[candidates][:, :, None, :]
-        return np.round(1.0 - joint.max(axis=1).sum(axis=(1, 2)), 12)
+        errors: FloatArray = np.round(1.0 - joint.max(axis=1).sum(axis=(1, 2)), 12)
+        return errors
 
-    def _ways(self) -> FloatArray:
-        """ρ_k Π_j π_j(a_j | k) of all answers of the members, shape (L, ways)."""
+    def _ways(self, score: FloatArray) -> FloatArray:
+        """ρ_k Π_j π_j(a_j | k) of all answers of those who are in, shape (L, ways)."""
         ways = self._shares[:, None]
-        for worker in self._members:
+        for worker in np.flatnonzero(score[0]).tolist():
             ways = (ways[:, :, None] * self._confusion[worker][:, None, :]).reshape(len(ways), -1)
         return ways
 
@@ -316,10 +315,9 @@ class Drawn:
             [len(self._rows[worker]) for worker in candidates.tolist()], dtype=np.int64
         )
         part = np.cumsum(sizes) // AT_ONCE
-        for block in (np.flatnonzero(part == each) for each in np.unique(part)):
-            block = block[sizes[block] > 0]
-            if not len(block):
-                continue
+        part[sizes == 0] = -1
+        for each in np.unique(part[part >= 0]):
+            block = np.flatnonzero(part == each)
             workers = candidates[block].tolist()
             rows = np.concatenate([self._rows[worker] for worker in workers])
             labels = np.concatenate([self._labels[worker] for worker in workers])

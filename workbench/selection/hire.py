@@ -66,8 +66,8 @@ ALL_CONSTANT = "nobody to hire: whoever is not below chance names one class thro
 ONE_BY_ONE = "chosen one worker at a time; that no other choice errs less is not proven"
 ONE_CLASS = "names one class throughout, also where gold names another"
 BY_ROWS = (
-    "votes count by what each worker names where each class is true (columns 'says … of …'), and by "
-    "how frequent the classes are in the gold: on control tasks hidden in turn that errs less than "
+    "votes count by what each worker names where each class is true (columns 'says … of …'), and "
+    "by how frequent the classes are in the gold: on control tasks hidden in turn that errs less than "
     "one skill a worker does, by a standard error at least; the expected error takes the chosen to "
     "err independently, given the class"
 )

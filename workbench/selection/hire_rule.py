@@ -1,8 +1,8 @@
 """Hiring as a rule that is fitted on gold, so that the error of its vote can be measured.
 
 Fitted anew without a part of the control tasks, it scores and chooses workers anew: a measure that
-kept the choice would judge workers by the tasks for which they were chosen. So is the choice between
-one skill a worker and rows of confusion matrices. The chosen vote as the rule has it
+kept the choice would judge workers by the tasks for which they were chosen. So is the choice
+between one skill a worker and rows of confusion matrices. The chosen vote as the rule has it
 (`HiredVote`), those of them who answered the task.
 
 Source of rule and vote: Li, Liu (2015), Section 3.

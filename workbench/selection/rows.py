@@ -9,8 +9,8 @@ less than the vote by one skill, by one standard error of the difference at leas
 Who names one class throughout, beyond doubt, says nothing of a task, by whatever model.
 
 Sources: Dawid, Skene (1979), equation 2.5, for the vote; Schwarz (1978), "Estimating the dimension
-of a model"; Breiman et al. (1984), "Classification and
-regression trees", Section 3.4.3, for the standard error.
+of a model"; Breiman et al. (1984), "Classification and regression trees", Section 3.4.3, for the
+standard error.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.measured import folds
+from workbench.accuracy.measured import folds, less_by_a_standard_error
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.seeds import Seed
 from workbench.crowd.confusion import (
     ConfusionEstimates,
+    better_explained,
     class_shares,
+    constant_workers,
     estimate_confusion,
-    likeliest_weight,
-    row_likelihood,
+    one_class,
 )
 from workbench.crowd.frames import codes
 from workbench.selection.covering import who_answers
@@ -41,8 +42,6 @@ PARTS = 5
 """Parts of the control tasks that are hidden in turn to choose between rows and one skill."""
 MOST_CLASSES = 10
 """Classes up to which workers are known by rows."""
-DOUBT = 0.001
-"""Chance that somebody who looks names one class throughout, below which she does not look."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,26 +77,15 @@ def labels_seen(
     """
     worker = codes(pd.Index(workers), labels["worker"])
     label = codes(pd.Index(classes), labels["label"])
-    low, high = np.full(len(workers), len(classes)), np.full(len(workers), -1)
-    np.minimum.at(low, worker, label)
-    np.maximum.at(high, worker, label)
-    only = np.where(low == high, low, -1)
-    given = np.bincount(worker, minlength=len(workers))
-    return LabelsSeen(who_answers(labels, gold, workers), only, given)
+    return LabelsSeen(who_answers(labels, gold, workers), *one_class(worker, label, len(workers)))
 
 
 def constant(answers: ControlAnswers, seen: LabelsSeen, classes: int) -> BoolArray:
-    """Who names one class throughout beyond doubt, and on tasks of other classes too, (m,).
-
-    Beyond doubt: with this class as frequent as among the control tasks, somebody who looks would
-    name it alone with a chance of at most a thousandth.
-    """
+    """Who names one class throughout beyond doubt (`constant_workers`), shape (m,)."""
     if answers.true is None:
         return np.zeros(answers.workers, dtype=np.bool_)
-    missed = np.bincount(answers.worker[~answers.right], minlength=answers.workers)
-    share = _shares(answers, classes)[np.maximum(seen.only, 0)]
-    found: BoolArray = (seen.only >= 0) & (missed > 0) & (share**seen.given <= DOUBT)
-    return found
+    counts, shares = _counts(answers, classes), _shares(answers, classes)
+    return constant_workers(seen.only, seen.given, counts, shares)
 
 
 def learned_rows(answers: ControlAnswers, classes: int) -> ConfusionEstimates:
@@ -113,25 +101,10 @@ def rows_of(answers: ControlAnswers, like: ConfusionEstimates) -> ConfusionEstim
 
 
 def in_question(answers: ControlAnswers, rows: ConfusionEstimates) -> bool:
-    """Whether rows and shares explain the control answers better than one skill a worker.
-
-    Better by ½ ln n in log-likelihood for each number more, n the control tasks (Schwarz). One skill
-    takes all classes to be equally frequent, and errors to be even.
-    """
-    counts, L = rows.counts, len(rows.classes)
-    right = np.einsum("mkk->m", counts)
-    skill = np.stack([right, counts.sum(axis=(1, 2)) - right], axis=1)[:, None]
-    mean = skill.sum(axis=0) + 0.5
-    mean = mean / mean.sum()
-    by_skill = row_likelihood(skill, mean, likeliest_weight(skill, mean))
-    by_skill -= float(skill[:, 0, 1].sum()) * np.log(max(L - 1, 1))
-    by_rows = sum(
-        row_likelihood(counts[:, [k]], rows.pooled[[k]], rows.weight[k]) for k in range(L)
+    """Whether rows explain the control answers better than skills (`better_explained`)."""
+    return better_explained(
+        rows, np.bincount(_classes_of_tasks(answers), minlength=len(rows.classes))
     )
-    tasks = np.bincount(_classes_of_tasks(answers), minlength=L)
-    unequal = float(tasks @ np.log(rows.prior) + tasks.sum() * np.log(L))
-    more = L * L + L - 1 - 2
-    return bool(by_rows + unequal - by_skill > more * max(np.log(tasks.sum()) / 2.0, 1.0))
 
 
 def rows_err_less(
@@ -166,9 +139,7 @@ def rows_err_less(
             right = chance[np.arange(len(part)), true[part]]
             loss.append(1.0 - np.nan_to_num(right))
         less[part] = loss[0] - loss[1]
-    if len(less) < PARTS:
-        return False
-    return bool(less.mean() > less.std(ddof=1) / np.sqrt(len(less)))
+    return less_by_a_standard_error(less)
 
 
 def _counts(answers: ControlAnswers, classes: int) -> IntArray:
