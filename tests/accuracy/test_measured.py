@@ -33,6 +33,7 @@ from workbench.crowd.gold_rule import FittedRule, RuleLabels, VotesByTask, chanc
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import HireOptions, hire
 from workbench.selection.hire_rule import hire_rule
+from workbench.selection.hired_vote import HiredVote
 from workbench.selection.scores import scores
 from workbench.selection.select import select
 
@@ -146,7 +147,7 @@ def test_hiring_is_measured_as_by_hiring_again_without_each_task():
     def choose(answers):
         known = scores(answers.correct, answers.answered, 2)
         chosen = select(known, 4, seed=0, by_evidence=True).chosen
-        return chosen, linear_weights(known.skill[chosen], 2)
+        return HiredVote(chosen, linear_weights(known.skill[chosen], 2))
 
     wrong, tasks = 0.0, 0
     for i in control:
@@ -198,7 +199,7 @@ def test_a_choice_that_is_kept_judges_itself_too_well():
 
         def choose(answers):
             chosen = np.argsort(-answers.correct, kind="stable")[:3]
-            return chosen, np.ones(3)
+            return HiredVote(chosen, np.ones(3))
 
         rule = hire_rule(votes, choose)
         found, left = measure_error(rule, gold), np.flatnonzero(gold < 0)

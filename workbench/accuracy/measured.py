@@ -219,6 +219,19 @@ def folds(tasks: int, most: int, *, seed: Seed) -> list[IntArray]:
     return [np.sort(part) for part in np.array_split(order, min(tasks, most))]
 
 
+def less_by_a_standard_error(less: FloatArray) -> bool:
+    """Whether one way errs less than another on hidden tasks, by a standard error at least.
+
+    Parameters
+    ----------
+    less
+        Loss of the other less that of the one, by task.
+    """
+    if len(less) < 2:
+        return False
+    return bool(less.mean() > less.std(ddof=1) / np.sqrt(len(less)))
+
+
 def _mean(chance: FloatArray) -> float | None:
     chance = chance[~np.isnan(chance)]
     return float(chance.mean()) if len(chance) else None

@@ -3,17 +3,86 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.accuracy.measured import MajorityError, MeasuredError, difference
 from workbench.api.result import ALIKE, errs, facts, percent, points
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured", "blank")
 SELDOM = 0.5
 """Share of control tasks that meet a plan's requirement, below which there is a warning."""
 FEW = 10
 """Measured control tasks, below which a verdict gives the interval alone."""
+RARE = 0.5
+"""Of an even share: the least frequent class is called rare below it."""
+
+
+@dataclass(frozen=True)
+class RareClass:
+    """How many tasks of the least frequent class are found.
+
+    Attributes
+    ----------
+    name
+        The class.
+    tasks
+        Control tasks of it.
+    found, majority
+        Expected number of them that the vote, and everybody's majority, name so.
+    """
+
+    name: Any
+    tasks: int
+    found: float
+    majority: float | None
+
+    def sentence(self) -> str:
+        """Say how many are found."""
+        beside = (
+            "" if self.majority is None else f"; everybody's majority finds {self.majority:.3g}"
+        )
+        one = self.tasks == 1
+        return (
+            f"Of the {self.tasks} gold task{'' if one else 's'} that {'is' if one else 'are'} "
+            f"{self.name!s}, it finds {self.found:.3g}{beside}."
+        )
+
+
+def rare_class(
+    truth: pd.Series[Any],
+    classes: int,
+    measured: MeasuredError,
+    majority: MajorityError | None = None,
+) -> RareClass | None:
+    """Look how many control tasks of a rare class a vote finds.
+
+    Parameters
+    ----------
+    truth
+        Class of each control task that was counted, in the order of `measured.counted`.
+    classes
+        L.
+
+    Returns
+    -------
+    None where no class is rarer than half of an even share.
+    """
+    shares = truth.value_counts()
+    if shares.empty or shares.iloc[-1] >= RARE * len(truth) / max(len(shares), classes):
+        return None
+    here = (truth == shares.index[-1]).to_numpy()
+    beside = None
+    if majority is not None:
+        ordered = here[np.argsort(measured.counted)]
+        beside = float((1.0 - majority.loss[ordered]).sum())
+    found = float((1.0 - measured.loss[here]).sum())
+    return RareClass(shares.index[-1], int(here.sum()), found, beside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +101,8 @@ class GoldError:
         How the control tasks were labelled.
     majority
         Everybody's majority on the same control tasks.
+    rare
+        How many of a rare class are found; None where none is rare.
     """
 
     measured: MeasuredError
@@ -39,6 +110,14 @@ class GoldError:
     workers: float
     how: str
     majority: MajorityError | None = None
+    rare: RareClass | None = None
+
+    @property
+    def worse(self) -> bool:
+        """Whether it errs on more of the control tasks than everybody's majority does."""
+        if self.majority is None or not self.measured.tasks_measured:
+            return False
+        return difference(self.measured, self.majority).more >= ALIKE
 
     @property
     def effective_workers(self) -> float:
@@ -102,7 +181,8 @@ class GoldError:
             share = percent(error.error_measured)
             amount = f"{share} of tasks, measured ({interval} {low} to {high}; {counted})."
         blank = " or missing" if error.blank else ""
-        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong{blank} on {amount}"]
+        found = "" if self.rare is None else f" {self.rare.sentence()}"
+        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong{blank} on {amount}{found}"]
         if self.majority is not None:
             beside = (
                 f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
@@ -169,6 +249,7 @@ class GoldError:
             "error_more": None if more is None else more.more,
             "error_more_interval": None if more is None else (more.low, more.high),
             "effective_workers": self.effective_workers,
+            "rare_class": None if self.rare is None else vars(self.rare),
         }
 
 
@@ -192,4 +273,5 @@ def payload_of(error: GoldError | None) -> dict[str, Any]:
     if error is not None:
         return error.payload()
     beside = ("error_majority", "labels_majority", "error_more", "error_more_interval")
-    return {**dict.fromkeys((*KEYS, *beside, "effective_workers")), "tasks_measured": 0, "blank": 0}
+    none = dict.fromkeys((*KEYS, *beside, "effective_workers", "rare_class"))
+    return {**none, "tasks_measured": 0, "blank": 0}

@@ -99,6 +99,9 @@ LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
     ),
     "weight": (),
     "score": (),
+    "chance": (
+        (lambda p: not 0 < p <= 1, "is not above 0 and at most 1; write a probability, as in 0.75"),
+    ),
     "confidence": (
         (lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),
     ),
