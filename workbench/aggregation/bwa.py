@@ -5,12 +5,19 @@ measurement of the task's score z_i with normal errors,
 
     y_ij ~ N(z_i, 1/v_j),   z_i ~ N(μ, 1/(λ v)),   v_j ~ Gamma(a, b),
 
-and maximised by turns: v_j = (a + N_j) / (b + Σ_i (y_ij − z_i)²), z_i = (λ μ + Σ_j v_j y_ij) /
-(λ + Σ_j v_j), μ the mean of z. The prior's scale b is a times the mean spread z (1 − z) of the
-first scores, corrected for the number of classes. The class of the largest score wins. A label
-counts for its worker, whatever class it is: no confusion of classes is learnt. A worker who names
-two classes for one task has y = 1 for both, and one label in N_j; one who names a class twice has
-named it.
+and estimated by turns: v_j = (a + N_j) / (b + Σ_i [(y_ij − z_i)² + var z_i]), z_i = (λ μ +
+Σ_j v_j y_ij) / (λ + Σ_j v_j), var z_i = 1 / (λ + Σ_j v_j), μ the mean of z. The prior's scale b is
+a times the mean spread z (1 − z) of the first scores, corrected for the number of classes. The
+class of the largest score wins. A label counts for its worker, whatever class it is: no confusion
+of classes is learnt. A worker who names two classes for one task has y = 1 for both, and one label
+in N_j; one who names a class twice has named it.
+
+The published turn leaves var z_i out. A score holds the worker's own label, so that whoever weighs
+most seems to err least, and weighs more: where three label everything one precision runs away, and
+the answers are hers alone. The variance is what expectation-maximisation adds (Dempster, Laird,
+Rubin 1977), and pays for her share in the score. The answers of three workers who are right with .8
+are then a majority's (.104 wrong, .188 without it). On twelve recorded crowds it costs .004 in the
+mean (.139 without it), most of it on one whose workers err together.
 
 Source: Li, Rubinstein, Cohn (2019), "Truth inference at scale: a Bayesian model for adjudicating
 highly redundant crowd annotations", The Web Conference, Sections 3 and 4.
@@ -44,6 +51,7 @@ def bwa(
     pull: float = 1.0,
     iterations: int = 500,
     tolerance: float = 1e-3,
+    published: bool = False,
     earlier: Earlier | None = None,
     seed: Seed,
 ) -> Aggregate:
@@ -61,6 +69,8 @@ def bwa(
         Turns for each class at most, 1 or more.
     tolerance
         A class is done when no score changes by more than this share of itself.
+    published
+        Leave the scores' variance out of a worker's errors, as the authors' code does.
     earlier
         Classes that are known, and a fit to start from: its precisions give the first scores.
     seed
@@ -95,32 +105,37 @@ def bwa(
     # 1 where worker j named class k for task i; and where she named any.
     columns = [_marked(matrix.named[:, k::L]) for k in range(L)]
     marked = _marked(sum(columns[1:], start=columns[0]))
+    unknown = matrix.known < 0
     labels, size = marked.sum(axis=0), sum(column.sum(axis=1) for column in columns)
     shares = matrix.shares()
     score, precision = np.empty((n, L)), np.empty((m, L))
+    paid = np.zeros(n) if published else unknown.astype(np.float64)
     counted = matrix.labelled
     steps, converged = 0, True
     for k, named in enumerate(columns):
-        here, there = matrix.known == k, matrix.known >= 0
-        z = shares[:, k]
+        here = matrix.known == k
+        z, variance = shares[:, k], np.zeros(n)
         spread = float(size @ (z * (1.0 - z))) / max(marked.nnz, 1)
         scale = shape * spread * 4.0 * (1.0 - 1.0 / L)
         own = named.sum(axis=0)
         if start is not None:
             usual = float(np.mean(start.by_worker["precision"][:, k]))
             v = start.of_workers("precision", votes.workers, usual)[:, k]
-            z = (pull * float(start.shared["mean"][k]) + named @ v) / (pull + marked @ v)
-            z[there] = here[there]
+            whole = pull + marked @ v
+            z, variance = (pull * float(start.shared["mean"][k]) + named @ v) / whole, paid / whole
+            z[~unknown] = here[~unknown]
         step = 0
         settled = False
         while step < most and not settled:
             step += 1
             mean = float(z[counted].mean()) if counted.any() else 1.0 / L
-            # Σ_i (y_ij − z_i)², y being 0 or 1.
-            squares = marked.T @ (z * z) - 2.0 * (named.T @ z) + own
+            # Σ_i (y_ij − z_i)² + var z_i, y being 0 or 1.
+            squares = marked.T @ (z * z + variance) - 2.0 * (named.T @ z) + own
             v = (shape + labels) / np.maximum(scale + squares, LEAST)
-            before, z = z, (pull * mean + named @ v) / (pull + marked @ v)
-            z[there] = here[there]
+            whole = pull + marked @ v
+            before, z = z, (pull * mean + named @ v) / whole
+            variance = paid / whole
+            z[~unknown] = here[~unknown]
             settled = bool(np.allclose(before, z, rtol=tolerance))
         score[:, k], precision[:, k] = z, v
         steps, converged = max(steps, step), converged and settled

@@ -1,0 +1,227 @@
+"""What a belief is worth: errors that were made on recorded crowds where as much was believed.
+
+A model believes that a share b of its answers is wrong: one less the mean of its confidences. It
+takes workers to err independently, which they do not, and nothing in the labels tells how far they
+do not. So b is shown as the range of errors that were made on recorded crowds, and never as a
+figure to act on. `believed.csv` holds what was believed and made there, all tasks or some, two
+labels a task or more; the study `believed` makes it.
+
+A line is fitted to made against believed, both as log-odds, each crowd with one vote. Around it lie
+residuals, each crowd's from the line of the other crowds (the jackknife of Barber and others 2021,
+with crowds in place of rows): a crowd of one's own is a further one. Their quantiles `TAIL` and
+1 − `TAIL`, each crowd with one vote again, give the range. `TAIL` is the one with which the range
+made by eleven crowds held nine in ten draws of the twelfth in the mean over crowds.
+
+Nothing can be believed where labels do not speak of one another: `untold`.
+
+Source: Barber, Candès, Ramdas, Tibshirani (2021), "Predictive inference with the jackknife+",
+Annals of Statistics, Section 1; Krippendorff (2011) for agreement by chance.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.crowd.votes import Votes
+
+TABLE = Path(__file__).with_name("believed.csv")
+"""Of recorded crowds: `crowd, order, tasks, labels, scored, believed, made`, a row a draw."""
+TAIL = 0.03
+"""Share of the residuals beyond each end of the range."""
+LEAST = 1e-3
+"""Shares count as no less, and as no more than one less it."""
+OVERLAPPING = 20
+"""Tasks with labels of two workers from which on beliefs are told; half of the tasks will do."""
+BEYOND_CHANCE = 2.326
+"""Standard errors by which labels agree more than by chance, of 99 %."""
+
+
+@dataclass(frozen=True)
+class ErrorRange:
+    """Errors that were made where as much was believed.
+
+    Attributes
+    ----------
+    low, high
+        Ends of the range, shares of answers.
+    believed
+        The model's own figure, a share of answers; not for a first screen.
+    crowds
+        Recorded crowds that it rests on.
+    """
+
+    low: float
+    high: float
+    believed: float
+    crowds: int
+
+    def sentence(self) -> str:
+        """Say the range in a sentence, the model's own figure left out."""
+        return (
+            f"Believed: {_hundredths(self.low)} to {_hundredths(self.high)} % of the answers are "
+            f"wrong, the range made on {self.crowds} recorded crowds where a model believed the "
+            "like."
+        )
+
+
+def error_range(believed: float) -> ErrorRange:
+    """Give the range of errors made on recorded crowds where so much was believed.
+
+    Parameters
+    ----------
+    believed
+        Share of wrong answers that a model believes in: one less its mean confidence.
+
+    Returns
+    -------
+    ErrorRange
+        `low < high`, both growing with what is believed.
+
+    Raises
+    ------
+    InputError
+        The share is not in [0, 1].
+    """
+    return recorded().at(believed)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A line of log-odds of errors made against believed, and how far crowds lie from it."""
+
+    level: float
+    slope: float
+    low: float
+    high: float
+    crowds: int
+
+    def at(self, believed: float) -> ErrorRange:
+        """Give the range where so much is believed."""
+        share = checks.number("believed", believed, 0.0, 1.0)
+        middle = self.level + self.slope * float(_log_odds(share))
+        low, high = (1.0 / (1.0 + np.exp(-(middle + end))) for end in (self.low, self.high))
+        return ErrorRange(float(low), float(high), share, self.crowds)
+
+
+def spread(crowd: Sequence[str], believed: ArrayLike, made: ArrayLike) -> Spread:
+    """Fit the line to draws of crowds, and the spread around it.
+
+    Parameters
+    ----------
+    crowd
+        Whose draw, k names; three crowds or more.
+    believed, made
+        Shares of wrong answers, shapes (k,).
+
+    Raises
+    ------
+    InputError
+        Fewer than three crowds.
+    """
+    names, at, many = np.unique(np.asarray(crowd), return_inverse=True, return_counts=True)
+    if len(names) < 3:
+        raise InputError(f"{len(names)} crowds: a range takes three or more")
+    x, y = _log_odds(believed), _log_odds(made)
+    vote = 1.0 / many[at]
+    off = np.empty(len(x))
+    for left in range(len(names)):
+        own = at == left
+        level, slope = _line(x[~own], y[~own], vote[~own])
+        off[own] = y[own] - level - slope * x[own]
+    order = np.argsort(off)
+    below = np.cumsum(vote[order]) / len(names)
+    low, high = off[order][np.searchsorted(below, [TAIL, 1.0 - TAIL])]
+    return Spread(*_line(x, y, vote), float(low), float(high), len(names))
+
+
+@cache
+def recorded() -> Spread:
+    """Read `TABLE` and fit it, once a process."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = ([float(row[name]) for row in rows] for name in ("believed", "made"))
+    return spread([row["crowd"] for row in rows], *columns)
+
+
+def untold(votes: Votes) -> str | None:
+    """Say why nothing can be believed of answers to these labels, in a sentence; None where it can.
+
+    Workers are judged by how they agree. So labels of one task by two workers must be there, on
+    `OVERLAPPING` tasks or half of those with labels, and agree more than the shares of the classes
+    would have it, at 99 %.
+
+    Parameters
+    ----------
+    votes
+        The labels that count.
+    """
+    n = len(votes.tasks)
+    first = np.zeros(n, dtype=np.int64)
+    first[votes.task] = votes.worker
+    several: BoolArray = np.zeros(n, dtype=np.bool_)
+    several[votes.task[votes.worker != first[votes.task]]] = True
+    labelled = int((np.bincount(votes.task, minlength=n) > 0).sum())
+    overlapping = int(several.sum())
+    kept = several[votes.task]
+    task, label = votes.task[kept], votes.label[kept]
+    if not overlapping:
+        two = len(votes) > labelled
+        why = "no task has labels of two workers" if two else "no task has two labels"
+    elif overlapping < min(OVERLAPPING, labelled / 2.0):
+        why = f"only {overlapping} of {labelled} tasks have labels of two workers"
+    elif (label == label[0]).all():
+        why = "all labels are of one class"
+    elif _beyond_chance(task, label) < BEYOND_CHANCE:
+        why = "labels of the same task agree no more than chance explains"
+    else:
+        return None
+    return f"How many are wrong cannot be told: {why}."
+
+
+def _beyond_chance(task: IntArray, label: IntArray) -> float:
+    """Pairs of labels that agree beyond what shares of the classes explain, in standard errors.
+
+    Two labels agree by chance with A = Σ p², and two pairs that share a label both do with Σ p³.
+
+    Parameters
+    ----------
+    task, label
+        Of labels, shapes (k,); two or more a task and two classes or more.
+    """
+    classes = int(label.max()) + 1
+    _, alike = np.unique(task * classes + label, return_counts=True)
+    size = np.bincount(task).astype(np.float64)
+    share = np.bincount(label) / len(label)
+    twice, thrice = float((share**2).sum()), float((share**3).sum())
+    pairs = size * (size - 1.0) / 2.0
+    agreeing = float((alike * (alike - 1.0)).sum()) / 2.0
+    shared = 2.0 * np.maximum(size - 2.0, 0.0) * (thrice - twice**2)
+    variance = float((pairs * (twice * (1.0 - twice) + shared)).sum())
+    return (agreeing - twice * float(pairs.sum())) / float(np.sqrt(variance))
+
+
+def _hundredths(share: float) -> str:
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
+
+
+def _log_odds(share: ArrayLike) -> FloatArray:
+    within = np.clip(np.asarray(share, dtype=np.float64), LEAST, 1.0 - LEAST)
+    return np.asarray(np.log(within / (1.0 - within)))
+
+
+def _line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Level at 0 and slope of least squares."""
+    mean_x, mean_y = np.average(x, weights=weight), np.average(y, weights=weight)
+    along = weight @ ((x - mean_x) * (y - mean_y))
+    slope = float(along / (weight @ (x - mean_x) ** 2))
+    return float(mean_y - slope * mean_x), slope
