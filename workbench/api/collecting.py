@@ -284,7 +284,7 @@ class Collection(Result):
             tasks=self.tasks,
             epsilon=self.settings["epsilon"],
             limit=self.limit,
-            measured=self.measured and self.measured.measured,
+            measured=None if self.measured is None else self.measured.measured,
             title=self.title.rsplit(", seed", 1)[0],
         )
 
@@ -600,6 +600,7 @@ def _collection(
         hidden = int((pool.hidden >= 0).sum())
         how += f"; the {hidden} hidden ones, which tell when to stop, are left out"
     measured = counted.error(np.ones(len(pool.tasks), dtype=bool), how, evenly)
+    unmeasured = believed(ledger, float(belief.error.mean())) if measured is None else ""
     goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
     still_open = left_open(watch.policy, pool.tasks.tolist())
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
@@ -616,7 +617,7 @@ def _collection(
         measured=measured,
         measured_closed=counted.error(belief.closed),
         measured_open=counted.error(~belief.closed),
-        believed=believed(ledger, float(belief.error.mean())) if measured is None else "",
+        believed=unmeasured,
         believed_error=float(belief.error.mean()),
         believed_closed=float(belief.error[belief.closed].mean()) if belief.closed.any() else None,
         unanswered=int(table["label"].isna().sum()),
@@ -627,7 +628,7 @@ def _collection(
         groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,
-        notes=tuple(_notes(measured, belief, watch.policy)),
+        notes=tuple(_notes(measured, unmeasured, belief, watch.policy)),
         left_open=None if still_open is None else back.back(still_open),
         simulated=crowd is not None,
     )
@@ -702,7 +703,11 @@ def _measured_payload(found: GoldError | None) -> dict[str, Any] | None:
     return picked(found.measured, "error_measured", "error_interval", "tasks_measured", "blank")
 
 
-def _notes(found: GoldError | None, belief: Belief, policy: Policy | None) -> Iterator[str]:
+def _notes(
+    found: GoldError | None, unmeasured: str, belief: Belief, policy: Policy | None
+) -> Iterator[str]:
+    if unmeasured:
+        yield unmeasured
     yield from notes_of(policy)
     believed = float(belief.error.mean())
     if found is not None and found.misses(believed):

@@ -543,7 +543,7 @@ def _at_once(data: Recorded, tasks: int, seed: int) -> _AtOnce | None:
     assert answers.error is not None
     found = answers.error.measured
     loss = pd.Series(found.loss, index=answers.found.counted.tasks[found.counted])
-    wrong = loss.reindex(data.tasks[counted]).to_numpy()
+    wrong: FloatArray = np.asarray(loss.reindex(data.tasks[counted]), dtype=np.float64)
     unstable = found.unstable * len(known) / len(counted)
     return _AtOnce(answers.found.method, count_errors(wrong, counted, unstable=unstable))
 
