@@ -1,4 +1,4 @@
-"""What `learn` says of its errors: one number in words, picture and dictionary; blanks are wrong."""
+"""What `learn` says of its errors: one number in words, picture and JSON; blanks are wrong."""
 
 from __future__ import annotations
 
@@ -66,5 +66,6 @@ def test_what_aggregate_makes_of_all_labels_stands_beside_it_with_an_interval():
     told = found.to_dict()
     more = told["error_aggregate"] - told["error_measured"]
     low, high = told["error_aggregate_interval"]
-    assert low < told["error_aggregate_more"] == pytest.approx(more) < high
+    assert told["error_aggregate_more"] == pytest.approx(more)
+    assert low < more < high
     assert ("'workbench aggregate' on the same labels" in found.summary()) == (more < 0.0)

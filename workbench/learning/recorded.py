@@ -243,7 +243,7 @@ def replay(
     -----
     A worker has left once her last label on record is given. With `pool="all"` she is not asked
     from the next step on, and is in no best set; else she is as all who have no label on record.
-    Tasks that nobody labelled get a drawn label.
+    Tasks that nobody labelled get a drawn label, which counts as wrong.
     """
     n = len(data.tasks) if horizon is None else checks.count("horizon", horizon, 1)
     if n > len(data.tasks):
