@@ -126,8 +126,8 @@ def sampled_weights(
     ceiling = float(sampled.prices.max()) / least_quality
     elastic = sampled.with_shortfall(ceiling)
     solution = solve(elastic, "typed")
-    types, workers = sampled.shape
-    short = np.diag(_assignment(solution)[:, workers:])
+    types = sampled.shape[0]
+    short = _assignment(solution)[:, -1]
     reached = 1.0 - np.divide(short, sampled.demand, out=np.zeros(types), where=sampled.demand > 0)
     return _sampled(sampled, solution, none, reached)
 
