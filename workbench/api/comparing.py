@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -72,13 +72,14 @@ LEGEND = (
     "lower bound on it, of the program with gain {gain} ({source}), and ratio: objective / bound "
     "of that program; covered: tasks that gather {asked}; error: {bound}, exact for the "
     "assignment if errors are independent, both by the skills that the methods are told of, and "
-    "measured, answers that are missing counted as wrong, with the 90 % interval for {left}; ε: kept "
-    "where all of the interval is at most the error asked for, missed where it is above, else open."
+    "measured, answers that are missing counted as wrong, with the 90 % interval for {left}; ε is "
+    "kept where all of the interval is at most the error asked for, missed where it is above, else "
+    "open."
 )
 BY_FOLDS = (
     "measured: the gold is parted into {folds} folds; whatever a method takes from gold (skills, "
-    "weights, whom to ask) comes from the other folds, and its answers to the fold are judged. Costs "
-    "and predicted errors are those with all gold."
+    "weights, whom to ask) comes from the other folds, and its answers to the fold are judged. "
+    "Costs and predicted errors are those with all gold."
 )
 BOUNDS = (
     "promise: a bound sees what no buyer can ({sees}), and is not a way to buy labels; ratios are "
@@ -208,7 +209,11 @@ class Comparison(Result):
         """Name the cheapest method of a promise that keeps the error asked for, or none."""
         asked = percent(self.settings["epsilon"])
         for kept, by, sentence in (
-            ("kept", "cost", f"Of methods {who}, the cheapest shown to keep {asked} in the mean is"),
+            (
+                "kept",
+                "cost",
+                f"Of methods {who}, the cheapest shown to keep {asked} in the mean is",
+            ),
             (
                 "open",
                 "cost",
@@ -227,7 +232,7 @@ class Comparison(Result):
                 return f"{sentence} {row['method']}, {self._cost(row)}: {self._wrong(row)}."
         return ""
 
-    def _wrong(self, row: dict[str, Any]) -> str:
+    def _wrong(self, row: Mapping[Any, Any]) -> str:
         """How often a method's answers are wrong, with n and the interval."""
         missing = " or missing" if row["blank"] else ""
         low, high = percent(row["error_low"]), percent(row["error_high"])
@@ -236,7 +241,7 @@ class Comparison(Result):
             f"{self._judges}, measured (90 % interval {low} to {high})"
         )
 
-    def _cost(self, row: dict[str, Any]) -> str:
+    def _cost(self, row: Mapping[Any, Any]) -> str:
         return f"for {row['cost']:.6g}" if self.priced else f"with {row['cost']:.6g} labels"
 
     @property
@@ -275,7 +280,15 @@ class Comparison(Result):
 
     def brief(self) -> str:
         """Lay out what each method promises and costs, and how often it is wrong; bounds last."""
-        shown_here = ("method", "promise", "cost", "error_measured", "error_low", "error_high", "kept")
+        shown_here = (
+            "method",
+            "promise",
+            "cost",
+            "error_measured",
+            "error_low",
+            "error_high",
+            "kept",
+        )
         last = self.table["promise"] == "bound"
         rows = self.table.assign(last=last).sort_values(["last", "cost"], kind="stable")
         return tabled(rows.to_dict("records"), {key: COLUMNS[key] for key in shown_here})
@@ -314,9 +327,10 @@ class Comparison(Result):
             )
         short = self.table[self.table["ratio"] < 1 - 1e-9]
         if len(short):
+            some = names(short["method"].tolist(), 10)
             notes.append(
-                "a ratio below 1 pays less than covering every task takes: it is no bargain where "
-                f"the error asked for is not kept. Here these are {names(short['method'].tolist(), 10)}."
+                "a ratio below 1 pays less than covering every task takes, and is no bargain where "
+                f"the error asked for is not kept: {some}."
             )
         if many := len(self.left_out):
             some = names(self.left_out, 10, f" and {many - 10} more (--json names them)")

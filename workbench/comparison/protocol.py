@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from workbench.accuracy.measured import MeasuredError, count_errors
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import IntArray
 from workbench.base.seeds import generator
 from workbench.comparison.rows import ComparisonRow, Promise, measured_figures, ratio
 from workbench.comparison.several_classes import ComparedClasses

@@ -22,7 +22,6 @@ from workbench.comparison import (
 )
 from workbench.comparison.instances import RecordedOptions
 from workbench.comparison.protocol import (
-    EXACT,
     Instance,
     Method,
     Purchase,
@@ -162,9 +161,7 @@ class _Runs:
             error = self._by_folds(name, given)
         row = bought(name, method.promise, self.instance, result, error)
         bound = market.bound if result.bound is None else result.bound(row.error_measured)
-        return replace(
-            row, lower_bound=bound, ratio=ratio(row.objective, bound), seconds=seconds
-        )
+        return replace(row, lower_bound=bound, ratio=ratio(row.objective, bound), seconds=seconds)
 
     def _by_folds(self, name: str, given: RuleLabels) -> MeasuredError | None:
         """Count errors on each fold's gold; None where the method can buy no labels on a fold."""

@@ -156,9 +156,7 @@ class ComparedClasses:
         task, worker = np.nonzero(self.label >= 0)
         return task, worker
 
-    def by_majority(
-        self, task: IntArray, worker: IntArray, rng: np.random.Generator
-    ) -> RuleLabels:
+    def by_majority(self, task: IntArray, worker: IntArray, rng: np.random.Generator) -> RuleLabels:
         """Answers by the majority of some labels."""
         return self.answers(majority(self.labels(task, worker), seed=rng))
 

@@ -7,7 +7,7 @@ user's own policies come after them. Paper: Ho, Jabbari, Vaughan (2013), Section
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -70,6 +70,7 @@ class TwoClassMarket:
     adaptive_seed: np.random.SeedSequence
     time_limit: float
     on_infeasible: OnInfeasible
+    _estimates: dict[int, FloatArray] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> AssignmentProblem:
@@ -127,10 +128,12 @@ class TwoClassMarket:
 
         A prior, where one is fitted, rests on the sample, or without one on those who came before.
         """
-        crowd, answers = self.instance, self.gold_answers
-        sampled = 0 if start else crowd.preliminary
-        columns = answers.correct[:, start:], answers.answered[:, start:]
-        return skills_on_arrival(*columns, sampled, crowd.skills)
+        if start not in self._estimates:
+            crowd, answers = self.instance, self.gold_answers
+            sampled = 0 if start else crowd.preliminary
+            columns = answers.correct[:, start:], answers.answered[:, start:]
+            self._estimates[start] = skills_on_arrival(*columns, sampled, crowd.skills)
+        return self._estimates[start]
 
     def by_estimates(self, task: IntArray, place: IntArray, first: int = 0) -> Purchase:
         """Labels by place in the order of arrival, weighed by the skills that gold answers tell.

@@ -183,9 +183,7 @@ class ComparedCrowd:
         task, place = np.nonzero(mask)
         return task, self.order[place]
 
-    def by_majority(
-        self, task: IntArray, worker: IntArray, rng: np.random.Generator
-    ) -> RuleLabels:
+    def by_majority(self, task: IntArray, worker: IntArray, rng: np.random.Generator) -> RuleLabels:
         """Answers by the majority of some labels."""
         return self.answers(majority(self.votes(task, worker), seed=rng))
 
@@ -315,9 +313,7 @@ def _knowing(
 ) -> tuple[RecordedLabels, FloatArray]:
     """The record where some of the gold is known, and the skills (T, W) that it tells."""
     source = record.examined_on(np.flatnonzero(known))
-    estimate = estimate_skills(
-        source.control_correct, source.control_answered, prior=(1.0, 1.0)
-    )
+    estimate = estimate_skills(source.control_correct, source.control_answered, prior=(1.0, 1.0))
     return source, estimate.skill if skills == "plug-in" else fitted_skills(estimate).skill
 
 
@@ -329,9 +325,7 @@ def _fold(instance: ComparedCrowd, members: BoolArray, *, scarce: bool) -> Compa
     return replace(instance, tasks=instance.tasks[own], judged=np.arange(int(own.sum())))
 
 
-def _reached(
-    whole: ComparedCrowd, parts: list[tuple[BoolArray, FloatArray]]
-) -> IntArray:
+def _reached(whole: ComparedCrowd, parts: list[tuple[BoolArray, FloatArray]]) -> IntArray:
     """Tasks that all main workers together cover, gold tasks by the skills of other folds.
 
     Parameters

@@ -88,9 +88,8 @@ def comparison(
         )
         right.axvline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
         right.set_xlabel("share of wrong labels")
-        bound = rows["promise"] == "bound"
-        named = [plain(name) + " (a bound)" * at for name, at in zip(rows["method"], bound)]
-        left.set_yticks(place, named)
+        names = rows["method"].map(plain) + np.where(rows["promise"] == "bound", " (a bound)", "")
+        left.set_yticks(place, names.tolist())
         for axes in (left, right):
             from_zero(axes)
             axes.locator_params(axis="x", nbins=6)
