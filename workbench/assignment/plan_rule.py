@@ -193,7 +193,7 @@ def worker_prices(
     m = worth.shape[1]
     if solution.worker_prices is None:  # Nothing to buy, or no solution: time is free.
         return np.zeros(m)
-    return solution.worker_prices[:m]  # Behind them stand the prices of the shortfall.
+    return solution.worker_prices[:m]  # Behind them stands the price of the shortfall.
 
 
 @dataclass(frozen=True, eq=False)
