@@ -501,7 +501,7 @@ def hire(
         chosen = "each judged by workers chosen without it"
         tasks = source.table["task"].unique()[outcome.counted]
         rare = rare_class(control.reindex(tasks), hires.known.classes, outcome, beside)
-        error = GoldError(outcome, correlation, hires.size, chosen, beside, rare)
+        error = GoldError(outcome, correlation, hires.size, chosen, beside, rare=rare)
     return Hires(source.name, seed, money, hires, source, control, how, error)
 
 

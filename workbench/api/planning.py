@@ -684,7 +684,7 @@ def _measured(
     how, (labels, gold, _) = "each judged by a plan made without it", history
     truth = gold.reindex(labels["task"].unique()[measured.counted])
     rare = rare_class(truth, gold.nunique(), measured, beside)
-    return GoldError(measured, correlation, voters, how, beside, rare)
+    return GoldError(measured, correlation, voters, how, beside, rare=rare)
 
 
 def _constant(history: History, workers: Ids) -> tuple[Any, ...]:
