@@ -37,7 +37,7 @@ FEW = 6
 OTHERWISE = {
     "bad-instances": {"evaluations": [2]},
     "ladder": {"time_limit": [600.0]},
-    "exact-heuristic": {"time_limit": [600.0]},
+    "exact-heuristic": {"time_limit": [500.0]},
     "exact-options": {"time_limit": [600.0]},
     # Of 24 tasks every method proves its plan.
     "exact-at-size": {"tasks": [24], "workers": [20], "capacity": [24], "time_limit": [600.0]},

@@ -131,8 +131,8 @@ def test_more_can_be_asked_of_fewer():
     assert by_most[2] * (1 - 1e-3) <= more < few
     assert few / 400 >= 6.53
     assert unknown_skills_bound(HALF, 10, 400, 0.05, workers=200).labels == math.inf
-    alone = unknown_skills_bound(HALF, 6, 10, 0.05).labels
-    assert alone > unknown_skills_bound(HALF, 6, 10, 0.05, gold_tasks=4).labels * (1 + 1e-3)
+    alone = unknown_skills_bound(HALF, 12, 6, 0.05).labels
+    assert alone > unknown_skills_bound(HALF, 12, 6, 0.05, gold_tasks=6).labels * (1 + 1e-3)
 
 
 def test_who_errs_as_often_as_not():
