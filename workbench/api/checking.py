@@ -160,7 +160,9 @@ class LabelCheck(Looked, Result):
         many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
         many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
         gold = [(int(c), *self.gold_needed(int(c))) for c in many]
-        return checked(self.table, self.wrong, self.found, gold, now, title=self._title())
+        title = f"{self._title()}; {_agreement(self.agreement)}"
+        guess = None if self.usual is None else self.usual[1]
+        return checked(self.table, self.wrong, self.found, gold, now, guess=guess, title=title)
 
     def verdict(self) -> list[str]:
         """Say how far the crowd can be trusted, what stands against it, and what to do."""
@@ -374,9 +376,11 @@ def check(
 ) -> LabelCheck:
     """Look at labels before anything is built on them.
 
-    Skills with intervals, workers below chance, whether errors go together (and how many
-    independent workers they leave), tasks on which nearly all err, workers who copy, how far labels
-    agree, pairs labelled twice, and classes that are most likely one.
+    How far labels agree beyond chance (Krippendorff's α, nominal, with its interval over tasks);
+    workers who answer against gold or the others, who are constant, who contradict each other or
+    copy; skills with intervals; whether errors go together (and how many independent workers they
+    leave), tasks on which nearly all err; pairs labelled twice; and classes that are most likely
+    one, too many, ratings, abstentions, or several answers in one.
 
     Parameters
     ----------
@@ -394,7 +398,7 @@ def check(
     Raises
     ------
     InputError
-        Labels or gold cannot be read, or do not belong together.
+        Labels or gold cannot be read, do not belong together, or are of too many classes.
 
     Examples
     --------
