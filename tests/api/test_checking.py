@@ -102,6 +102,22 @@ def test_it_is_drawn():
         assert as_png(wb.check(*made(copies=copies)).plot())[:4] == b"\x89PNG"
 
 
+def test_the_picture_has_the_numbers_of_the_verdict():
+    labels, gold = made()
+    found = wb.check(labels, gold)
+    alpha = found.agreement
+    told = f"{alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}"
+    figure = found.plot()
+    title = " ".join(figure.get_suptitle().split())
+    assert told in title
+    assert told in "\n".join(found.verdict())
+    lines = {line.get_label(): line for line in figure.axes[0].lines}
+    guess = next(line for name, line in lines.items() if "commonest class" in str(name))
+    share = gold.value_counts(normalize=True).max()
+    assert guess.get_ydata()[0] == pytest.approx(share)
+    assert found.to_dict()["guess"] == pytest.approx(share)
+
+
 @pytest.mark.skipif(
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )

@@ -91,8 +91,8 @@ def agreement(votes: Votes) -> Agreement:
     if not expected:
         return Agreement(told[0], None, None, None, *told[1:])
     common = np.bincount(task, count * by_class[label] / total, minlength=n)[several]
-    common = common.astype(np.float64)
-    low, high = _interval(size, differ, common, by_class / total)
+    share: FloatArray = by_class / total
+    low, high = _interval(size, differ, common.astype(np.float64), share)
     alpha = float(1 - (total - 1) * differ.sum() / expected)
     return Agreement(told[0], alpha, min(low, alpha), max(high, alpha), *told[1:])
 

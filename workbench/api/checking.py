@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,13 @@ from workbench.accuracy.independence import LEVEL, SHARED, Dependence, dependenc
 from workbench.accuracy.measured import error_interval, expected_radius, least_rmse
 from workbench.aggregation.posteriors import LARGEST
 from workbench.api import inputs
-from workbench.api.objections import NAMED, Objection, objections
+from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd.gold_rule import VotesByTask, gold_codes, majority_loss, some_votes
-from workbench.crowd.label_checks import Repeats, abstentions, classes_alike, ratings, repeats
+from workbench.crowd.label_checks import abstentions, classes_alike, ratings, repeats
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import skill_interval
 
@@ -73,7 +72,7 @@ COLUMNS: Columns = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelCheck(Result):
+class LabelCheck(Looked, Result):
     """What is odd about labels, and how far their workers err independently.
 
     Attributes
@@ -118,38 +117,11 @@ class LabelCheck(Result):
 
     name: str
     seed: int
-    table: pd.DataFrame
-    found: Dependence
-    workers: list[Any]
-    classes: list[Any]
-    class_labels: dict[str, int]
-    alike: list[tuple[str, ...]]
-    rated: bool
-    opposed: list[tuple[int, int, int]]
     seen: int
     usual: tuple[str, float] | None
     wrong: FloatArray
     majority: tuple[float, int]
-    agreement: Agreement
-    repeated: Repeats
-    counts: dict[str, int]
-    given: inputs.Given
     pictured = True
-
-    @property
-    def effective_workers(self) -> float:
-        """Independent workers that a task's answers are worth."""
-        return self.found.overall.effective()
-
-    @property
-    def groups(self) -> list[list[Any]]:
-        """Workers who err together, as copies or one model do: groups of two or more."""
-        return [self.named(group) for group in self.found.groups]
-
-    @cached_property
-    def objections(self) -> list[Objection]:
-        """What stands against taking the labels at their word, the gravest first."""
-        return objections(self)
 
     @property
     def warnings(self) -> list[str]:
@@ -188,7 +160,9 @@ class LabelCheck(Result):
         many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
         many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
         gold = [(int(c), *self.gold_needed(int(c))) for c in many]
-        return checked(self.table, self.wrong, self.found, gold, now, title=self._title())
+        title = f"{self._title()}; {_agreement(self.agreement)}"
+        guess = None if self.usual is None else self.usual[1]
+        return checked(self.table, self.wrong, self.found, gold, now, guess=guess, title=title)
 
     def verdict(self) -> list[str]:
         """Say how far the crowd can be trusted, what stands against it, and what to do."""
@@ -373,10 +347,6 @@ class LabelCheck(Result):
             "seed": self.seed,
         }
 
-    def named(self, workers: tuple[int, ...]) -> list[Any]:
-        """Give names of workers by index."""
-        return self.given.workers.all_back(self.workers[at] for at in workers)
-
     def _remarks(self) -> list[str]:
         return [
             ", ".join(
@@ -406,9 +376,11 @@ def check(
 ) -> LabelCheck:
     """Look at labels before anything is built on them.
 
-    Skills with intervals, workers below chance, whether errors go together (and how many
-    independent workers they leave), tasks on which nearly all err, workers who copy, how far labels
-    agree, pairs labelled twice, and classes that are most likely one.
+    How far labels agree beyond chance (Krippendorff's α, nominal, with its interval over tasks);
+    workers who answer against gold or the others, who are constant, who contradict each other or
+    copy; skills with intervals; whether errors go together (and how many independent workers they
+    leave), tasks on which nearly all err; pairs labelled twice; and classes that are most likely
+    one, too many, ratings, abstentions, or several answers in one.
 
     Parameters
     ----------
@@ -426,7 +398,7 @@ def check(
     Raises
     ------
     InputError
-        Labels or gold cannot be read, or do not belong together.
+        Labels or gold cannot be read, do not belong together, or are of too many classes.
 
     Examples
     --------
@@ -459,24 +431,28 @@ def check(
     class_labels = {str(k): int(v) for k, v in whole["label"].value_counts().items()}
     missed = majority_loss(votes, codes)
     return LabelCheck(
-        source.name,
-        seed,
-        _workers(votes, codes, outcome, others),
-        outcome,
-        votes.workers.tolist(),
-        classes,
-        class_labels,
-        classes_alike(class_labels),
-        _rated(votes),
-        _opposed(votes, others),
-        int((others.told & (others.tasks >= SHARED)).sum()),
-        _usual(codes, classes),
-        _wrong(votes, codes),
-        (float(np.nansum(missed)), int((~np.isnan(missed)).sum())),
-        agreement(votes),
-        repeats(whole),
-        {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
-        source,
+        table=_workers(votes, codes, outcome, others),
+        found=outcome,
+        workers=votes.workers.tolist(),
+        classes=classes,
+        class_labels=class_labels,
+        alike=classes_alike(class_labels),
+        rated=_rated(votes),
+        opposed=_opposed(votes, others),
+        agreement=agreement(votes),
+        repeated=repeats(whole),
+        counts={
+            "tasks": len(votes.tasks),
+            "gold_tasks": int((codes >= 0).sum()),
+            "labels": len(whole),
+        },
+        given=source,
+        name=source.name,
+        seed=seed,
+        seen=int((others.told & (others.tasks >= SHARED)).sum()),
+        usual=_usual(codes, classes),
+        wrong=_wrong(votes, codes),
+        majority=(float(np.nansum(missed)), int((~np.isnan(missed)).sum())),
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from workbench.accuracy.independence import NEARLY_ALL
+import pandas as pd
+
+from workbench.accuracy.agreement import Agreement
+from workbench.accuracy.independence import NEARLY_ALL, Dependence
+from workbench.api import inputs
 from workbench.api.result import names, percent
 from workbench.base.text import counted
-from workbench.crowd.label_checks import abstentions, several_answers
-
-if TYPE_CHECKING:
-    from workbench.api.checking import LabelCheck
+from workbench.crowd.label_checks import Repeats, abstentions, several_answers
 
 NAMED = 8
 """Workers or classes that are named in a line."""
@@ -27,7 +31,44 @@ class Objection(NamedTuple):
     text: str
 
 
-def objections(check: LabelCheck) -> list[Objection]:
+@dataclass(frozen=True, eq=False, repr=False)
+class Looked:
+    """What was seen of labels; `LabelCheck` describes the attributes."""
+
+    table: pd.DataFrame
+    found: Dependence
+    workers: list[Any]
+    classes: list[Any]
+    class_labels: dict[str, int]
+    alike: list[tuple[str, ...]]
+    rated: bool
+    opposed: list[tuple[int, int, int]]
+    agreement: Agreement
+    repeated: Repeats
+    counts: dict[str, int]
+    given: inputs.Given
+
+    @property
+    def effective_workers(self) -> float:
+        """Independent workers that a task's answers are worth."""
+        return self.found.overall.effective()
+
+    @property
+    def groups(self) -> list[list[Any]]:
+        """Workers who err together, as copies or one model do: groups of two or more."""
+        return [self.named(group) for group in self.found.groups]
+
+    @cached_property
+    def objections(self) -> list[Objection]:
+        """What stands against taking the labels at their word, the gravest first."""
+        return _objections(self)
+
+    def named(self, workers: Iterable[int]) -> list[Any]:
+        """Give names of workers by index."""
+        return self.given.workers.all_back(self.workers[at] for at in workers)
+
+
+def _objections(check: Looked) -> list[Objection]:
     """List what stands against taking labels at their word, the gravest first."""
     none = _of_abstentions(check)
     first = bool(none) and _share(check, abstentions(check.class_labels)) >= HALF
@@ -44,13 +85,13 @@ def objections(check: LabelCheck) -> list[Objection]:
     ]
 
 
-def _share(check: LabelCheck, classes: list[str]) -> float:
+def _share(check: Looked, classes: list[str]) -> float:
     """Share of the labels that are of some classes."""
     counts = check.class_labels
     return sum(counts[name] for name in classes) / max(sum(counts.values()), 1)
 
 
-def _of_abstentions(check: LabelCheck) -> list[Objection]:
+def _of_abstentions(check: Looked) -> list[Objection]:
     """Whether classes read as no answer."""
     mute = abstentions(check.class_labels)
     if not mute:
@@ -65,7 +106,7 @@ def _of_abstentions(check: LabelCheck) -> list[Objection]:
     ]
 
 
-def _of_agreement(check: LabelCheck) -> list[Objection]:
+def _of_agreement(check: Looked) -> list[Objection]:
     """Whether labels of a task agree beyond chance, where any can."""
     found = check.agreement
     if not found.tasks:
@@ -96,7 +137,7 @@ def _of_agreement(check: LabelCheck) -> list[Objection]:
     return []
 
 
-def _of_several(check: LabelCheck) -> list[Objection]:
+def _of_several(check: Looked) -> list[Objection]:
     """Whether classes are several answers in one."""
     several = several_answers(check.class_labels)
     if not several:
@@ -111,7 +152,7 @@ def _of_several(check: LabelCheck) -> list[Objection]:
     ]
 
 
-def _of_dependence(check: LabelCheck) -> list[Objection]:
+def _of_dependence(check: Looked) -> list[Objection]:
     """Whether errors go together, of all or of some."""
     overall, lines = check.found.overall, []
     if overall.shown:
@@ -157,7 +198,7 @@ def _of_dependence(check: LabelCheck) -> list[Objection]:
     return lines
 
 
-def _of_workers(check: LabelCheck) -> list[Objection]:
+def _of_workers(check: Looked) -> list[Objection]:
     """Who answers against gold or the others, or always alike."""
     table, lines = check.table, []
     below = table.loc[table["below_chance"], "worker"].tolist()
@@ -202,7 +243,7 @@ def _of_workers(check: LabelCheck) -> list[Objection]:
     return lines
 
 
-def _of_many_classes(check: LabelCheck) -> list[Objection]:
+def _of_many_classes(check: Looked) -> list[Objection]:
     """Whether there are too many classes to learn of each."""
     many, tasks = len(check.classes), check.counts["tasks"]
     if many > 2 and many * PER_CLASS > tasks:
@@ -216,7 +257,7 @@ def _of_many_classes(check: LabelCheck) -> list[Objection]:
     return []
 
 
-def _of_ratings(check: LabelCheck) -> list[Objection]:
+def _of_ratings(check: Looked) -> list[Objection]:
     """Whether classes read as numbers of which a vote is not the best to be made."""
     if not check.rated:
         return []
@@ -229,7 +270,7 @@ def _of_ratings(check: LabelCheck) -> list[Objection]:
     ]
 
 
-def _of_spelling(check: LabelCheck) -> list[Objection]:
+def _of_spelling(check: Looked) -> list[Objection]:
     """What is written twice, or in two ways."""
     lines = []
     if check.repeated.pairs:
