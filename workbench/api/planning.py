@@ -105,9 +105,9 @@ class Plan(Result):
     commonest
         The most frequent class of the gold, and its share there; None without gold.
     scores
-        The vote of several classes, or of two where workers are known by rows: columns `task, worker, label, class, score`, what each label
-        that may come in says for each class; in rows without worker and label what speaks for a
-        class before any. None of a vote by weights, and when there is no plan.
+        The vote of several classes, or of two where workers are known by rows: columns `task,
+        worker, label, class, score`, what each label that may come in says for each class; in rows
+        without worker and label what speaks for a class before any. None of a vote by weights, and when there is no plan.
     """
 
     table: pd.DataFrame
@@ -212,8 +212,8 @@ class Plan(Result):
             return []
         return [
             f"Without a label, {name!s} for every task is wrong on {percent(1.0 - share)} of your "
-            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for less, or "
-            "--promise class."
+            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for "
+            "less, or --promise class."
         ]
 
     def _cheapest(self) -> str:
@@ -822,7 +822,7 @@ def _estimated(
     votes = Votes.of(source.table, classes=sorted(set(skills.classes)))
     still = constant_in(votes, gold_codes(votes, true))
     known = fitted.wide().where(answered.T > 0)
-    known.iloc[still] = 0.5  # They tell nothing.
+    known.iloc[np.flatnonzero(still)] = 0.5  # They tell nothing.
     size = [
         answers + sum(prior)
         for answers, prior in zip(answered, fitted_priors(correct, answered), strict=True)
