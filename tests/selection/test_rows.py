@@ -155,10 +155,13 @@ def test_those_who_look_are_seldom_taken_for_constant():
 
 
 def test_rows_are_in_question_where_they_explain_more():
-    """Workers alike in both classes that are equally frequent: hardly ever; a rare class: always."""
+    """Workers alike in even classes: hardly ever; of a rare class: always."""
     rng, alike, unlike = np.random.default_rng(0), 0, 0
     for _ in range(60):
-        for share, skills in ((0.5, rng.uniform(0.6, 0.95, (12, 1))), (0.1, np.full((12, 1), 0.85))):
+        for share, skills in (
+            (0.5, rng.uniform(0.6, 0.95, (12, 1))),
+            (0.1, np.full((12, 1), 0.85)),
+        ):
             truth = (rng.random(100) < share).astype(int)
             said = np.where(rng.random((12, 100)) < skills, truth, 1 - truth)
             counts = np.zeros((12, 2, 2), dtype=int)
@@ -218,8 +221,8 @@ def test_aggregate_executes_what_is_measured(hired, tmp_path):
     hires.to_frame().to_csv(path, index=False)
     by_file = wb.aggregate(labels, workers=path, method="weighted-log-odds").labels
     assert by_file.equals(answers)
+    options = wb.ModelOptions(truncate=0.1)
     with pytest.raises(wb.InputError, match="truncate"):
-        options = wb.ModelOptions(truncate=0.1)
         wb.aggregate(labels, workers=hires, method="weighted-log-odds", options=options)
 
 
