@@ -500,7 +500,8 @@ def hire(
         outcome, correlation, beside = measure_hiring(source.table, control, hires, how)
         chosen = "each judged by workers chosen without it"
         tasks = source.table["task"].unique()[outcome.counted]
-        rare = rare_class(control.reindex(tasks), hires.known.classes, outcome, beside)
+        truth = pd.Series(source.classes.all_back(control.reindex(tasks).tolist()), dtype=object)
+        rare = rare_class(truth, hires.known.classes, outcome, beside)
         error = GoldError(outcome, correlation, hires.size, chosen, beside, rare=rare)
     return Hires(source.name, seed, money, hires, source, control, how, error)
 

@@ -105,9 +105,10 @@ class Plan(Result):
     commonest
         The most frequent class of the gold, and its share there; None without gold.
     scores
-        The vote of several classes, or of two where workers are known by rows: columns `task, worker, label, class, score`, what each label
-        that may come in says for each class; in rows without worker and label what speaks for a
-        class before any. None of a vote by weights, and when there is no plan.
+        The vote of several classes, or of two where workers are known by rows: columns `task,
+        worker, label, class, score`, what each label that may come in says for each class; in rows
+        without worker and label what speaks for a class before any. None of a vote by weights, and
+        when there is no plan.
     """
 
     table: pd.DataFrame
@@ -168,11 +169,14 @@ class Plan(Result):
         cost = self.solution.objective
         price = f", for {cost:.6g}" if cost != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
+        still = ""
+        if many := len(self.constant):
+            still = f" ({many} get none: they name one class throughout, and tell nothing)"
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"
             f"{record} from {self.table['worker'].nunique()} of "
-            f"{counted(len(self.skills), 'worker')}{price}"
+            f"{counted(len(self.skills), 'worker')}{price}{still}"
         )
         sentences = [
             f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
@@ -192,11 +196,6 @@ class Plan(Result):
                 (len(self.table) + len(self.counted)) / max(self.tasks, 1),
             )
             sentences += self._as_asked(self.error)
-        if self.constant:
-            sentences.append(
-                f"{len(self.constant)} workers get no task: they name one class throughout, and "
-                "tell nothing."
-            )
         if self.without_history:
             sentences.append(
                 f"{len(self.without_history)} workers get no task: nobody knows their skill."
@@ -212,8 +211,8 @@ class Plan(Result):
             return []
         return [
             f"Without a label, {name!s} for every task is wrong on {percent(1.0 - share)} of your "
-            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for less, or "
-            "--promise class."
+            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for "
+            "less, or --promise class."
         ]
 
     def _cheapest(self) -> str:
@@ -635,7 +634,9 @@ def plan(
             ability = room.confusions(*history)
     make = partial(room.make_plan, ability, kinds, gap=options.gap, threads=options.threads)
     program = make(terms, time_limit=time_limit, seed=seed)
-    error = None if history is None else _measured(history, program, kinds, terms, compared, seed)
+    error = None
+    if history is not None:
+        error = _measured(history, program, kinds, terms, compared, classes, seed)
     made = _plan(program, terms, kinds, named, workers, error)
     made = replace(
         made,
@@ -673,6 +674,7 @@ def _measured(
     kinds: pd.Series[Any],
     terms: room.AssignmentTerms,
     compared: bool,
+    classes: Ids,
     seed: int,
 ) -> GoldError | None:
     """The error on gold of plans made by the same rule; None where too little is known for it."""
@@ -683,7 +685,8 @@ def _measured(
     voters = (len(program.table) + len(program.counted)) / len(kinds)
     how, (labels, gold, _) = "each judged by a plan made without it", history
     truth = gold.reindex(labels["task"].unique()[measured.counted])
-    rare = rare_class(truth, gold.nunique(), measured, beside)
+    named = pd.Series(classes.all_back(truth.tolist()), dtype=object)
+    rare = rare_class(named, gold.nunique(), measured, beside)
     return GoldError(measured, correlation, voters, how, beside, rare=rare)
 
 
@@ -822,7 +825,7 @@ def _estimated(
     votes = Votes.of(source.table, classes=sorted(set(skills.classes)))
     still = constant_in(votes, gold_codes(votes, true))
     known = fitted.wide().where(answered.T > 0)
-    known.iloc[still] = 0.5  # They tell nothing.
+    known.iloc[np.flatnonzero(still)] = 0.5  # They tell nothing.
     size = [
         answers + sum(prior)
         for answers, prior in zip(answered, fitted_priors(correct, answered), strict=True)

@@ -67,8 +67,34 @@ def measure_plan(
     """
     if made.levels is None or made.message is not None:
         return None
-    workers, types = made.skills.index, made.skills.columns
-    votes = _votes(labels, gold, workers)
+    votes, rule = plan_as_rule(
+        labels, gold, gold_types, made, tasks, terms, compared=compared, seed=seed
+    )
+    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
+    measured = measure_error(
+        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
+    )
+    voters = {*made.table["worker"], *made.counted["worker"]}
+    planned = np.flatnonzero(np.isin(made.skills.index, list(voters))[votes.worker])
+    correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
+    return measured, correlation, majority_error(votes, codes, measured.counted)
+
+
+def plan_as_rule(
+    labels: pd.DataFrame,
+    gold: pd.Series[Any],
+    gold_types: pd.Series[Any] | None,
+    made: AssignmentPlan,
+    tasks: pd.Series[Any],
+    terms: AssignmentTerms,
+    *,
+    compared: bool = False,
+    seed: Seed,
+) -> tuple[Votes, GoldRule]:
+    """The rule behind a plan, and the votes that it buys from; arguments as for `measure_plan`."""
+    assert made.levels is not None
+    types = made.skills.columns
+    votes = _votes(labels, gold, made.skills.index)
     levels = made.levels.reindex(types)
     place = types.get_indexer(pd.Index(tasks))
     errors = None
@@ -88,14 +114,7 @@ def measure_plan(
         as_often = plan_rule(votes, replace(program, errors=alike), seed=seed)
         pair = (rule, as_often) if by_rows else (tried[0], rule)
         rule = rows_or_skill(votes, tried, pair, seed=seed)
-    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
-    measured = measure_error(
-        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
-    )
-    voters = {*made.table["worker"], *made.counted["worker"]}
-    planned = np.flatnonzero(np.isin(workers, list(voters))[votes.worker])
-    correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
-    return measured, correlation, majority_error(votes, codes, measured.counted)
+    return votes, rule
 
 
 def may_take_rows(terms: AssignmentTerms, types: int) -> bool:

@@ -124,15 +124,21 @@ def covering_by_rows(
     L, v = len(shares), int(eligible.sum())
     if answers is None and min(budget, v) * math.log(L) <= math.log(LISTED):
         blank = 1.0 - 1.0 / L if undecided is None else undecided
-        return _chosen(Listed(np.flatnonzero(eligible), confusion, shares, blank), budget)
+        listed = Listed(np.flatnonzero(eligible), confusion, shares, blank)
+        return _chosen(listed, budget, filled=True)
     known = confusion, shares, eligible
     everybody: BoolArray = np.ones((1, len(eligible)), dtype=np.bool_)
     who = everybody if answers is None else answers
-    return _chosen(Drawn.by_rows(*known, who, undecided, seed, draws or DRAWS), budget)
+    drawn = Drawn.by_rows(*known, who, undecided, seed, draws or DRAWS)
+    return _chosen(drawn, budget, filled=True)
 
 
-def _chosen(votes: Drawn | Listed, budget: int) -> IntArray:
-    """Add workers one by one, then exchange them; who errs least alone comes first."""
+def _chosen(votes: Drawn | Listed, budget: int, *, filled: bool = False) -> IntArray:
+    """Add workers one by one, then exchange them; who errs least alone comes first.
+
+    Where classes are unequal two more may help where one more does not: `filled` adds up to the
+    budget, and leaves out in the end who is not needed.
+    """
     score = votes.start()
     alone = votes.errors_with(score, np.arange(votes.workers))
     candidates = np.argsort(alone, kind="stable")[:CANDIDATES]
@@ -140,7 +146,7 @@ def _chosen(votes: Drawn | Listed, budget: int) -> IntArray:
     reached = votes.error(score)
     while len(chosen) < budget and len(candidates):
         worker, error = _best(votes, score, candidates)
-        if error > reached - GAIN:
+        if error > reached - GAIN and not filled:
             break
         votes.add(score, worker)
         chosen, reached = [*chosen, worker], error
@@ -158,6 +164,12 @@ def _chosen(votes: Drawn | Listed, budget: int) -> IntArray:
             chosen, reached = [*(each for each in chosen if each != worker), other], error
         if reached == before:
             break
+    for worker in sorted(chosen, key=lambda each: -alone[each]) if filled else ():
+        votes.add(score, worker, -1.0)
+        if votes.error(score) <= reached + GAIN:
+            chosen.remove(worker)
+        else:
+            votes.add(score, worker)
     return votes.places[np.array(sorted(chosen, key=lambda each: alone[each]), dtype=np.int64)]
 
 

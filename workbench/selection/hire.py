@@ -67,9 +67,9 @@ ONE_BY_ONE = "chosen one worker at a time; that no other choice errs less is not
 ONE_CLASS = "names one class throughout, also where gold names another"
 BY_ROWS = (
     "votes count by what each worker names where each class is true (columns 'says … of …'), and "
-    "by how frequent the classes are in the gold: on control tasks hidden in turn that errs less than "
-    "one skill a worker does, by a standard error at least; the expected error takes the chosen to "
-    "err independently, given the class"
+    "by how frequent the classes are in the gold: on control tasks hidden in turn that errs less "
+    "than one skill a worker does, by a standard error at least; the expected error takes the "
+    "chosen to err independently, given the class"
 )
 BEYOND_DOUBT = 0.999
 """Chance from which on the rule "accuracy" takes a worker of two classes at the opposite word."""
