@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.accuracy.independence import ErrorCorrelation
-from workbench.accuracy.measured import MajorityError, MeasuredError, difference
+from workbench.accuracy.measured import Difference, MajorityError, MeasuredError, difference
 from workbench.api.result import ALIKE, errs, facts, percent, points
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured", "blank")
@@ -14,6 +14,7 @@ SELDOM = 0.5
 """Share of control tasks that meet a plan's requirement, below which there is a warning."""
 FEW = 10
 """Measured control tasks, below which a verdict gives the interval alone."""
+EVERYBODYS = "everybody's majority"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,25 +26,28 @@ class GoldError:
     measured
         Error and interval.
     correlation
-        How the voters' errors go together.
+        How the voters' errors go together; None where nobody looked.
     workers
         Labels a task, in the mean.
     how
         How the control tasks were labelled.
     majority
-        Everybody's majority on the same control tasks.
+        A majority on the same control tasks; None where none stands beside it.
+    whose
+        Whose majority it is.
     """
 
     measured: MeasuredError
-    correlation: ErrorCorrelation
+    correlation: ErrorCorrelation | None
     workers: float
     how: str
     majority: MajorityError | None = None
+    whose: str = EVERYBODYS
 
     @property
-    def effective_workers(self) -> float:
-        """Independent workers that the voters are worth."""
-        return self.correlation.effective(self.workers)
+    def effective_workers(self) -> float | None:
+        """Independent workers that the voters are worth; None where nobody looked."""
+        return None if self.correlation is None else self.correlation.effective(self.workers)
 
     def lines(self, indent: str = "") -> str:
         """What was measured first, what follows from independence second."""
@@ -63,7 +67,7 @@ class GoldError:
         if self.majority is not None:
             rows.append(
                 (
-                    "everybody's majority",
+                    self.whose,
                     f"{self.majority.error:.3g} on the same tasks, with {self.majority.labels:.3g} "
                     "labels a task",
                 )
@@ -89,40 +93,40 @@ class GoldError:
         error = self.measured
         if not error.tasks_measured:
             return [f"No gold task has a label: how often {subject_is} wrong, nobody knows."]
+        blank = " or missing" if error.blank else ""
+        subject = subject_is[0].upper() + subject_is[1:]
+        sentences = [f"{subject} wrong{blank} on {self.share(' of tasks')}."]
+        # A majority of less than a label a task has hardly an answer: no rival.
+        if self.majority is not None and self.majority.labels >= 1.0:
+            beside = (
+                f"{self.whose[0].upper()}{self.whose[1:]} is wrong on "
+                f"{percent(self.majority.error)} of the same tasks, with "
+                f"{self.majority.labels:.3g} labels a task"
+            )
+            takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
+            words = in_words(difference(error, self.majority))
+            sentences.append(f"{beside}: this{takes} {words}.")
+        return sentences
+
+    def share(self, of: str = "") -> str:
+        """Write the share of wrong answers with interval and n: "4 %, measured (… of 50 …)".
+
+        Parameters
+        ----------
+        of
+            What stands behind the share.
+        """
+        error = self.measured
         low, high = map(percent, error.error_interval)
         interval = f"{percent(error.confidence)} interval"
         shared = "" if float(error.wrong).is_integer() else ", ties by their share"
-        counted = f"{_counted(error)} of {error.tasks_measured} gold tasks{shared}, {self.how}"
+        how = f", {self.how}" if self.how else ""
+        counted = f"{_counted(error)} of {error.tasks_measured} gold tasks{shared}{how}"
         if error.tasks_measured < FEW:
-            amount = (
-                f"{low} to {high} of tasks, measured ({interval}; {counted}: too few for a single "
-                "figure)."
-            )
-        else:
-            share = percent(error.error_measured)
-            amount = f"{share} of tasks, measured ({interval} {low} to {high}; {counted})."
-        blank = " or missing" if error.blank else ""
-        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong{blank} on {amount}"]
-        if self.majority is not None:
-            beside = (
-                f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
-                f"tasks, with {self.majority.labels:.3g} labels a task"
-            )
-            takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
-            sentences.append(f"{beside}: this{takes} {self._difference(self.majority)}.")
-        return sentences
-
-    def _difference(self, majority: MajorityError) -> str:
-        """Say by how many points it errs more or less than a majority, and what chance allows."""
-        found = difference(self.measured, majority)
-        if abs(found.more) < ALIKE:
-            return errs(found.more)
-        chance = ""
-        if found.beyond_chance:
-            chance = ", more than chance"
-        elif found.low < 0.0 < found.high:
-            chance = ", which may be chance"
-        return f"{errs(found.more)} (90 % interval {_between(found.low, found.high)}){chance}"
+            few = "too few for a single figure"
+            return f"{low} to {high}{of}, measured ({interval}; {counted}: {few})"
+        share = percent(error.error_measured)
+        return f"{share}{of}, measured ({interval} {low} to {high}; {counted})"
 
     def misses(self, epsilon: float) -> bool:
         """Whether the error asked for is below all of the interval."""
@@ -130,7 +134,7 @@ class GoldError:
 
     def together(self) -> list[str]:
         """Say that errors go together, where they do."""
-        if not self.correlation.shown:
+        if self.correlation is None or not self.correlation.shown:
             return []
         return [
             f"The voters' errors go together: {self.workers:.3g} of them are worth "
@@ -146,7 +150,7 @@ class GoldError:
                 f"{percent(met, 3)} of them: the error measured is that of fewer labels, and may "
                 "be too high"
             )
-        if self.correlation.shown:
+        if self.correlation is not None and self.correlation.shown:
             instead = "; go by the error measured" if self.measured.tasks_measured else ""
             cautions.append(
                 f"warning: errors on your gold go together (mean correlation "
@@ -177,6 +181,18 @@ def _counted(error: MeasuredError) -> str:
     if not error.blank:
         return f"{error.wrong:.4g} wrong"
     return f"{error.wrong - error.blank:.4g} wrong and {error.blank} without an answer"
+
+
+def in_words(found: Difference) -> str:
+    """Say by how many points something errs more or less, and what chance allows."""
+    if abs(found.more) < ALIKE:
+        return errs(found.more)
+    chance = ""
+    if found.beyond_chance:
+        chance = ", more than chance"
+    elif found.low < 0.0 < found.high:
+        chance = ", which may be chance"
+    return f"{errs(found.more)} (90 % interval {_between(found.low, found.high)}){chance}"
 
 
 def _between(low: float, high: float) -> str:
