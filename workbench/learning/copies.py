@@ -117,7 +117,9 @@ class _Agreement:
         first, second = np.divmod(pair, m)
         scale = spread[first] * spread[second]
         chance = np.einsum("ij,ij->i", rate[first], rate[second])
-        rho = np.divide(agreed / shared - chance, scale, out=np.zeros(len(pair)), where=scale > 1e-9)
+        rho = np.divide(
+            agreed / shared - chance, scale, out=np.zeros(len(pair)), where=scale > 1e-9
+        )
         return cls(m, first, second, shared, agreed, chance, scale, np.clip(rho, -1.0, 1.0))
 
     def starts(self) -> list[FloatArray]:
