@@ -289,7 +289,8 @@ class Collection(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        payload = super()._payload()
+        payload = {**super()._payload()}
+        del payload["measured"]  # its keys stand beside all others
         return {
             **payload,
             "answers": self.answers.to_dict("records"),
@@ -297,7 +298,6 @@ class Collection(Result):
             "error": self.error,
             "error_closed": self.error_closed,
             **payload_of(self.measured),
-            "measured": None,
             "measured_closed": _measured_payload(self.measured_closed),
             "measured_open": _measured_payload(self.measured_open),
             "left_open": priced(self.left_open),
