@@ -12,6 +12,7 @@ import pytest
 import workbench as wb
 from workbench.accuracy.measured import measure_error
 from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.bwa import bwa
 from workbench.aggregation.choice import (
     FITS,
     PLAINEST_FIRST,
@@ -164,3 +165,38 @@ def test_on_recorded_crowds_the_choice_is_hardly_worse_than_a_majority(name):
         )
         worse.append(plain.accuracy - chosen.accuracy)
     assert np.mean(worse) <= 0.01
+
+
+def test_no_fold_starts_from_a_fit_that_has_seen_its_gold(monkeypatch):
+    """Neither the folds that teach nor those that calibrate, with an earlier fit or without."""
+    table, gold = crowd(7, 80)
+    met, seen_by = [], {}
+
+    def watched(votes, *, earlier=None, **more):
+        known = np.full(80, -1) if earlier.known is None else np.asarray(earlier.known)
+        seen = frozenset(votes.tasks[known >= 0])
+        before = None
+        if earlier.fit is not None:
+            before = next(
+                whose
+                for kept, whose in seen_by.values()
+                if kept is earlier.fit.by_worker["precision"]
+            )
+        met.append((seen, before, len(votes)))
+        found = bwa(votes, earlier=earlier, **more)
+        kept = found.info["fit"].by_worker["precision"]
+        seen_by[id(kept)] = kept, seen | (before or frozenset())
+        return found
+
+    monkeypatch.setattr("workbench.aggregation.pool.bwa", watched)
+    wb.aggregate(table, gold=gold[:40])
+    assert len(met) == 2 + FITS
+    first = wb.aggregate(table, method="pooled", gold=gold[:40], calibrate="none")
+    wb.aggregate(table, method="pooled", gold=gold[:40], start=first)
+    wb.aggregate(table, method="pooled", start=first, calibrate="labels")
+    for seen, before, labels in met:
+        if len(seen) not in (0, 40):  # a fold
+            assert not before
+        if labels < len(table):  # labels are held out
+            assert before is None
+    assert any(before for *_, before, _ in met)

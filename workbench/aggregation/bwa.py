@@ -112,7 +112,9 @@ def bwa(
     paid = np.zeros(n) if published else unknown.astype(np.float64)
     counted = matrix.labelled
     steps, converged = 0, True
-    for k, named in enumerate(columns):
+    # Of two classes, one named by whoever did not name the other, the second mirrors the first.
+    mirrored = L == 2 and columns[0].nnz + columns[1].nnz == marked.nnz
+    for k, named in enumerate(columns[:1] if mirrored else columns):
         here = matrix.known == k
         z, variance = shares[:, k], np.zeros(n)
         spread = float(size @ (z * (1.0 - z))) / max(marked.nnz, 1)
@@ -139,6 +141,8 @@ def bwa(
             settled = bool(np.allclose(before, z, rtol=tolerance))
         score[:, k], precision[:, k] = z, v
         steps, converged = max(steps, step), converged and settled
+    if mirrored:
+        score[:, 1], precision[:, 1] = 1.0 - score[:, 0], precision[:, 0]
     total = score.sum(axis=1, keepdims=True)
     posterior = np.divide(score, total, out=np.full((n, L), 1.0 / L), where=total > 0)
     mean_precision: FloatArray = precision.mean(axis=1)

@@ -16,8 +16,11 @@ stay sure. Where gold says what is true, a floor λ is fitted beside T,
 
     (1 − λ) p_t^(1/T) / Σ_u p_u^(1/T) + λ/L.
 
-On eleven recorded crowds, fifty gold tasks of twenty draws each, answers above .9 were right .020
-less often than their confidence in the mean with a floor, .023 without, and .079 uncalibrated.
+On eleven recorded crowds, the best of seven methods by fifty gold tasks, ten draws, the share right
+of the other answers above .9 was .020 from their mean confidence in the mean of the crowds (.046
+uncalibrated); with three labels a task .036 (.093), on nine kinds of simulated crowds .015 (.035).
+Means over what the gold leaves open, of the pair or of what it foretells, were no nearer (.020 and
+.023; .034 and .038; .015 and .017).
 
 Source: Guo, Pleiss, Sun, Weinberger (2017), "On calibration of modern neural networks", ICML,
 Section 4, for the temperature; the fit to held-out labels is the workbench's own.
@@ -50,8 +53,14 @@ SHALLOW, SPREAD = -2.0, 2.0
 """Mean and standard deviation of the prior of logit λ, a floor of .12 at the middle."""
 STEPS = 41
 """Points of each grid of temperatures."""
+HEATS, DEPTHS = np.linspace(-HOTTEST, HOTTEST, 21), np.linspace(-9.0, 5.0, 15)
+"""Logarithms of temperatures, and logits of floors, among which `calibration` looks first."""
+ZOOMS, FINER = 6, 3.0
+"""Times that it looks closer, on a grid so much finer each time."""
+NEAR = np.linspace(-1.0, 1.0, 7)
+"""Where it looks then, in steps of the grid before."""
 MEAN_HEATS, MEAN_DEPTHS = np.linspace(0.0, 2.0, 21), np.linspace(-7.0, 2.0, 19)
-"""Logarithms of temperatures, and logits of floors, over which `mean_calibration` averages."""
+"""The same over which `mean_calibration` averages."""
 FOLDS = 5
 HELD_OUT = 0.1
 """Share of the labels that are held out."""
@@ -108,31 +117,26 @@ def calibration(
     Notes
     -----
     Priors: ln T ~ N(0, 1), logit λ ~ N(−2, 2²), the best of six pairs on eleven recorded crowds,
-    which differ little: the mean gap above .9 is .020 to .024 for all six.
+    which differ little: the mean gap above .9 is .020 to .024 for all six. Grids, as in
+    `temperature`.
     """
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
     even = 1.0 / (classes or posterior.shape[1])
-
-    def loss(parameters: FloatArray) -> float:
-        heat, depth = parameters
-        floor = expit(depth)
-        chance = tempered(posterior, float(np.exp(np.clip(heat, -HOTTEST, HOTTEST))))
-        likely = ((1.0 - floor) * chance + floor * even) * right
-        prior = 0.5 * heat**2 + 0.5 * ((depth - SHALLOW) / SPREAD) ** 2
-        return float(prior - log(likely.sum(axis=1)).sum())
-
-    best = minimize(loss, np.array([0.0, SHALLOW]), method="Nelder-Mead").x
-    heat = float(np.exp(np.clip(best[0], -HOTTEST, HOTTEST)))
-    return Calibration(heat, float(expit(best[1])))
+    heats, depths = HEATS, DEPTHS
+    steps = heats[1] - heats[0], depths[1] - depths[0]
+    for zoom in range(ZOOMS + 1):
+        score = _scores(posterior, right, even, heats, depths)
+        at = np.unravel_index(int(score.argmax()), score.shape)
+        heat, depth = heats[at[0]], depths[at[1]]
+        width = FINER**-zoom
+        heats = np.clip(heat + width * steps[0] * NEAR, -HOTTEST, HOTTEST)
+        depths = depth + width * steps[1] * NEAR
+    return Calibration(float(np.exp(heat)), float(_floors(depth)))
 
 
 def mean_calibration(posterior: FloatArray, gold: IntArray) -> tuple[Calibration, float]:
     """Temperature, 1 or more, and floor: their means over what a few tasks leave open.
 
-    The priors are those of `calibration`. The likeliest pair is too sure where tasks are few: of
-    forty right answers it says that no floor is there.
+    The priors are those of `calibration`.
 
     Parameters
     ----------
@@ -145,19 +149,31 @@ def mean_calibration(posterior: FloatArray, gold: IntArray) -> tuple[Calibration
     -------
     The means, and the floor that is exceeded with a chance of nine in ten.
     """
-    score: FloatArray = np.empty((len(MEAN_HEATS), len(MEAN_DEPTHS)))
-    floors = 1.0 / (1.0 + np.exp(-MEAN_DEPTHS))
-    for at, heat in enumerate(np.exp(MEAN_HEATS)):
-        right = tempered(posterior, float(heat))[np.arange(len(gold)), gold]
-        likely = right[:, None] * (1.0 - floors) + floors / posterior.shape[1]
-        prior = -0.5 * MEAN_HEATS[at] ** 2 - 0.5 * ((MEAN_DEPTHS - SHALLOW) / SPREAD) ** 2
-        score[at] = log(likely).sum(axis=0) + prior
+    L = posterior.shape[1]
+    score = _scores(posterior, np.eye(L)[gold], 1.0 / L, MEAN_HEATS, MEAN_DEPTHS)
     weight = np.exp(score - score.max())
     weight /= weight.sum()
     heat = float(np.exp(weight.sum(axis=1) @ MEAN_HEATS))
-    by_floor = weight.sum(axis=0)
+    by_floor, floors = weight.sum(axis=0), _floors(MEAN_DEPTHS)
     least = floors[int(np.searchsorted(np.cumsum(by_floor), 0.1))]
     return Calibration(heat, float(by_floor @ floors)), float(least)
+
+
+def _floors(depth: ArrayLike) -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.asarray(depth, dtype=np.float64))))
+
+
+def _scores(
+    posterior: FloatArray, right: FloatArray, even: float, heats: FloatArray, depths: FloatArray
+) -> FloatArray:
+    """Log-density of each pair but for a constant, by logarithm of T and logit of λ."""
+    floors, score = _floors(depths), np.empty((len(heats), len(depths)))
+    known = even * right.sum(axis=1)[:, None] * floors
+    for at, heat in enumerate(heats):
+        chance = (tempered(posterior, float(np.exp(heat))) * right).sum(axis=1)
+        prior = -0.5 * heat**2 - 0.5 * ((depths - SHALLOW) / SPREAD) ** 2
+        score[at] = log(chance[:, None] * (1.0 - floors) + known).sum(axis=0) + prior
+    return score
 
 
 def temperature(posterior: FloatArray, gold: IntArray) -> float:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.aggregation.pool import pooled
-from workbench.aggregation.posteriors import Earlier, concluded, label_matrix
+from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matrix
 from workbench.aggregation.vote_rule import fixed_rule
 from workbench.aggregation.voting import Aggregate
 from workbench.base.arrays import FloatArray, IntArray
@@ -36,7 +36,7 @@ FITS = 10
 ROUNDING = 1e-12
 
 
-def taught(votes: Votes, gold: IntArray, *, seed: Seed) -> Aggregate:
+def taught(votes: Votes, gold: IntArray, *, start: Fit | None = None, seed: Seed) -> Aggregate:
     """Label by the pooled models, taught by gold; each gold task by what the others teach.
 
     Parameters
@@ -45,16 +45,18 @@ def taught(votes: Votes, gold: IntArray, *, seed: Seed) -> Aggregate:
         Labels of n tasks.
     gold
         Class of the gold tasks, −1 of all others, shape (n,).
+    start
+        A fit of the pooled models that has seen no gold, from which all of them go on.
     seed
         Of the folds, and of draws among ties.
     """
-    whole = pooled(votes, earlier=Earlier(gold, None), seed=seed)
+    whole = pooled(votes, earlier=Earlier(gold, start), seed=seed)
     posterior = whole.info["posterior"].copy()
     control = stream(seed, "taught").permutation(np.flatnonzero(gold >= 0))
     for part in np.array_split(control, min(FITS, max(len(control), 1))):
         others = gold.copy()
         others[part] = -1
-        without = pooled(votes, earlier=Earlier(others, None), seed=seed)
+        without = pooled(votes, earlier=Earlier(others, start), seed=seed)
         posterior[part] = without.info["posterior"][part]
     notes = ["each gold task is labelled by what the others teach"]
     return concluded(label_matrix(votes), posterior, TAUGHT, seed, {**whole.info, "notes": notes})

@@ -15,10 +15,12 @@ distributions for the rest. Given q, each Dirichlet takes its expected counts; g
 
 Both sums over labels are one product of the sparse matrix tasks × (worker, class named) with L M
 columns. The evidence bound never falls; where it ends depends on how the subtypes are drawn at
-first, so there are several starts. Each takes `STAGE` turns, and the one of the highest bound goes
-on: on twelve recorded crowds it ended at the highest bound of all ten in 21 of 24 runs, and took a
-third of the turns. Of more than `PART` labels starts are made on tasks drawn to have as many, and
-the best goes on with all tasks for `STAGE` turns: what is left to learn there is little.
+first, so there are several starts. They race (`RACE`): all take a few turns, those of the highest
+bounds some more, and the best goes on to its end. With ten starts on twelve recorded crowds that
+took a quarter of the turns that all to their ends take; in 18 of 24 runs the bound was the highest
+of the ten, and the error was the same in the mean, .014 apart at most. Of more than `PART` labels
+the race is run on tasks drawn to have as many, and the winner goes on with all tasks for a few
+turns: what is left to learn there is little.
 
 Source: Li, Rubinstein, Cohn (2019), "Exploiting worker correlation for label aggregation in
 crowdsourcing", ICML, Sections 3 and 4.
@@ -48,10 +50,10 @@ from workbench.crowd.votes import Votes
 METHOD = "EBCC"
 SETTLED = 1e-3
 """A start ends when no task's posterior of a class changes by more."""
-STAGE = 20
-"""Turns of every start, before the best alone goes on; and of all tasks after a part."""
-PART = 30_000
-"""Labels that the starts are made on, at most."""
+RACE = ((5, 3), (20, 1))
+"""Turns of each start, and how many of the highest bounds go on then."""
+PART, FINISH = 20_000, 20
+"""Labels that the starts are made on, at most, and turns on all labels after that."""
 UNSEEN = 0.01
 """Prior count of a class that nobody names."""
 
@@ -195,23 +197,30 @@ def _best(
         return _best_start(model, starts, most, seed)
     few = label_matrix(*_part(matrix, seed), model.M)
     begun, bounds = _best_start(_Model(few, prior, model.M), starts, most, seed)
-    whole = model.run(model.posterior(begun.state), min(STAGE, most))
+    whole = model.run(model.posterior(begun.state), min(FINISH, most))
     return replace(whole, steps=begun.steps + whole.steps, converged=begun.converged), bounds
 
 
 def _best_start(model: _Model, starts: int, most: int, seed: Seed) -> tuple[_Run, FloatArray]:
-    """The same of starts on all tasks of a model; the others' bounds are those at `STAGE` turns."""
+    """The same of starts on all tasks of a model; bounds are those where each start was left."""
     bounds = np.empty(starts)
+    few: dict[int, _Run] = {}
     for at in range(starts):
-        run = model.run(model.drawn(stream(seed, f"start {at}")), min(STAGE, most))
-        bounds[at] = model.bound(run)
-        if at == bounds[: at + 1].argmax():
-            best = run
-    if not best.converged and most > STAGE:
-        further = model.run(best.joint, most - STAGE)
-        best = replace(further, steps=STAGE + further.steps)
-        bounds[bounds.argmax()] = model.bound(best)
+        few[at] = model.run(model.drawn(stream(seed, f"start {at}")), min(RACE[0][0], most))
+        bounds[at] = model.bound(few[at])
+        few = _likeliest(few, bounds, RACE[0][1])
+    for turns, kept in (RACE[1], (most, 1)):
+        for at in few:
+            few[at] = model.further(few[at], min(turns, most))
+            bounds[at] = model.bound(few[at])
+        few = _likeliest(few, bounds, kept)
+    (best,) = few.values()
     return best, bounds
+
+
+def _likeliest(runs: dict[int, _Run], bounds: FloatArray, kept: int) -> dict[int, _Run]:
+    """Runs of the highest bounds, by start."""
+    return {at: runs[at] for at in sorted(runs, key=lambda at: (-bounds[at], at))[:kept]}
 
 
 def _part(matrix: LabelMatrix, seed: Seed) -> tuple[Votes, Earlier]:
@@ -296,6 +305,13 @@ class _Model:
             converged = bool((np.abs(after - before) <= SETTLED).all())
             before = after
         return _Run(joint, self.counts(joint), step, converged)
+
+    def further(self, run: _Run, until: int) -> _Run:
+        """Go on with a run, until it has taken so many turns in all or settled."""
+        if run.converged or run.steps >= until:
+            return run
+        more = self.run(run.joint, until - run.steps)
+        return replace(more, steps=run.steps + more.steps)
 
     def bound(self, run: _Run) -> float:
         """Evidence lower bound: entropy of q, and each Dirichlet's normaliser over its prior's."""

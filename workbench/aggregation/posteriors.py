@@ -226,11 +226,14 @@ def normalised(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     The posteriors overwrite `joint`.
     """
-    peak = joint.max(axis=1, keepdims=True)
-    np.exp(np.subtract(joint, peak, out=joint), out=joint)
-    total = joint.sum(axis=1, keepdims=True)
-    joint /= total
-    return joint, (np.log(total) + peak)[:, 0]
+    # Column by column and as a product: along few columns far faster than `max` and `sum`.
+    peak = joint[:, 0].copy()
+    for column in joint.T[1:]:
+        np.maximum(peak, column, out=peak)
+    np.exp(np.subtract(joint, peak[:, None], out=joint), out=joint)
+    total = joint @ np.ones(joint.shape[1])
+    joint /= total[:, None]
+    return joint, np.log(total) + peak
 
 
 def concluded(

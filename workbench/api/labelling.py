@@ -600,7 +600,8 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     candidates = {name: result.aggregate for name, result in labelled.items()}
     votes = labelled["majority"].counted
     codes = gold_codes(votes, beforehand.gold)
-    candidates[TAUGHT] = taught(votes, codes, seed=seed)
+    start = labelled["pooled"].fit
+    candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed)
     labelled[TAUGHT] = labelled_by(candidates[TAUGHT], votes, TAUGHT, blind, seed)
     result = calibrated_by(labelled[choice(candidates, codes)], codes, blind, seed=seed)
     wrong = wrong_by(candidates, codes).mean(axis=0)
