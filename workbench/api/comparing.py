@@ -498,14 +498,16 @@ def compare(
     [80.0, 80.0]
     """
     sampling = sampling or SampleOptions()
+    given = {"data": data, "epsilon": epsilon, "gain": gain, "duplicates": duplicates}
+    given |= {"trials": trials, "time_limit": time_limit, "seed": seed}
+    _check_plain({**given, **vars(sampling)})
     _check_sizes(sampling, trials)
     invented = isinstance(labels, SimulatedCrowd)
-    if gain is None:
-        gain = "hoeffding" if invented else "bhattacharyya"
-    gain = gain_of(gain).name
-    estimate: SkillEstimate = "plug-in" if invented and gain == "hoeffding" else "fitted"
-    if sampling.skills is not None:
-        estimate = known_estimate(sampling.skills)
+    gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
+    estimate: SkillEstimate = sampling.skills or (
+        "plug-in" if invented and gain == "hoeffding" else "fitted"
+    )
+    known_estimate(estimate)
     arguments: dict[str, Any] = {
         "data": data,
         "labels": labels,
@@ -557,6 +559,16 @@ def compare(
         "seed": seed,
     }
     return _comparison(crowd, records, instances, settings)
+
+
+def _check_plain(given: dict[str, Any]) -> None:
+    """Refuse tables where a word or a number is meant."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, (str, int, float, np.number)):
+            raise InputError(
+                f"{name} is {checks.type_name(value)}: give a word or a number; tables are "
+                "`labels`, `gold`, `task_types`, `costs` and `capacity`"
+            )
 
 
 def _check_sizes(sampling: SampleOptions, trials: int) -> None:

@@ -21,7 +21,6 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd.empirical_bayes import (
@@ -39,7 +38,7 @@ GRID: FloatArray = (np.arange(500) + 0.5) / 500
 """Skills at which a posterior is computed where tasks have an easiness."""
 
 
-def known_estimate(skills: object) -> SkillEstimate:
+def known_estimate(skills: str) -> None:
     """Check how skills are to be estimated.
 
     Raises
@@ -47,12 +46,8 @@ def known_estimate(skills: object) -> SkillEstimate:
     InputError
         None of `SkillEstimate`.
     """
-    for name in get_args(SkillEstimate):
-        if isinstance(skills, str) and skills == name:
-            known: SkillEstimate = name
-            return known
-    known_ones = ", ".join(get_args(SkillEstimate))
-    raise InputError(f"skills is {checks.show(skills)}: give {known_ones}")
+    if skills not in get_args(SkillEstimate):
+        raise InputError(f"skills is {skills!r}: give {', '.join(get_args(SkillEstimate))}")
 
 
 def skills_on_arrival(

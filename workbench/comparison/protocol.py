@@ -154,7 +154,7 @@ def _known(instance: Instance, answers: RuleLabels) -> RuleLabels:
 
 
 def _judged_names(instance: Instance) -> list[Any]:
-    names: list[Any] = instance.tasks[instance.judged].tolist()
+    names: list[Any] = instance.names[instance.judged].tolist()
     return names
 
 

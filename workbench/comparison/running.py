@@ -88,25 +88,30 @@ def compare(
         yield runs.row(name)
 
 
-def answers(
+def answered(
     instance: Instance,
     *,
     seed: np.random.SeedSequence,
     on_infeasible: OnInfeasible = "relax",
-) -> Iterator[tuple[str, RuleLabels]]:
-    """Answer all tasks of an instance by every method that a buyer can choose, by all gold.
+) -> Iterator[tuple[str, RuleLabels, MeasuredError | None]]:
+    """Answer all tasks of an instance by every method that a buyer can choose, and measure.
 
     Parameters
     ----------
     seed, on_infeasible
-        As `compare` has them: the answers are those of its rows.
+        As `compare` has them: answers and errors are those of its rows.
+
+    Yields
+    ------
+    Name of the method, its answers by all gold that is known, and what gold measures of them.
     """
     runs = _Runs(instance, seed, 20.0, on_infeasible)
     for name, method in runs.methods.items():
         if method.promise != "bound":
-            bought_here = runs.buy(name, runs.market)
-            if isinstance(bought_here, Purchase):
-                yield name, runs.answer(name, bought_here)
+            result = runs.buy(name, runs.market)
+            if isinstance(result, Purchase):
+                given = runs.answer(name, result)
+                yield name, given, runs.measured(name, given)
 
 
 class _Runs:
@@ -154,18 +159,21 @@ class _Runs:
             return ComparisonRow(name, method.promise, lower_bound=market.bound, seconds=seconds)
         given = self.answer(name, result)
         seconds = time.perf_counter() - started
-        error = None
-        if method.gold == "none" or not self.folds:
-            error = measured(self.instance, given)
-        elif method.gold == "folds":
-            error = self._by_folds(name, given)
+        error = self.measured(name, given)
         row = bought(name, method.promise, self.instance, result, error)
         bound = market.bound if result.bound is None else result.bound(row.error_measured)
         return replace(row, lower_bound=bound, ratio=ratio(row.objective, bound), seconds=seconds)
 
-    def _by_folds(self, name: str, given: RuleLabels) -> MeasuredError | None:
-        """Count errors on each fold's gold; None where the method can buy no labels on a fold."""
-        parts = []
+    def measured(self, name: str, given: RuleLabels) -> MeasuredError | None:
+        """Count errors on gold that a method did not see; None where it sees all.
+
+        None, too, where it can buy no labels on a fold.
+        """
+        method, parts = self.methods[name], []
+        if method.gold == "none" or not self.folds:
+            return measured(self.instance, given)
+        if method.gold == "all":
+            return None
         for market in self.folds:
             result = self.buy(name, market)
             if not isinstance(result, Purchase):

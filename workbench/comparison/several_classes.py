@@ -99,7 +99,12 @@ class ComparedClasses:
 
     @property
     def tasks(self) -> Names:
-        """Names of the tasks that all methods are held to, shape (n,)."""
+        """The tasks that all methods are held to, shape (n,)."""
+        return self.votes.tasks
+
+    @property
+    def names(self) -> Names:
+        """Names of the tasks, shape (n,)."""
         return self.votes.tasks
 
     @property

@@ -20,7 +20,7 @@ from workbench.accuracy.independence import ErrorCorrelation, error_correlation
 from workbench.aggregation.voting import Aggregate, majority, promised_weights
 from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.primal import PERTURBATION
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.comparison.instances import (
     RecordedOptions,
@@ -118,6 +118,11 @@ class ComparedCrowd:
         """Which pairs of the tasks and some workers may be assigned; None for all."""
         mask = self.source.available
         return None if mask is None else mask[np.ix_(self.tasks, workers)]
+
+    @property
+    def names(self) -> Names:
+        """Names of the tasks, shape (n,)."""
+        return self.source.tasks[self.tasks]
 
     @property
     def judged_truth(self) -> IntArray:
@@ -359,7 +364,7 @@ def _only(instance: ComparedCrowd, keep: IntArray) -> ComparedCrowd:
     place = np.full(len(instance.tasks), -1)
     place[keep] = np.arange(len(keep))
     judged = place[instance.judged]
-    names = tuple(str(name) for name in instance.source.tasks[instance.tasks[out]])
+    names = tuple(str(name) for name in instance.names[out])
     return replace(
         instance,
         tasks=instance.tasks[keep],
