@@ -108,11 +108,13 @@ def sampled_weights(
         With `error`, when the sampled LP has no solution: one line with both mends.
     """
     sampled = replace(crowd, requirement=gamma * np.asarray(crowd.requirement, dtype=np.float64))
-    solution = solve(sampled, "typed")
     full = np.ones(len(sampled.tasks))
     none = np.zeros(len(sampled.tasks), dtype=np.int64)
-    if solution.termination is not Termination.INFEASIBLE:
-        return _sampled(sampled, solution, none, full)
+    # Where tasks may fall short, and some must, nobody asks why.
+    if on_infeasible != "relax" or not len(sampled.uncoverable()):
+        solution = solve(sampled, "typed")
+        if solution.termination is not Termination.INFEASIBLE:
+            return _sampled(sampled, solution, none, full)
     if on_infeasible == "error":
         assert solution.infeasibility is not None
         raise InputError(
