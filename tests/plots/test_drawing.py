@@ -33,7 +33,9 @@ def table(**changes):
             "lower_bound": [900.0, 880.0, 900.0, 900.0],
             "error_exact": [0.01, np.nan, 0.02, 0.5],
             "error_measured": [0.01, np.nan, 0.03, 1.0],
-            "error_se": [0.01, np.nan, np.nan, 0.02],
+            "promise": ["bound", "bound", "each task", "each task"],
+            "error_low": [0.0, np.nan, np.nan, 0.96],
+            "error_high": [0.03, np.nan, np.nan, 1.0],
         }
     )
     return rows.assign(**changes)
@@ -55,7 +57,7 @@ class TestComparison:
     def test_methods_have_the_tables_names_and_order(self):
         figure = comparison(table())
         left, right = figure.axes
-        assert ticks(left.yaxis) == ["offline IP", "adaptive", "dual descent"]
+        assert ticks(left.yaxis) == ["offline IP (a bound)", "adaptive", "dual descent"]
         assert left.get_ylim()[0] > left.get_ylim()[1]  # the first on top
         assert marks(left, "all labels bought") == [[9, 0], [14.5, 1], [0, 2]]
         assert marks(left, "without gold tasks") == [[9, 0], [9.5, 1], [0, 2]]
@@ -64,12 +66,12 @@ class TestComparison:
         assert left.get_xlabel() == "labels bought, per task"
         assert right.get_xlabel() == "share of wrong labels"
 
-    def test_bars_are_two_standard_errors_and_shares_stay_shares(self):
+    def test_bars_are_the_intervals(self):
         (bars,) = comparison(table()).axes[1].collections
         first, unknown, last = bars.get_segments()
-        assert first[:, 0] == pytest.approx([0.0, 0.03])  # not below 0
+        assert first[:, 0] == pytest.approx([0.0, 0.03])
         assert not len(unknown)
-        assert last[:, 0] == pytest.approx([0.96, 1.0])  # not above 1
+        assert last[:, 0] == pytest.approx([0.96, 1.0])
 
     def test_nothing_overlaps_and_all_is_within_the_picture(self):
         title = "labels.csv with a rather long name, $1 " * 4
