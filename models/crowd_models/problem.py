@@ -492,19 +492,21 @@ class TypedProblem(CoverProblem):
     def with_shortfall(self, price: float) -> TypedProblem:
         """The same problem where cover may fall short, at a price a unit of requirement.
 
-        Shortfall is bought from T further worker classes, one a task class, of quality 1: the
-        last T columns. So the result always has a solution, and no task weight exceeds `price`.
+        Shortfall is bought from one further worker class, the last column, of quality 1 and of
+        capacity for every task. So the result always has a solution, and no task weight exceeds
+        `price`.
         """
-        types = self.shape[0]
+        one = (self.shape[0], 1)
+        # One more than can be needed: a column at its bound would let the weight rise.
+        most = int(np.ceil(self.requirement).max(initial=0.0)) + 1
         return TypedProblem(
-            np.hstack([self.quality, np.eye(types)]),
-            np.concatenate([self.capacity, self.tasks]),
+            np.hstack([self.quality, np.ones(one)]),
+            np.append(self.capacity, self.tasks.sum()),
             self.requirement,
             self.tasks,
-            # One more than can be needed: a column at its bound would let the weight rise.
-            np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64) + 1]),
-            np.hstack([self.prices, np.full((types, types), price)]),
-            np.hstack([self.mask, np.eye(types, dtype=bool)]),
+            np.append(self.workers, most),
+            np.hstack([self.prices, np.full(one, price)]),
+            np.hstack([self.mask, np.ones(one, dtype=bool)]),
             gain=self.gain,
         )
 

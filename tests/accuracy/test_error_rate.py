@@ -107,6 +107,19 @@ def test_all_tasks_as_one_by_one():
     assert (radius <= 1e-12).all()
 
 
+def test_outcomes_listed_for_many_tasks_are_those_of_one():
+    """Tasks of up to twelve voters, with ties, beside the sums of one task at a time."""
+    rng = np.random.default_rng(2)
+    skill = rng.uniform(0, 1, (60, 13))
+    weight = np.where(rng.random((60, 13)) < 0.6, rng.integers(-2, 3, (60, 13)), rng.normal())
+    assigned = np.arange(13) < rng.integers(1, 14, 60)[:, None]
+    probability, radius = vote_errors(skill, weight, assigned)
+    for i in range(60):
+        one = vote_error(skill[i, assigned[i]], weight[i, assigned[i]])
+        assert probability[i] == pytest.approx(one.probability, abs=1e-12)
+    assert (radius <= 1e-11).all()
+
+
 # Symmetries
 
 

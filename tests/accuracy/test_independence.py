@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from tests.release import before_a_release
 from workbench.accuracy import independence
-from workbench.accuracy.independence import below_chance, dependence, effective_workers
+from workbench.accuracy.independence import dependence, effective_workers
 from workbench.crowd.votes import Votes
 
 
@@ -173,16 +172,6 @@ def test_the_effective_number_is_that_of_the_variance_of_a_mean():
     common = rng.normal(size=(40_000, 1))
     values = np.sqrt(0.3) * common + np.sqrt(0.7) * rng.normal(size=(40_000, 8))
     assert effective_workers(8, 0.3) == pytest.approx(1 / values.mean(axis=1).var(), rel=0.03)
-
-
-def test_workers_below_chance_are_shown_to_be():
-    correct, answered = np.array([2, 8, 30, 0, 0]), np.array([30, 30, 30, 0, 4])
-    found = below_chance(correct, answered, 2)
-    for j in range(5):
-        if answered[j]:
-            p = binomtest(int(correct[j]), int(answered[j]), 0.5, alternative="less").pvalue
-            assert found[j] == (p <= 0.01 / 4)
-    assert found.tolist() == [True, False, False, False, False]
 
 
 def test_without_shared_tasks_nothing_is_shown():

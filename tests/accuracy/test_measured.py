@@ -1,25 +1,26 @@
 """Errors measured on gold: against plain nested loops, SciPy, and crowds that break the model."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import betabinom
+from scipy.stats import betabinom, binomtest
 
 from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.measured import (
     LISTED,
+    MajorityError,
+    count_errors,
+    difference,
     error_interval,
     expected_radius,
     folds,
     least_rmse,
     majority_error,
     measure_error,
-    told_apart,
 )
 from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
 from workbench.aggregation.vote_rule import vote_rule
@@ -32,6 +33,7 @@ from workbench.crowd.gold_rule import FittedRule, RuleLabels, VotesByTask, chanc
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import HireOptions, hire
 from workbench.selection.hire_rule import hire_rule
+from workbench.selection.hired_vote import HiredVote
 from workbench.selection.scores import scores
 from workbench.selection.select import select
 
@@ -145,7 +147,7 @@ def test_hiring_is_measured_as_by_hiring_again_without_each_task():
     def choose(answers):
         known = scores(answers.correct, answers.answered, 2)
         chosen = select(known, 4, seed=0, by_evidence=True).chosen
-        return chosen, linear_weights(known.skill[chosen], 2)
+        return HiredVote(chosen, linear_weights(known.skill[chosen], 2))
 
     wrong, tasks = 0.0, 0
     for i in control:
@@ -156,7 +158,8 @@ def test_hiring_is_measured_as_by_hiring_again_without_each_task():
         mine = table[(table["task"] == f"t{i}") & table["worker"].isin(hired.chosen)]
         for row in mine.itertuples():
             lead[row.label[1]] += 2 * skill[row.worker] - 1
-        tasks += len(mine) > 0
+        tasks += 1
+        wrong += len(mine) == 0
         true = str(truth[i])
         if len(mine):
             ahead = lead[true] - max(v for k, v in lead.items() if k != true)
@@ -196,7 +199,7 @@ def test_a_choice_that_is_kept_judges_itself_too_well():
 
         def choose(answers):
             chosen = np.argsort(-answers.correct, kind="stable")[:3]
-            return chosen, np.ones(3)
+            return HiredVote(chosen, np.ones(3))
 
         rule = hire_rule(votes, choose)
         found, left = measure_error(rule, gold), np.flatnonzero(gold < 0)
@@ -260,24 +263,23 @@ def test_the_measured_error_is_the_share_of_wrong_labels_and_drawn_toward_nothin
     wrong = []
     for task in np.flatnonzero(gold >= 0):
         counts = np.bincount(votes.label[votes.task == task], minlength=2)
-        if counts.sum():
-            best = np.flatnonzero(counts == counts.max())
-            wrong.append(1 - (truth[task] in best) / len(best))
+        best = np.flatnonzero(counts == counts.max())
+        wrong.append(1 - (truth[task] in best) / len(best) if counts.sum() else 1.0)
     assert found.error_measured == pytest.approx(np.mean(wrong))
     assert found.wrong == pytest.approx(np.sum(wrong))
     assert len(found.counted) == found.tasks_measured == len(wrong)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_everybodys_majority_counts_ties_by_their_share_and_no_label_as_a_guess(seed):
+def test_everybodys_majority_counts_ties_by_their_share_and_no_label_as_wrong(seed):
     rng = np.random.default_rng(seed)
     table, votes, truth = crowd(rng, tasks=30, workers=4, classes=3, missing=0.5)
     chosen = rng.permutation(30)[:12]
     wrong, labels = [], 0
     for task in chosen:
         own = table["label"][table["task"] == f"t{task}"].value_counts()
-        best = set(own.index[own == own.max()]) if len(own) else {"c0", "c1", "c2"}
-        wrong.append(1 - (f"c{truth[task]}" in best) / len(best))
+        best = set(own.index[own == own.max()])
+        wrong.append(1 - (f"c{truth[task]}" in best) / max(len(best), 1))
         labels += int(own.sum())
     found = majority_error(votes, truth, chosen)
     assert found.error == pytest.approx(np.mean(wrong))
@@ -287,32 +289,77 @@ def test_everybodys_majority_counts_ties_by_their_share_and_no_label_as_a_guess(
     assert majority_error(votes, truth, np.zeros(0, dtype=int)) is None
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5])
-def test_errors_on_the_same_tasks_are_told_apart_in_pairs(shift):
-    """By their differences, task by task, whatever the order in which the tasks were counted."""
-    rng = np.random.default_rng(3)
-    _, votes, truth = crowd(rng, tasks=40, workers=5)
-    gold = truth.copy()
-    plain = majority_error(votes, gold, np.arange(40))
-    order = rng.permutation(40)
-    loss = np.where(rng.random(40) < shift, 1.0 - plain.loss, plain.loss)
-    measured = measure_error(vote_rule(votes, "majority"), gold)
-    measured = replace(measured, counted=order, loss=loss[order])
-    worse = loss - plain.loss
-    apart = abs(worse.mean()) > 1.645 * worse.std(ddof=1) / np.sqrt(40)
-    assert told_apart(measured, plain) == bool(apart)
-    assert told_apart(measured, plain) == (shift > 0), "another crowd is needed"
+def test_a_task_without_an_answer_is_wrong():
+    found = count_errors(np.array([0.0, np.nan, 0.5, np.nan]), np.array([3, 1, 2, 8]), 10)
+    assert (found.wrong, found.blank, found.tasks_measured) == (2.5, 2, 4)
+    assert found.error_measured == 0.625
+    assert found.error_interval == error_interval(2.5, 4, 10)
+    assert found.loss.tolist() == [0.0, 1.0, 0.5, 1.0]
 
 
-def test_a_small_difference_is_told_apart_where_it_is_the_same_on_every_task():
-    """Task by task it has no spread; out of order it would be lost in that of the tasks."""
-    rng = np.random.default_rng(3)
-    _, votes, truth = crowd(rng, tasks=40, workers=5)
-    plain = majority_error(votes, truth, np.arange(40))
-    order = rng.permutation(40)
-    measured = measure_error(vote_rule(votes, "majority"), truth)
-    worse = plain.loss[order] + rng.uniform(0.04, 0.06, 40)
-    assert told_apart(replace(measured, counted=order, loss=worse), plain)
+def test_blank_tasks_of_a_rule_are_counted_among_all_tasks_and_change_nothing():
+    """The rule answers one task in two, whether it knows their gold or not."""
+    truth = np.arange(40) % 2
+
+    def rule(gold):
+        fitted = Spy(truth, None)
+        fitted.label = lambda tasks: RuleLabels(
+            np.where((tasks % 4 < 2)[:, None], np.eye(2)[truth[tasks]], np.nan)
+        )
+        return fitted
+
+    found = measure_error(rule, hidden(truth, np.arange(20)))
+    assert (found.error_measured, found.blank, found.unstable) == (0.5, 10, 0.0)
+    assert found.tasks_left == 20
+
+
+def compared(worse):
+    """Differences of losses, task by task, as measured and majority in different orders."""
+    worse = np.asarray(worse, dtype=float)
+    order = np.random.default_rng(1).permutation(len(worse))
+    base = np.where(worse < 0, 1.0, 0.0)
+    measured = count_errors((base + worse)[order], order)
+    return difference(measured, MajorityError(float(base.mean()), 3.0, base))
+
+
+@pytest.mark.parametrize(
+    ("only_one", "only_other", "beyond"),
+    [(6, 0, False), (8, 0, True), (20, 8, False), (24, 6, True)],
+)
+def test_a_difference_is_beyond_chance_where_the_exact_test_says_so_at_one_in_a_hundred(
+    only_one, only_other, beyond
+):
+    """McNemar's exact test on the tasks where one of two alone errs."""
+    found = compared([1.0] * only_one + [-1.0] * only_other + [0.0] * 70)
+    exact = binomtest(only_one, only_one + only_other).pvalue
+    assert (exact < 0.01) == beyond
+    assert found.beyond_chance == beyond
+    assert found.more == pytest.approx((only_one - only_other) / (only_one + only_other + 70))
+    assert found.low < found.more < found.high
+
+
+def test_two_that_never_differ_are_not_proven_alike():
+    found = compared(np.zeros(40))
+    assert found.more == 0.0
+    assert found.low == pytest.approx(-found.high)
+    assert 0.0 < found.high < 0.1
+    assert not found.beyond_chance
+
+
+@pytest.mark.parametrize("better", [0.0, 0.04])
+def test_the_interval_of_a_difference_holds_and_chance_is_rarely_denied(better):
+    """Paired errors that hang together: of 4,000 draws the interval holds nine in ten or more."""
+    rng = np.random.default_rng(5)
+    held, denied = [], []
+    for tasks in (30, 100):
+        for _ in range(2000):
+            kind = rng.choice(4, tasks, p=[0.7, 0.1, 0.1 + better / 2, 0.1 - better / 2])
+            found = compared(np.array([0.0, 0.0, -1.0, 1.0])[kind])
+            held.append(found.low <= -better <= found.high)
+            denied.append(found.beyond_chance)
+    assert 0.88 <= np.mean(held) <= 0.97
+    if not better:
+        assert np.mean(denied) < 0.015
 
 
 def test_folds_part_the_tasks():

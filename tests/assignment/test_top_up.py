@@ -130,7 +130,7 @@ class TestFrontDoor:
     def test_labels_on_record_count_and_are_not_asked_again(self, classes):
         labels, gold = self.labels(classes)
         tasks = [f"g{k}" for k in range(60, 64)] + ["new"]
-        made = wb.plan(labels, gold, tasks, epsilon=0.1, capacity=5, time_limit=2)
+        made = wb.plan(labels, gold, tasks, epsilon=0.1, capacity=5, time_limit=600)
         assert made.message is None
         assert (len(made.counted), made.left_out) == (8, 1)
         assert "8 counted, of 4 tasks; 1 left out, skill unknown" in made.details()

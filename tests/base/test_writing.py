@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -94,3 +95,16 @@ def test_drafts_of_the_killed_go_and_of_the_living_stay(tmp_path):
         assert living.wait(30) == 0
     assert file.read_bytes() == b"last"
     assert set(names(tmp_path)) == strangers | {file.name}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_or_folder_is_not_replaced(tmp_path):
+    pipe, folder, link, other = (tmp_path / name for name in ("pipe", "folder", "link", "other"))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    link.symlink_to("/dev/null")
+    for path in (pipe, folder, link):
+        with pytest.raises(OSError, match=r"pipe or device|directory"):
+            write_together({other: b"x", path: b"x"})
+        assert not path.is_file()
+        assert not other.exists()

@@ -48,4 +48,4 @@ def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_pat
     assert run("check", "--labels", path, *asked).exit_code == 0
     with path.open("a") as file:
         file.write("p2,a,y\n")
-    assert "Beware: 1 pair of task" in run("check", "--labels", path, *asked).stdout
+    assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout

@@ -126,12 +126,13 @@ class TestRecorded:
         rows, payload = rows_of(run("compare", *recorded, "--epsilon", 0.2, "--json"))
         assert payload["gain"] == "bhattacharyya"
         assert payload["settings"]["skills"] == "fitted"
+        assert rows["offline IP"]["error_measured"] is None
         for row in (row for name, row in list(rows.items())[3:] if name != "information limit"):
             low, high = row["error_interval"]
             assert low <= row["error_measured"] <= high
             assert row["error_independent"] == row["error_exact"]
-            # 29 tasks with gold, 9 of them for control.
-            assert row["tasks_measured"] == 20
+            # 29 tasks have gold.
+            assert row["tasks_measured"] == 29
             assert 0 < row["effective_workers"] <= row["labels_task"] / payload["tasks"] + 1e-9
         assert "posterior means" in payload["notes"][0]
         paper, old = rows_of(

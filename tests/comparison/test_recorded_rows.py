@@ -31,7 +31,7 @@ def on_record(classes, seed=1):
     rng = np.random.default_rng(classes)
     labels, _, truth = crowd(rng, 40, 20, rng.uniform(0.6, 0.9, 20), missing=0.2, classes=classes)
     gold = pd.Series([f"c{k}" for k in truth], index=[f"t{i}" for i in range(40)])
-    return recorded(labels, gold, RecordedOptions(0.3, 0.3, 10, 0.3), seed=SEED(seed))
+    return recorded(labels, gold, RecordedOptions(0.3, 10, 0.3), seed=SEED(seed))
 
 
 def on_simulated():

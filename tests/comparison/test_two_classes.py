@@ -165,7 +165,7 @@ def test_fitted_skills_of_recorded_labels_differ_in_nothing_but_the_estimates():
         recorded(
             labels,
             gold,
-            RecordedOptions(20, 0.5, 10, 0.2, skills=skills),
+            RecordedOptions(0.5, 10, 0.2, skills=skills),
             seed=np.random.SeedSequence(1),
         )
         for skills in ("plug-in", "fitted")
@@ -191,11 +191,12 @@ def test_unknown_truth_is_not_scored():
         columns=["task", "worker", "label"],
     )
     gold = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)}, name="gold")
-    given = recorded(labels, gold, RecordedOptions(2, 0.5, 2, 0.4), seed=np.random.SeedSequence(1))
-    assert len(given.tasks) == 10
-    row = rows(given)["offline IP"]
+    given = recorded(labels, gold, RecordedOptions(0.5, 2, 0.4), seed=np.random.SeedSequence(1))
+    assert len(given.tasks) == 12
+    row = rows(given)["primal approximation"]
     assert row.error_measured == 0
     assert row.error_se == 0
+    assert row.tasks_measured == 6
 
 
 def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():
@@ -215,7 +216,7 @@ def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():
 def test_summarise():
     one = pd.DataFrame([vars(row) for row in compare(instance(), seed=np.random.SeedSequence(4))])
     trials = pd.concat([one.assign(trial=0), one.assign(trial=1, error_measured=0.5)])
-    summary = summarise(trials)
+    summary = summarise(trials, 0.2)
     assert summary["method"].tolist() == list(METHODS)
     assert set(COLUMNS) < set(summary.columns)
     assert summary["trials"].tolist() == [2] * len(METHODS)
@@ -223,4 +224,4 @@ def test_summarise():
     measured = trials.loc[trials["method"] == "adaptive", "error_measured"]
     assert adaptive["error_measured"] == pytest.approx(measured.mean())
     assert adaptive["error_se"] == pytest.approx(measured.std() / np.sqrt(2))
-    assert summarise(one.assign(trial=0))["error_se"].iloc[0] == one["error_se"].iloc[0]
+    assert summarise(one.assign(trial=0), 0.2)["error_se"].iloc[0] == one["error_se"].iloc[0]

@@ -143,8 +143,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(CONTENT[:10] if self.path == "/broken.csv" else CONTENT)
 
     def flow(self, pause: float):
-        """Send lines without an end, for ten seconds."""
-        end = time.monotonic() + 10
+        """Send lines without an end, for a minute."""
+        end = time.monotonic() + 60
         with contextlib.suppress(OSError):
             while time.monotonic() < end:
                 self.wfile.write(b"x" if pause else b"w1,t1,0,1\n" * 1000)
@@ -240,19 +240,15 @@ def test_a_download_that_fails_leaves_nothing(toy, cache, page, cause):
 
 def test_a_body_without_an_end_is_cut_off_at_the_registered_size(toy, cache):
     toy("endless.csv")
-    started = time.monotonic()
     text = message(fetch, "toy")
     assert "toy.csv: not the published file: more than 30 bytes; download it again" in text
-    assert time.monotonic() - started < 5
     assert list((cache / "toy").iterdir()) == []
 
 
 def test_a_body_that_drips_is_given_up_at_the_deadline(toy, cache, monkeypatch):
     monkeypatch.setattr(datasets, "DEADLINE", 0.3)
     toy("dripping.csv")
-    started = time.monotonic()
     assert "/dripping.csv (ReadTimeout)" in message(fetch, "toy")
-    assert time.monotonic() - started < 5
     assert list((cache / "toy").iterdir()) == []
 
 

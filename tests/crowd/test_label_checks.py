@@ -7,8 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.crowd.label_checks import agreement, classes_alike, one_slip, repeats
-from workbench.crowd.votes import Votes
+from workbench.crowd.label_checks import (
+    abstentions,
+    classes_alike,
+    one_slip,
+    ratings,
+    repeats,
+    several_answers,
+)
 
 
 def test_repeats_are_counted_by_pair():
@@ -50,29 +56,29 @@ def test_a_slip_is_one_letter():
     assert not one_slip("neutral", "neutered")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_agreement_is_that_of_the_pairs_one_by_one(seed):
-    """By the definition: one less observed over expected disagreement, over ordered pairs."""
-    rng = np.random.default_rng(seed)
-    pairs = [(i, j) for i in range(9) for j in range(5) if rng.random() < 0.6]
-    table = pd.DataFrame(pairs, columns=["task", "worker"])
-    table["label"] = rng.choice(list("abc"), len(table))
-    found = agreement(Votes.of(table))
-    tasks = [given.tolist() for _, given in table.groupby("task")["label"] if len(given) > 1]
-    within = [(a != b, 1 / (len(t) - 1)) for t in tasks for a, b in permutations(t, 2)]
-    whole = [a != b for a, b in permutations([label for t in tasks for label in t], 2)]
-    assert found.pairs == len(within) / 2
-    assert found.pairwise == pytest.approx(1 - np.mean([differ for differ, _ in within]))
-    observed = np.average([d for d, _ in within], weights=[w for _, w in within])
-    assert found.alpha == pytest.approx(1 - observed / np.mean(whole))
+@pytest.mark.parametrize(
+    ("classes", "found"),
+    [
+        (["yes", "no", "Skip", "Don’t know", "n/a", "not_sure"], [2, 3, 4, 5]),
+        (["?", "a", "(unsure)", "I don't know."], [0, 2, 3]),
+        (["-", "yes"], [0]),
+        (["-", "+"], []),
+        (["pass", "fail", "none", "0", "👍", "👎", "other"], []),
+    ],
+)
+def test_abstentions_are_read(classes, found):
+    assert abstentions(classes) == [classes[at] for at in found]
 
 
-def test_agreement_without_pairs_or_of_one_class():
-    table = pd.DataFrame({"task": [1, 2], "worker": ["a", "a"], "label": ["x", "y"]})
-    assert agreement(Votes.of(table)).pairwise is None
-    table = pd.DataFrame({"task": [1, 1], "worker": ["a", "b"], "label": ["x", "x"]})
-    found = agreement(Votes.of(table))
-    assert (found.pairwise, found.alpha, found.pairs) == (1.0, None, 1)
+def test_several_answers_are_those_of_which_each_is_a_class():
+    classes = ["a", "b", "c d", "a|b", "a, c d", "b;e", "a|"]
+    assert several_answers(classes) == ["a|b", "a, c d"]
+
+
+def test_ratings_are_three_numbers_or_more():
+    assert ratings(["1", "2", "3.5"]) == [1, 2, 3.5]
+    for classes in (["0", "1"], ["1", "2", "good"], ["1", "1.0", "2"], ["1", "2", "inf"], []):
+        assert ratings(classes) is None
 
 
 def test_slips_are_those_of_all_pairs_of_classes():

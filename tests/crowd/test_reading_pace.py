@@ -6,6 +6,7 @@ import gc
 import gzip
 import os
 import time
+import tracemalloc
 
 import pytest
 
@@ -64,6 +65,34 @@ def test_a_gzip_that_unzips_to_far_more_than_labels_do_is_refused(tmp_path):
     with pytest.raises(InputError, match="unzips to more than 200 times its size"):
         read_export(path)
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("trailer", [True, False])
+def test_a_gzip_of_more_labels_than_memory_holds_is_refused_with_little(
+    tmp_path, monkeypatch, trailer
+):
+    """By the size that it tells; where that is too little, as of many parts, by counting."""
+    path = tmp_path / "labels.csv.gz"
+    part = gzip.compress(b"".join(b"t%d,w%d,x\n" % (k, k % 7) for k in range(200_000)), 1)
+    path.write_bytes(gzip.compress(b"task,worker,label\n") + part * 4)
+    if not trailer:
+        path.write_bytes(path.read_bytes() + gzip.compress(b"u,w,x\n"))
+    monkeypatch.setattr(os, "sysconf", lambda _: 3000)  # 9 MB, and the labels are 10 MB
+    whole = 3 * path.stat().st_size
+    assert whole < 9e6 < 3 * 4 * 200_000 * 10
+    tracemalloc.start()
+    with pytest.raises(InputError, match="GB of memory"):
+        read_export(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "labels.csv")
+    with pytest.raises(InputError, match=r"labels\.csv: a pipe or device; save"):
+        read_export(tmp_path / "labels.csv")
 
 
 def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):

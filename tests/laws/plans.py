@@ -107,7 +107,7 @@ class Small:
                 most=self.most,
             ),
             options=wb.PlanOptions(promise=self.promise, gain=self.gain),
-            time_limit=20,
+            time_limit=600,
         )
 
     def error(self, i, voting):

@@ -54,11 +54,13 @@ def executed(known, table, plan, tasks=N, runs=RUNS, seed=7):
 
 
 @pytest.mark.parametrize("promise", ["each", "mean", "class"])
-@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("classes", [2, 3, 5])
 def test_matrices_known(classes, promise):
-    known = crowd(classes, classes, 24)
+    known = crowd(classes, classes, 12)
     tasks = pd.Series("all", index=range(N))
-    made = make_plan(known, tasks, AssignmentTerms(50, 0.12, promise=promise), time_limit=8.0)
+    # What is promised hangs on no proof that the plan is the cheapest.
+    terms = AssignmentTerms(200, 0.12, promise=promise)
+    made = make_plan(known, tasks, terms, gap=0.3, time_limit=600.0)
     assert made.message is None
     wrong, true = executed(known, made.table, made.scores)
     if promise == "class":
@@ -94,7 +96,7 @@ def test_skills_of_two_classes_known():
     assert wrong.mean() <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / wrong.size)
 
 
-@pytest.mark.parametrize("classes", [3, 4, 5])
+@pytest.mark.parametrize("classes", [3, 5])
 def test_the_front_door_with_much_gold(classes):
     """Matrices from so much gold that they are as good as known: 1,500 tasks, all workers."""
     known = crowd(10 + classes, classes, 12)
@@ -109,7 +111,10 @@ def test_the_front_door_with_much_gold(classes):
     labels = drawn(known, pairs, truth, rng)
     labels["task"] += 10**6
     gold = {10**6 + i: known.classes[k] for i, k in enumerate(truth)}
-    made = wb.plan(labels, gold, list(range(N)), epsilon=0.1, capacity=120, time_limit=8.0)
+    options = wb.PlanOptions(gap=0.3)  # what is promised hangs on no proof
+    made = wb.plan(
+        labels, gold, list(range(N)), epsilon=0.1, capacity=120, time_limit=600.0, options=options
+    )
     wrong, _ = executed(known, made.table, made)
     expected = made.errors["exact"].mean()
     off = 4 * np.sqrt(expected * (1 - expected) / wrong.size) + made.error_radius

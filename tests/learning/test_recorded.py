@@ -119,9 +119,9 @@ def test_scores_by_hand():
     assert run.steps["kind"].tolist()[2:4] == ["new tester"] * 2
     assert run.steps["crowd_right"].tolist()[:2] == [1.0, 0.5]
     assert np.isnan(run.steps["crowd_right"][2])
-    assert run.steps["crowd_right"].tolist()[3:] == [0.0, 0.5]
-    assert run.crowd_accuracy == 2.0 / 4
-    assert run.steps["crowd_accuracy"].tolist() == [1.0, 0.75, 0.75, 0.5, 0.5]
+    assert run.steps["crowd_right"].tolist()[3:] == [0.0, 0.0]
+    assert run.crowd_accuracy == 1.5 / 4
+    assert run.steps["crowd_accuracy"].tolist() == [1.0, 0.75, 0.75, 0.5, 0.375]
     by_name = run.workers.set_index("worker")
     assert by_name["skill"].to_dict() == {"x": 1.0, "y": 1 / 3, "z": 0.0}
     # Of y's three labels that of b meets a tie and does not count.
@@ -129,7 +129,7 @@ def test_scores_by_hand():
     assert by_name["labelled"].to_dict() == {"x": 4, "y": 3, "z": 2}
     # Best by skill is x alone; nobody labelled e.
     assert run.steps["best_right"].tolist()[:2] == [1.0, 1.0]
-    assert run.best_accuracy == 3.5 / 4
+    assert run.best_accuracy == 3.0 / 4
     assert run.steps["on_record"].tolist() == [3, 2, 1, 3, 0]
     right = run.steps["right"]
     assert run.accuracy == right.mean()

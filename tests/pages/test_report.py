@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from workbench.pages import numbers, repeat, report
 from workbench.studies.attempt import Outcome, Status, attempt
+from workbench.studies.own import digests
 from workbench.studies.request import request
 from workbench.studies.source import Source
 from workbench.studies.store import Store
@@ -82,14 +83,15 @@ def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, 
     listed = list(plan(study, sweep, repetitions, seed))
     with Store.open(path, write=True) as store:
         store.remember(asked)
-        store.write([attempt(source, one) for one in listed[:trials]])
+        own = digests(source.gathered().beside)
+        store.write([attempt(source, one) for one in listed[:trials]], own=own)
     return listed
 
 
 def page(path, names=None):
     with Store.open(path) as store:
-        code = [one.source for one in store.plans() if Path(one.source.name).is_file()]
-        return report(store, names, code)
+        own = {one.source.name for one in store.plans() if Path(one.source.name).is_file()}
+        return report(store, names, [Source.of(name) for name in own])
 
 
 def text(given):

@@ -34,7 +34,14 @@ def run_serially(name, sweep, repetitions):
 
 FEW = 6
 """Of a sweep of more points each is run once."""
-OTHERWISE = {"bad-instances": {"evaluations": [2]}, "ladder": {"time_limit": [60.0]}}
+OTHERWISE = {
+    "bad-instances": {"evaluations": [2]},
+    "ladder": {"time_limit": [600.0]},
+    "exact-heuristic": {"time_limit": [500.0]},
+    "exact-options": {"time_limit": [600.0]},
+    # Of 24 tasks every method proves its plan.
+    "exact-at-size": {"tasks": [24], "workers": [20], "capacity": [24], "time_limit": [600.0]},
+}
 """What is less than at smoke size, or what the clock of a busy machine would cut."""
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+import workbench as wb
 from tests.plots.pictures import (
     assert_marks_are_whole,
     assert_nothing_overlaps,
@@ -33,7 +34,9 @@ def table(**changes):
             "lower_bound": [900.0, 880.0, 900.0, 900.0],
             "error_exact": [0.01, np.nan, 0.02, 0.5],
             "error_measured": [0.01, np.nan, 0.03, 1.0],
-            "error_se": [0.01, np.nan, np.nan, 0.02],
+            "promise": ["bound", "bound", "each task", "each task"],
+            "error_low": [0.0, np.nan, np.nan, 0.96],
+            "error_high": [0.03, np.nan, np.nan, 1.0],
         }
     )
     return rows.assign(**changes)
@@ -55,7 +58,7 @@ class TestComparison:
     def test_methods_have_the_tables_names_and_order(self):
         figure = comparison(table())
         left, right = figure.axes
-        assert ticks(left.yaxis) == ["offline IP", "adaptive", "dual descent"]
+        assert ticks(left.yaxis) == ["offline IP (a bound)", "adaptive", "dual descent"]
         assert left.get_ylim()[0] > left.get_ylim()[1]  # the first on top
         assert marks(left, "all labels bought") == [[9, 0], [14.5, 1], [0, 2]]
         assert marks(left, "without gold tasks") == [[9, 0], [9.5, 1], [0, 2]]
@@ -64,12 +67,12 @@ class TestComparison:
         assert left.get_xlabel() == "labels bought, per task"
         assert right.get_xlabel() == "share of wrong labels"
 
-    def test_bars_are_two_standard_errors_and_shares_stay_shares(self):
+    def test_bars_are_the_intervals(self):
         (bars,) = comparison(table()).axes[1].collections
         first, unknown, last = bars.get_segments()
-        assert first[:, 0] == pytest.approx([0.0, 0.03])  # not below 0
+        assert first[:, 0] == pytest.approx([0.0, 0.03])
         assert not len(unknown)
-        assert last[:, 0] == pytest.approx([0.96, 1.0])  # not above 1
+        assert last[:, 0] == pytest.approx([0.96, 1.0])
 
     def test_nothing_overlaps_and_all_is_within_the_picture(self):
         title = "labels.csv with a rather long name, $1 " * 4
@@ -270,3 +273,46 @@ def test_bars_stand_at_the_shares_they_count():
     }
     counted = {share: height for share, height in heights.items() if height}
     assert counted == {0.0: 1, 0.3: 2, 1.0: 1}
+
+
+class TestSequential:
+    def test_draws_the_rules_of_each_type_and_who_gives_the_labels(self):
+        skill = pd.DataFrame(
+            {"worker": ["ann", "bob", "cy"], "a": [0.9, 0.8, 0.7], "b": [0.7, 0.8, 0.85]}
+        )
+        types = pd.DataFrame({"task": range(6), "task_type": list("aaabbb")})
+        found = wb.plan(
+            skills=skill, tasks=types, epsilon=0.1, capacity=6, sequential="error", seed=1
+        )
+        figure = found.plot()
+        left, right = figure.axes
+        given = found.prices.set_index("worker")["labels"]
+        drawn = {
+            tick: bar.get_width() for tick, bar in zip(ticks(left.yaxis), left.patches, strict=True)
+        }
+        assert drawn == pytest.approx(given[given > 0].to_dict())
+        clouds = [cloud.get_offsets() for cloud in right.collections]
+        rules = found.rules
+        for kind, cloud in zip(rules["task_type"].unique(), clouds, strict=True):
+            own = rules[rules["task_type"] == kind]
+            assert np.allclose(cloud, own[["labels", "error"]])
+        assert_nothing_overlaps(figure)
+
+
+def test_checks_that_an_audit_takes_are_drawn_as_the_table_has_them():
+    answers = pd.DataFrame({"task": range(300), "label": "cat", "confidence": 0.95})
+    plan = wb.plan_audit(answers, error=0.1, runs=20)
+    figure = plan.plot()
+    (axes,) = figure.axes
+    assert marks(axes, "typical") == [
+        [q50, place] for place, q50 in enumerate(plan.table["q50"].tolist())
+    ]
+    ends = [segment[:, 0].tolist() for segment in axes.collections[0].get_segments()]
+    assert ends == plan.table[["q10", "q90"]].to_numpy().tolist()
+    assert_nothing_overlaps(figure)
+
+
+def test_verdicts_are_counted():
+    figure = plots.verdicts(pd.Series({"holds": 3, "no data": 1}), title="4 claims")
+    assert [bar.get_width() for bar in figure.axes[0].patches] == [3, 1]
+    assert ticks(figure.axes[0].yaxis) == ["holds", "no data"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 
@@ -86,6 +87,54 @@ def test_a_copy_of_what_is_damaged_is_refused(tmp_path):
     with pytest.raises(InputError, match="damaged"):
         Journal.open(path, JOURNAL).backup(tmp_path / "copy.sqlite")
     assert not (tmp_path / "copy.sqlite").exists()
+
+
+def test_a_copy_overwrites_no_head_of_another(tmp_path):
+    path, copy, head = (tmp_path / name for name in ("c.sqlite", "copy.sqlite", "copy.sqlite.head"))
+    begun(path).close()
+    for other in (b"mine\n", b""):
+        head.write_bytes(other)
+        ended = run("backup", path, copy)
+        assert ended.exit_code == 2
+        assert "of another journal" in ended.output
+        assert ended.output.count("\n") == 1
+        assert head.read_bytes() == other
+        assert not copy.exists()
+    head.unlink()
+    begun(tmp_path / "other.sqlite").close()
+    head.write_bytes((tmp_path / "other.sqlite.head").read_bytes())
+    assert run("backup", path, copy).exit_code == 2
+    head.write_bytes((tmp_path / "c.sqlite.head").read_bytes())  # what is left of an earlier copy
+    assert run("backup", path, copy).exit_code == 0
+    with Journal.open(copy, JOURNAL) as journal:
+        journal.verify()
+
+
+def test_a_new_collection_overwrites_no_head(tmp_path):
+    path, head = tmp_path / "c.sqlite", tmp_path / "c.sqlite.head"
+    head.write_bytes(b"of one that is gone\n")
+    with pytest.raises(InputError, match=r"is gone but c\.sqlite\.head is there"):
+        begun(path)
+    assert head.read_bytes() == b"of one that is gone\n"
+    assert not path.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_in_place_of_the_head_is_refused_and_not_waited_for(tmp_path):
+    path, head = tmp_path / "c.sqlite", tmp_path / "c.sqlite.head"
+    begun(path).close()
+    head.unlink()
+    os.mkfifo(head)
+    with pytest.raises(InputError, match="a pipe or device"):
+        Journal.open(path, JOURNAL)
+    with pytest.raises(InputError, match="a pipe or device"):
+        Journal.renew_head(path, JOURNAL)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InputError):
+        Collector.open(path)
+    with pytest.raises(InputError):
+        begun(path)
 
 
 def test_without_the_extra_one_line_says_what_to_install(tmp_path, monkeypatch):

@@ -97,6 +97,53 @@ def test_a_fit_that_fails_is_said_and_labels_go_on(client, monkeypatch, caplog):
     assert any("could not be fitted" in record.message for record in caplog.records)
 
 
+def test_after_a_fit_that_fails_the_next_is_tried(client, monkeypatch, caplog):
+    taken, refit, adopt = threading.Event(), UntilTrusted.refit, UntilTrusted.adopt
+    tried = []
+
+    def fail_once(policy):
+        tried.append(None)
+        if len(tried) == 1:
+            raise ZeroDivisionError
+        refit(policy)
+
+    monkeypatch.setattr(UntilTrusted, "refit", fail_once)
+    monkeypatch.setattr(UntilTrusted, "adopt", lambda *policies: (adopt(*policies), taken.set()))
+    labels = 0
+    while not taken.is_set() and labels < 200:
+        before = labels
+        labels += sum(label(client, worker) for worker in WORKERS)
+        if labels == before:
+            break
+    assert taken.wait(30)
+    assert len(tried) > 1
+    assert sum("could not be fitted" in record.message for record in caplog.records) == 1
+    kinds = events(client)
+    assert kinds.count("refit begun") > kinds.count("refit taken") > 0
+    monkeypatch.setattr(UntilTrusted, "refit", refit)
+    again = Collector.open(client.path)  # the events say what was fitted, whoever reads them
+    assert again.answers().equals(client.at_desk(client.service.answers))
+
+
+def test_a_fit_that_cannot_be_taken_is_said(client, monkeypatch, caplog):
+    refused = threading.Event()
+
+    def refuse(*_):
+        refused.set()
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(UntilTrusted, "adopt", refuse)
+    labels = 0
+    while not refused.is_set() and labels < 200:
+        labels += sum(label(client, worker) for worker in WORKERS)
+    assert refused.wait(30)
+    end = time.monotonic() + 30
+    while not any("could not be taken" in record.message for record in caplog.records):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert client.ask("/status", "owner").status_code == 200
+
+
 def test_a_fit_begun_before_a_restart_is_made_after_it(client, monkeypatch):
     collector = Collector.open(client.path, refits_apart=True)
     while collector.refit_begun is None:

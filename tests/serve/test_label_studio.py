@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import io
 import json
 import random
 import signal
@@ -19,9 +21,9 @@ from tests.serve.studio import OWNER, PERSONAL, Annotator, FakeStudio
 from workbench.base.errors import InputError
 from workbench.cli import main
 from workbench.collection.collector import Collector
-from workbench.serve import in_step
+from workbench.serve import in_step, label_studio
 from workbench.serve.in_step import InStep, Keeper
-from workbench.serve.label_studio import LabelStudio, label_config, shown_columns
+from workbench.serve.label_studio import LabelStudio, control_of, label_config, shown_columns
 from workbench.serve.messages import StudioAnnotation, StudioMessage
 
 NAMES = ["ann", "bob", "cid"]
@@ -541,3 +543,120 @@ def test_a_queue_of_many_tasks_is_set_by_a_few_requests(pair, studio):
     sent = [row for row in studio.requests if row[0] == "PATCH"]
     assert len(sent) <= 2 * in_step.AHEAD + 1
     assert sum(both.queue().values()) >= in_step.AHEAD
+
+
+ODD = {
+    "a page": b"<!doctype html><title>Sign in</title>",
+    "nothing": b"",
+    "null": b"null",
+    "a number": b"7",
+    "a list": b"[1, 2]",
+    "an object": b"{}",
+    "half an object": b'{"tasks": [{"id": 1',
+    "a nest": b"[" * 100_000,
+    "no text": b"\xff\xfe\x00",
+    "tasks that are null": b'{"tasks": null, "total": 3}',
+    "tasks that are numbers": b'{"tasks": [1, 2], "total": 2}',
+    "tasks without data": b'{"tasks": [{"id": 1, "overlap": 1, "is_labeled": false}], "total": 1}',
+    "a large number": b'{"tasks": [{"id": 1e30, "overlap": 1}], "total": 1, "id": 1e30}',
+    "users of no number": b'[{"email": "ann@example.org"}]',
+}
+ANNOTATIONS = [
+    {"id": 1},
+    {"id": 1, "completed_by": "ann"},
+    {"id": 1, "completed_by": {"name": "ann"}},
+    {"id": 10**30, "completed_by": 2},
+    {"id": 1, "completed_by": 2, "result": {"value": 1}},
+    {"id": 1, "completed_by": 2, "result": [None]},
+    {
+        "id": 1,
+        "completed_by": 2,
+        "result": [{"type": "choices", "from_name": "label", "value": {"choices": 5}}],
+    },
+    {"id": 1, "completed_by": 2, "result": [{"type": "choices", "from_name": "label"}]},
+]
+READS = {
+    "project": lambda client: client.project(1),
+    "new_project": lambda client: client.new_project("a title", "<View/>"),
+    "tasks": lambda client: list(client.tasks(1, "label")),
+    "task": lambda client: client.task(1, "label"),
+    "users": lambda client: client.users(),
+    "hooks": lambda client: client.leave_alone(1, "http://here"),
+    "control_of": lambda client: control_of(client.project(1), ["no"]),
+}
+
+
+def answering(monkeypatch, content):
+    """A client whose server answers everything with the same bytes."""
+
+    class Opener:
+        def open(self, *_, **__):
+            if isinstance(content, Exception):
+                raise content
+            return io.BytesIO(content)
+
+    monkeypatch.setattr(label_studio, "_OPENER", Opener())
+    return LabelStudio("http://studio.test", OWNER)
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("read", READS)
+def test_an_odd_answer_is_one_line(monkeypatch, odd, read):
+    client = answering(monkeypatch, ODD[odd])
+    found, line = None, ""
+    try:
+        found = READS[read](client)
+    except InputError as error:
+        line = str(error)
+    assert "\n" not in line
+    assert len(line) < 400
+    assert line or odd in ("nothing", "null")
+    assert found in (None, [])
+
+
+@pytest.mark.parametrize("annotation", ANNOTATIONS, ids=str)
+def test_an_odd_annotation_is_one_line(monkeypatch, annotation):
+    task = {"id": 1, "data": {}, "overlap": 1, "is_labeled": False, "annotations": [annotation]}
+    client = answering(monkeypatch, json.dumps(task).encode())
+    with pytest.raises(InputError, match=r"http://studio\.test: answers otherwise than expected"):
+        client.task(1, "label")
+
+
+@pytest.mark.parametrize(
+    "config", [3, {"label": None}, {"label": {"type": "Choices", "labels": {"no": 1}}}]
+)
+def test_an_odd_labelling_configuration_is_one_line(monkeypatch, config):
+    content = json.dumps({"id": 1, "parsed_label_config": config}).encode()
+    client = answering(monkeypatch, content)
+    with pytest.raises(InputError):
+        control_of(client.project(1), ["no"])
+
+
+def test_what_an_answer_leaves_out_or_has_more_is_no_matter(monkeypatch):
+    part = {"type": "choices", "from_name": "label", "value": {"choices": ["no"], "more": 1}}
+    annotations = [
+        {"id": 5, "completed_by": {"id": 2, "email": "x"}, "result": [part, {"type": "relation"}]},
+        {"id": 6, "completed_by": 3, "result": None, "was_cancelled": True, "updated_at": "now"},
+    ]
+    task = {"id": 1, "data": {"task": 7}, "overlap": 1, "is_labeled": False}
+    client = answering(monkeypatch, json.dumps(task | {"annotations": annotations}).encode())
+    found = client.task(1, "label")
+    assert (found.name, found.labels(), found.done) == ("7", {2: "no"}, 1)
+
+
+@pytest.mark.parametrize(
+    "error", [http.client.BadStatusLine("x"), http.client.IncompleteRead(b""), TimeoutError()]
+)
+def test_a_server_that_breaks_off_is_one_line(monkeypatch, error):
+    with pytest.raises(InputError, match="cannot be reached"):
+        answering(monkeypatch, error).users()
+
+
+def test_an_access_that_is_refused_again_and_again_is_one_line(studio):
+    client = LabelStudio(studio.url, PERSONAL)
+    client.users()
+    studio.tokens, studio.access = {}, "another"
+    accepted, studio.access = studio.access, "yet another"
+    client._header = lambda: setattr(client, "_access", accepted) or f"Bearer {accepted}"
+    with pytest.raises(InputError, match="refuses \\(401\\)"):
+        client.users()

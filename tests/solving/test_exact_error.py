@@ -150,7 +150,7 @@ def decided(seeds):
         instance = few_tasks(seed)
         best, plan = (
             by_capacity(*instance),
-            solve_exact_error(error_problem(*instance), time_limit=30.0),
+            solve_exact_error(error_problem(*instance), time_limit=600.0),
         )
         outcomes["infeasible" if best is None else plan.status] += 1
         assert (best is None) == (plan.status == "infeasible"), seed
@@ -282,7 +282,7 @@ def test_scarce_capacities():
     skill = rng.uniform(0.6, 0.95, (3, 30))[np.arange(60) % 3]
     problem = error_problem(skill, 12, 0.02)
     first = solve_exact_error(problem, time_limit=1e-3)
-    plan = solve_exact_error(problem, gap=0.01, time_limit=60.0)
+    plan = solve_exact_error(problem, gap=0.01, time_limit=600.0)
     assert first.status == "feasible"
     assert first.cost >= plan.cost
     assert 0.99 * plan.cost <= plan.lower_bound <= plan.cost

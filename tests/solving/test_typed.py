@@ -42,6 +42,8 @@ def test_typed_equals_full(seed):
 @given(small_problems(), st.floats(0.5, 20))
 @settings(max_examples=9, deadline=None)
 def test_with_shortfall_always_has_a_solution(problem, price):
-    solution = solve(problem.typed.with_shortfall(price), "typed")
+    short = problem.typed.with_shortfall(price)
+    assert short.shape[1] == problem.typed.shape[1] + 1  # whatever the number of task classes
+    solution = solve(short, "typed")
     assert solution.termination is Termination.OPTIMAL
     assert (solution.task_weights <= price * (1 + 1e-9)).all()

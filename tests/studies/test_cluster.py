@@ -16,6 +16,8 @@ import psutil
 import pytest
 
 from tests.studies.serial import Serial
+from workbench.aggregation import AGGREGATORS
+from workbench.base import registry
 from workbench.base.errors import InputError
 from workbench.solving.deadline import end_idle
 from workbench.studies.attempt import Status
@@ -208,15 +210,17 @@ def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
 
 def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
     first, second = plan(TOYS.load(), ({"x": [1, 2]},), 1)
-    version = cluster.workbench.__version__
-    one = cluster.run_there("run", version, TOYS, first, Limits())
-    two = cluster.run_there("run", version, TOYS, second, Limits())
+    installed = cluster.workbench.__version__, cluster.workbench_digest()
+    one = cluster.run_there("run", installed, TOYS, first, Limits())
+    two = cluster.run_there("run", installed, TOYS, second, Limits())
     assert one.worker == two.worker
     assert len(ours()) == 1
     cluster.end("run")
     assert not ours()
     with pytest.raises(InputError, match="install the same on all machines"):
-        cluster.run_there("run", "0", TOYS, first, Limits())
+        cluster.run_there("run", ("0", installed[1]), TOYS, first, Limits())
+    with pytest.raises(InputError, match=r"of other sources \(.*: install the same"):
+        cluster.run_there("run", (installed[0], "0" * 64), TOYS, first, Limits())
 
 
 def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
@@ -231,3 +235,25 @@ def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
     assert outcomes[0].status is Status.CRASHED
     stock.give_back("run", held)
     assert not ours()
+
+
+@pytest.mark.slow
+def test_plugins_reach_the_workers(two, tmp_path, monkeypatch):
+    file = Path(__file__).parents[1] / "plugins" / "redundancy_study.py"
+    plugin = tmp_path / "first.py"
+    plugin.write_text(
+        "import os\nfrom workbench.aggregation import AGGREGATORS\nAGGREGATORS.own = 7\n"
+    )
+    study = tmp_path / "mine.py"
+    text = file.read_text("utf-8").replace('"accuracy": ', '"own": AGGREGATORS.own, "accuracy": ')
+    study.write_text(
+        f"from workbench.aggregation import AGGREGATORS\n{text.split('annotations')[1]}"
+    )
+    monkeypatch.setattr(registry, "_loaded", {**registry._loaded})
+    monkeypatch.setattr(registry, "_shared", {*registry._shared})
+    registry.load_plugin(plugin)
+    monkeypatch.delattr(AGGREGATORS, "own")
+    source = Source.of(str(study)).gathered()
+    trials = plan(source.load(), [{"labels": [1]}], 2)
+    found = [one for one in two.run(source, trials, Limits(), Event()) if one is not None]
+    assert [(one.status, one.record["own"]) for one in found] == [(Status.OK, 7)] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from workbench.studies import code
 from workbench.studies.code import code_digest
 from workbench.studies.source import Source
+from workbench.studies.syntax import dumped
 
 STUDY = '''
 """A study of mine."""
@@ -200,35 +200,8 @@ def test_a_release_and_another_python_are_no_other_code():
     engine = code._followed([code.Place("workbench.studies.code", code.WHOLE)], {})
     assert not {place.module for place in engine} & {"workbench"}
     tree = ast.parse("def f(x):\n    return x").body[0]
-    before = code._dumped(tree)
+    before = dumped(tree)
     tree._fields = (*tree._fields, "added_later")
     tree.added_later = []
-    assert code._dumped(tree) == before
-    assert code._dumped(ast.parse("def f(x):\n    return -x").body[0]) != before
-
-
-def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "workbench.cli", "study", *options]
-    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.slow
-def test_trials_of_edited_code_are_named_and_run_anew_when_asked(tmp_path):
-    (tmp_path / "mine.py").write_text(STUDY)
-    go = ("run", "mine.py", "--size", "smoke", "--processes", "1")
-    assert run(tmp_path, *go).returncode == 0
-    (tmp_path / "mine.py").write_text(STUDY.replace("FACTOR = 2", "FACTOR = 5"))
-    again = run(tmp_path, *go)
-    line = "4 trials were made by other code than today's"
-    assert again.returncode == 0
-    assert line in again.stderr
-    page = ("report", "mine", "--study", "mine.py", "--out", "page.html")
-    assert run(tmp_path, *page).returncode == 0
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "4 of the trials below were made by other code" in text
-    fresh = run(tmp_path, *go, "--fresh")
-    assert "other code" not in fresh.stderr + fresh.stdout
-    assert run(tmp_path, *page).returncode == 0
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "made by other code" not in text
-    assert "7.5" in text  # the mean of 5 x
+    assert dumped(tree) == before
+    assert dumped(ast.parse("def f(x):\n    return -x").body[0]) != before

@@ -51,7 +51,7 @@ def test_trials_of_several_codes_are_of_none(store, page, monkeypatch):
 
     def mixed(self, study, version=None):
         table = whole(self, study, version)
-        table.loc[0, "environment.code"] = "f" * 64
+        table.loc[0, "environment.workbench"] = "f" * 64
         return table
 
     monkeypatch.setattr(Store, "table", mixed)

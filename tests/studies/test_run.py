@@ -38,10 +38,10 @@ class Memory:
     def finished(self, study, version):
         return self.before
 
-    def older(self, study, version, code):
-        return {}
+    def unlike(self, study, version, own):
+        return frozenset(), {}
 
-    def write(self, outcomes, *, final=None, code=""):
+    def write(self, outcomes, *, final=None, own=None):
         self.batches.append(list(zip(outcomes, final, strict=True)))
 
     @property
@@ -89,7 +89,8 @@ def test_what_ended_is_kept_and_counted():
     assert ended.remaining == 0
     (kept,) = store.plans
     assert (kept.study, kept.size, kept.repetitions, kept.seed) == ("toy", "small", 1, 3)
-    assert told[0] == Progress(4)
+    assert told[0] == Progress(4, own=told[0].own)
+    assert list(told[0].own) == ["toys.py"]
     assert told[0].remaining is None
     assert told[-1].done == 4
 
@@ -204,7 +205,7 @@ def test_a_third_press_is_an_interrupt_on_the_spot():
 
 def test_a_store_that_fails_ends_the_run_and_its_workers():
     class Full(Memory):
-        def write(self, outcomes, *, final=None, code=""):
+        def write(self, outcomes, *, final=None, own=None):
             self.batches.append(outcomes)
             raise InputError("s.sqlite: the disk is full")
 

@@ -11,6 +11,7 @@ from workbench.studies import source as source_module
 from workbench.studies import verify as checks
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import Limits
+from workbench.studies.own import digests
 from workbench.studies.records import checksum
 from workbench.studies.repair import repair
 from workbench.studies.source import Source
@@ -52,8 +53,12 @@ def path(tmp_path, source):
     path = tmp_path / "trials.sqlite"
     with Store.open(path, write=True) as store:
         store.remember(planned(source))
-        store.write([attempt(source, one) for one in trials(source)])
+        store.write([attempt(source, one) for one in trials(source)], own=own(source))
     return path
+
+
+def own(source):
+    return digests(source.gathered().beside)
 
 
 def kinds(report):
@@ -117,10 +122,10 @@ def test_what_does_not_belong_together_is_found(path, statement, found, verify):
 def test_a_trial_recorded_twice(path, source, verify):
     first = trials(source)[0]
     with Store.open(path, write=True) as store:
-        store.write([attempt(source, first)])
+        store.write([attempt(source, first)], own=own(source))
     assert kinds(verify(path)) == {("note", "duplicate")}
     with Store.open(path, write=True) as store:
-        store.write([Outcome(first, Status.OK, "", {"drawn": 3})])
+        store.write([Outcome(first, Status.OK, "", {"drawn": 3})], own=own(source))
     report = verify(path, sample=0)
     assert ("error", "duplicate") in kinds(report)
     assert "two different records" in report.text()
@@ -137,13 +142,16 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     assert "not run again: toy version 2: " in report.text()
     assert "is toy version 1 now" in report.text()
     file = Path(source.name)
-    file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    changed = Source.of(str(file))
-    with pytest.raises(InputError, match=r"own\.py: is not the file that made trials in"):
-        verify(path, named=[changed])
-    with Store.open(path, write=True) as store:
-        store.remember(planned(changed))
-    assert "changed between its runs" in verify(path, named=[changed]).text()
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text + "\n# a comment\n", encoding="utf-8")
+    assert verify(path, named=[Source.of(str(file))]).repeated == 18
+    file.write_text(text.replace('name="toy"', 'name="other"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.py: defines other, of which .* has no trials; it"):
+        verify(path, named=[Source.of(str(file))])
+    file.write_text(text.replace("** 2", "** 3"), encoding="utf-8")
+    report = verify(path, named=[Source.of(str(file))])
+    assert "not run again: 18 trials were made by other code of yours (own.py)" in report.text()
+    assert (report.repeated, report.sound) == (0, True)
     file.unlink()
     source_module._load.cache_clear()
     report = verify(path)
@@ -163,7 +171,7 @@ def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
     assert len(report.findings[0].keys) == 14
     assert report.repeated == report.same == 4
     with Store.open(path, write=True) as store:
-        store.write([attempt(source, one) for one in trials(source)[:14]])
+        store.write([attempt(source, one) for one in trials(source)[:14]], own=own(source))
     assert verify(path, sample=100).findings == ()
 
 

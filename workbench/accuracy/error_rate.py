@@ -29,6 +29,10 @@ MERGE = 1e-13
 """Sums closer to each other than this share of Σ|w| are merged."""
 ROUNDING = 1e-12
 """Floating-point error allowed for in every stated radius."""
+FEW = 12
+"""Voters of whom all 2^k outcomes are listed, for many tasks at once."""
+TOGETHER = 2**20
+"""Outcomes listed at a time."""
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -117,7 +121,13 @@ def vote_errors(
     voters = np.count_nonzero(size, axis=1)
     rates: dict[bytes, ErrorRate] = {}
     probability, radius = np.empty(len(size)), np.empty(len(size))
-    for i, k in enumerate(voters):
+    probability[voters == 0], radius[voters == 0] = 0.5, 0.0
+    for k in range(1, FEW + 1):
+        alike = np.flatnonzero(voters == k)
+        for part in np.array_split(alike, 1 + (len(alike) << k) // TOGETHER):
+            probability[part], radius[part] = _listed(against[part, :k], size[part, :k])
+    for i in np.flatnonzero(voters > FEW):
+        k = voters[i]
         key = size[i, :k].tobytes() + against[i, :k].tobytes()
         if key not in rates:
             rates[key] = _error(against[i, :k], size[i, :k], atoms, cells)
@@ -234,6 +244,26 @@ def _error(against: FloatArray, size: FloatArray, atoms: int, cells: int) -> Err
     rounding = max(ROUNDING, 4 * k * math.log2(k + 1) * EPS)
     middle = min(max((low + high) / 2, 0.0), 1.0)
     return ErrorRate(middle, (high - low) / 2 + rounding, method)
+
+
+def _listed(against: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """List every outcome: `_error` of many tasks with as many voters each, shape (t, k)."""
+    tasks, k = size.shape
+    share = size / size.sum(axis=1, keepdims=True)
+    wrong, mass = np.zeros((tasks, 1)), np.ones((tasks, 1))
+    for j in range(k):
+        wrong = np.hstack([wrong, wrong + share[:, j, None]])
+        mass = np.hstack([mass * (1.0 - against[:, j, None]), mass * against[:, j, None]])
+    # Σ ± w is 1 − 2 · (the wrong side's share), each sum being off by a few units.
+    tie, blur = TIE / 2, 4 * (k + 1) * EPS
+    low, high = (
+        0.5
+        * ((wrong >= 0.5 + tie + shift) * mass + (wrong >= 0.5 - tie + shift) * mass).sum(axis=1)
+        for shift in (blur, -blur)
+    )
+    rounding = max(ROUNDING, 4 * k * math.log2(k + 1) * EPS)
+    middle: FloatArray = np.clip((low + high) / 2, 0.0, 1.0)
+    return middle, (high - low) / 2 + rounding
 
 
 @dataclass(frozen=True)

@@ -227,26 +227,6 @@ def effective_workers(workers: float, correlation: float) -> float:
     return workers / (1.0 + max(workers - 1.0, 0.0) * rho)
 
 
-def below_chance(correct: IntArray, answered: IntArray, classes: int) -> BoolArray:
-    """Mark the workers shown to be worse than guessing, shape (m,).
-
-    By the exact binomial test of skill 1/L, at `LEVEL` for all workers together (Bonferroni).
-
-    Parameters
-    ----------
-    correct, answered
-        Right gold answers and all of them, shape (m,).
-    classes
-        L.
-    """
-    from scipy.special import bdtr
-
-    tested = answered > 0
-    chance = np.where(tested, bdtr(correct, np.maximum(answered, 1), 1.0 / classes), 1.0)
-    below: BoolArray = chance <= LEVEL / max(int(tested.sum()), 1)
-    return below
-
-
 @dataclass(frozen=True)
 class _Moments:
     """Sums over all pairs of answers to a task: of z z′, of √(v v′) and of v v′."""

@@ -1,10 +1,13 @@
-"""How often a rule is wrong, measured on the gold that it learns from.
+"""How often answers are wrong, counted on gold: the one place that says *measured*.
 
-A model says how often a vote errs if workers err independently; real workers err on the same hard
-tasks. What holds for any crowd is to hide the gold of a few control tasks, fit the rule again
-without it (skills, weights, the choice of workers or the prices of a plan: all that rests on gold)
-and look whether its labels for them are right: cross-validation, one task at a time where there
-are few.
+Counted are all control tasks that were asked about. One without an answer is wrong, for the method
+as for what stands beside it: who leaves the hard half of the tasks blank errs on no fewer of them.
+
+A rule is measured on the gold that it learns from. A model says how often a vote errs if workers
+err independently; real workers err on the same hard tasks. What holds for any crowd is to hide the
+gold of a few control tasks, fit the rule again without it (skills, weights, the choice of workers
+or the prices of a plan: all that rests on gold) and look whether its labels for them are right:
+cross-validation, one task at a time where there are few.
 
 The count of errors is taken as it is for the interval: with s errors on c control tasks and
 Jeffreys' prior the error rate has the distribution Beta(s + ½, c − s + ½), and the errors on N
@@ -38,8 +41,8 @@ from workbench.crowd.votes import Votes
 
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
-PAIRED = 1.645
-"""Standard errors of a paired difference, for two that are told apart at 90 %."""
+INTERVAL, BEYOND_CHANCE = 1.645, 2.576
+"""Standard errors: half the 90 % interval of a difference, and what one told from chance takes."""
 QUANTILES = 25
 """Numbers of errors that stand for their distribution."""
 LISTED = 20_000
@@ -48,35 +51,35 @@ LISTED = 20_000
 
 @dataclass(frozen=True, eq=False)
 class MeasuredError:
-    """What a rule's errors on control tasks say of the tasks that are left.
+    """What errors on control tasks say of the tasks that are left.
 
     Attributes
     ----------
     error_measured
-        Share of wrong labels on the control tasks, each labelled without its own gold. None where
-        the rule labels none.
+        Share of the control tasks with a wrong answer or none. None without control tasks.
     error_interval
-        Holds the share of wrong labels among the tasks left with the given confidence.
+        Holds that share among the tasks left with the given confidence.
     error_independent
-        What the rule's errors would be if workers erred independently: the mean over the tasks
+        What a rule's errors would be if workers erred independently: the mean over the tasks
         left, or over the control tasks where none is. None where the rule does not say.
     tasks_measured
-        Control tasks that the rule labels, each without its own gold.
+        Control tasks.
     wrong
-        Expected number of wrong labels among them: ties count their share.
+        Expected number of wrong answers among them, blanks among these: ties count their share.
+    blank
+        Control tasks without an answer.
     tasks_left
-        Tasks the interval is for: those left that the rule labels; None for any number of further
-        tasks.
+        Tasks the interval is for; None for any number of further tasks.
     unstable
         Share of control tasks' labels that change when their own gold is known.
     met
         Of a plan, share of control tasks whose votes meet the requirement; None of other rules.
     confidence, folds
-        As asked, and how often the rule was fitted again.
+        As asked, and how often the rule was fitted again; 0 where nothing rests on the gold.
     counted
-        Indices of the control tasks that the rule labels.
+        Indices of the control tasks.
     loss
-        Chance that it is wrong on each of them, shape of `counted`.
+        Chance that the answer is wrong on each of them, 1 without one, shape of `counted`.
     """
 
     error_measured: float | None
@@ -84,6 +87,7 @@ class MeasuredError:
     error_independent: float | None
     tasks_measured: int
     wrong: float
+    blank: int
     tasks_left: int | None
     unstable: float
     met: float | None
@@ -91,6 +95,51 @@ class MeasuredError:
     folds: int
     counted: IntArray
     loss: FloatArray
+
+
+def count_errors(
+    wrong: FloatArray,
+    control: IntArray,
+    left: int | None = None,
+    *,
+    independent: float | None = None,
+    unstable: float = 0.0,
+    met: float | None = None,
+    confidence: float = 0.9,
+    folds: int = 0,
+) -> MeasuredError:
+    """Count the errors of answers that saw nothing of the gold that judges them.
+
+    Parameters
+    ----------
+    wrong
+        Chance that the answer to each control task is wrong, shape (c,); NaN without an answer.
+    control
+        Indices of the control tasks, shape (c,): all that were asked about and have gold.
+    left
+        How many further tasks the interval is for; None or 0 for any number.
+    independent, unstable, met, confidence, folds
+        As `MeasuredError` has them.
+    """
+    empty = np.isnan(wrong)
+    loss = np.where(empty, 1.0, wrong)
+    total, tasks = float(loss.sum()), len(loss)
+    within = error_interval(total, tasks, left or None, unstable=unstable, confidence=confidence)
+    return MeasuredError(
+        error_measured=total / tasks if tasks else None,
+        error_interval=within,
+        error_independent=independent,
+        tasks_measured=tasks,
+        wrong=total,
+        blank=int(empty.sum()),
+        tasks_left=left or None,
+        unstable=unstable,
+        met=met,
+        confidence=confidence,
+        folds=folds,
+        counted=control,
+        loss=loss,
+    )
 
 
 def measure_error(
@@ -142,34 +191,23 @@ def measure_error(
         without = rule(hidden)
         answers_without = without.label(control[part])
         loss[part] = answers_without.loss(gold[control[part]])
-        # A label given with the gold alone, or without it alone, is a change too.
+        # A label given with the gold alone, or without it alone, is a change too; none is none.
         moved = 0.5 * np.abs(answers_without.chance - answers.chance[part]).sum(axis=1)
-        changed[part] = np.where(np.isnan(moved), 1.0, moved)
+        both = ~answers_without.labelled & ~answers.labelled[part]
+        changed[part] = np.where(both, 0.0, np.where(np.isnan(moved), 1.0, moved))
         if met is not None and answers_without.met is not None:
             met[part] = answers_without.met
-    done = ~np.isnan(loss)
-    wrong, tasks = float(loss[done].sum()), int(done.sum())
-    unstable = float(changed[done].mean()) if tasks else 0.0
     away = np.flatnonzero(gold < 0) if left is None else np.asarray(left, dtype=np.int64)
-    asked = away if len(away) else control
-    chance = fitted.independent_error(asked)
-    chance = chance[~np.isnan(chance)]
-    alone = _mean(chance)
-    ahead = len(chance) if len(away) and len(chance) else further
-    within = error_interval(wrong, tasks, ahead, unstable=unstable, confidence=confidence)
-    return MeasuredError(
-        error_measured=wrong / tasks if tasks else None,
-        error_interval=within,
-        error_independent=alone,
-        tasks_measured=tasks,
-        wrong=wrong,
-        tasks_left=ahead,
-        unstable=unstable,
+    chance = fitted.independent_error(away if len(away) else control)
+    return count_errors(
+        loss,
+        control,
+        len(away) or further,
+        independent=_mean(chance),
+        unstable=float(changed.mean()) if len(control) else 0.0,
         met=None if met is None or not len(met) else float(met.mean()),
         confidence=confidence,
         folds=len(parts),
-        counted=control[done],
-        loss=loss[done],
     )
 
 
@@ -179,6 +217,19 @@ def folds(tasks: int, most: int, *, seed: Seed) -> list[IntArray]:
         return []
     order = stream(seed, "folds").permutation(tasks)
     return [np.sort(part) for part in np.array_split(order, min(tasks, most))]
+
+
+def less_by_a_standard_error(less: FloatArray) -> bool:
+    """Whether one way errs less than another on hidden tasks, by a standard error at least.
+
+    Parameters
+    ----------
+    less
+        Loss of the other less that of the one, by task.
+    """
+    if len(less) < 2:
+        return False
+    return bool(less.mean() > less.std(ddof=1) / np.sqrt(len(less)))
 
 
 def _mean(chance: FloatArray) -> float | None:
@@ -193,7 +244,7 @@ class MajorityError:
     Attributes
     ----------
     error
-        Share of wrong answers; those that tie count by their share, one without labels as a guess.
+        Share of wrong answers; those that tie count by their share, one without labels as wrong.
     labels
         Labels a task, in the mean.
     loss
@@ -231,17 +282,61 @@ def majority_error(votes: Votes, gold: IntArray, tasks: IntArray) -> MajorityErr
     counted = np.full_like(gold, -1)
     counted[tasks] = gold[tasks]
     wrong = majority_loss(votes, counted)
-    guessed = np.where(np.isnan(wrong), 1.0 - 1.0 / len(votes.classes), wrong)
+    loss = np.where(np.isnan(wrong), 1.0, wrong)
     labels = int((counted[votes.task] >= 0).sum())
-    return MajorityError(float(guessed.mean()), labels / len(tasks), guessed)
+    return MajorityError(float(loss.mean()), labels / len(tasks), loss)
 
 
-def told_apart(measured: MeasuredError, majority: MajorityError) -> bool:
-    """Whether errors on the same control tasks differ by 1.645 standard errors or more, paired."""
-    worse = measured.loss[np.argsort(measured.counted)] - majority.loss
-    if len(worse) < 2:
-        return False
-    return bool(abs(worse.mean()) > PAIRED * worse.std(ddof=1) / np.sqrt(len(worse)))
+@dataclass(frozen=True)
+class Difference:
+    """By how much a method errs more than another on the same control tasks.
+
+    Attributes
+    ----------
+    more
+        Its share of wrong answers less the other's.
+    low, high
+        90 % interval of that difference.
+    beyond_chance
+        Whether the 99 % interval excludes nought.
+    """
+
+    more: float
+    low: float
+    high: float
+    beyond_chance: bool
+
+
+def difference(measured: MeasuredError, other: MajorityError) -> Difference:
+    """Compare errors on the same control tasks, in pairs.
+
+    One task more on which each alone errs keeps the interval honest where few tasks differ: two
+    methods that err alike on all forty tasks are not proven to err alike on the next. The variance
+    is that of the paired differences, larger by the factor by which the method's own labels hang
+    on single control tasks.
+
+    Source: Agresti, Min (2005), "Simple improved confidence intervals for comparing matched
+    proportions": half a task added to each of the four cells.
+
+    Raises
+    ------
+    InputError
+        They were counted on different tasks.
+    """
+    worse = measured.loss[np.argsort(measured.counted)] - other.loss
+    if len(worse) != measured.tasks_measured or not len(worse):
+        raise InputError("two errors are compared on the same tasks: count both on all of them")
+    tasks = len(worse) + 2.0
+    center = float(worse.sum()) / tasks
+    squares = float((worse**2).sum()) + 1.0
+    spread = _spread(measured.wrong, measured.tasks_measured, measured.unstable)
+    error = float(np.sqrt(max(squares - tasks * center**2, 0.0) * spread)) / tasks
+    return Difference(
+        float(worse.mean()),
+        max(center - INTERVAL * error, -1.0),
+        min(center + INTERVAL * error, 1.0),
+        abs(center) > BEYOND_CHANCE * error,
+    )
 
 
 def error_interval(

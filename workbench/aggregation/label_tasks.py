@@ -32,12 +32,15 @@ from workbench.base.registry import failure_of_own
 from workbench.base.seeds import Seed
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.skills import skills_from_gold
+from workbench.crowd.tables import rows_of_table
 from workbench.crowd.votes import Votes
 
 LEAST_GOLD = 20
 """Labelled gold tasks from which on they choose a method and calibrate it."""
 PLANNED, SCORED = "weights of the plan", "scores of the plan"
 """The method, where a plan is given: of two classes, and of several."""
+WEIGHTED, BY_ROWS = "weighted-log-odds", "rows of the workers"
+"""The method that takes workers by rows where they come with them; and its name then."""
 TINY = 1e-300
 """Chance of a label where the class is one that the plan does not know."""
 Prior: TypeAlias = Literal["estimated", "uniform"]
@@ -125,7 +128,8 @@ class KnownBeforehand:
     truth
         True label by task: accuracy is measured.
     workers
-        Only the labels of those in its index count; a column `skill` gives weights.
+        Only the labels of those in its index count; a column `skill` gives weights, and rows of
+        confusion matrices (`tables.rows_of_table`) what each label says of each class.
     fit
         Of the same model on earlier labels: it starts from there.
     plan
@@ -217,6 +221,15 @@ def label_tasks(
     if by_skill and beforehand.gold is None and beforehand.workers is None:
         raise InputError(f"{method} needs skills: give `gold`, or `workers` with a column skill")
     votes = _votes(labels, beforehand)
+    if method == WEIGHTED and beforehand.gold is None and beforehand.workers is not None:
+        known = rows_of_table(beforehand.workers)
+        if known is not None:
+            if settings:
+                raise InputError(
+                    f"`{min(settings)}` is not for workers known by rows: leave it out"
+                )
+            aggregate = _by_rows(votes, beforehand.workers.index, *known, seed=seed)
+            return labelled_by(aggregate, votes, BY_ROWS, beforehand, seed)
     if by_skill:
         settings["skill"] = _skills(labels, beforehand, votes)
     if by_model:
@@ -279,6 +292,28 @@ def _by_scores(
     ]
     missing, beside = len(pairs) - len(planned), len(labels) - len(planned)
     return _noted(aggregate, missing, beside, more), votes
+
+
+def _by_rows(
+    votes: Votes,
+    workers: pd.Index[Any],
+    confusion: FloatArray,
+    shares: FloatArray,
+    classes: Sequence[Any],
+    *,
+    seed: Seed,
+) -> Aggregate:
+    """The likeliest class by rows of the workers and shares of the classes."""
+    at = pd.Index(votes.classes).get_indexer(pd.Index(classes))
+    place = pd.Index(classes).get_indexer(pd.Index(votes.classes))
+    who, said = workers.get_indexer(pd.Index(votes.workers))[votes.worker], place[votes.label]
+    scores = np.full((len(votes), len(votes.classes)), np.log(TINY))
+    scores[:, at[at >= 0]] = np.log(confusion[who, :, said])[:, at >= 0]
+    scores[said < 0] = 0.0  # A label of a class that the rows do not know says nothing.
+    prior = np.full(len(votes.classes), -np.inf)
+    prior[at[at >= 0]] = np.log(shares)[at >= 0]
+    n = len(votes.tasks)
+    return score_vote(votes, scores, np.tile(prior, (n, 1)), np.ones(n, dtype=np.bool_), seed=seed)
 
 
 def _noted(aggregate: Aggregate, missing: int, beside: int, more: Sequence[str] = ()) -> Aggregate:

@@ -403,6 +403,13 @@ class AuditPlan(Result):
         """Give the table."""
         return self.table
 
+    def plot(self) -> Figure:
+        """Draw how many checks it takes, in each row of the table."""
+        from workbench.plots import checks_needed
+
+        asked = f"at most {percent(self.error, 6)} of {self.tasks:,} answers are wrong"
+        return checks_needed(self.table, title=f"Checks that prove that {asked}")
+
     def details(self) -> str:
         """Say how many checks it takes, if beliefs are right and if they are not."""
         first, more, most = (self.table.iloc[place] for place in (0, 1, 3))

@@ -8,36 +8,55 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.independence import LEVEL, NEARLY_ALL, Dependence, below_chance, dependence
+from workbench.accuracy.agreement import (
+    Agreement,
+    BesideChance,
+    agreement,
+    beside_gold,
+    beside_others,
+    constant,
+    contradicted,
+    nearer_than_chance,
+)
+from workbench.accuracy.independence import LEVEL, SHARED, Dependence, dependence
 from workbench.accuracy.measured import error_interval, expected_radius, least_rmse
+from workbench.aggregation.posteriors import LARGEST
 from workbench.api import inputs
+from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray
-from workbench.base.text import Columns
-from workbench.crowd.gold_rule import VotesByTask, gold_codes, majority_loss
-from workbench.crowd.label_checks import (
-    Agreement,
-    Repeats,
-    agreement,
-    classes_alike,
-    repeats,
-)
+from workbench.base.errors import InputError
+from workbench.base.text import Columns, counted
+from workbench.crowd.gold_rule import VotesByTask, gold_codes, majority_loss, some_votes
+from workbench.crowd.label_checks import abstentions, classes_alike, ratings, repeats
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import skill_interval
 
 CONFIDENCE = 0.95
 """Of the intervals of skills."""
-SHOWN, NAMED = 30, 8
-"""Workers that are printed among the details, and that are named in a line."""
+SHOWN = 30
+"""Workers that are printed among the details."""
+ALSO = 3
+"""Objections that are named beside the gravest."""
+NUMBERS = 10
+"""Different numbers among the classes, above which they are ratings, however they lie."""
 BRIEF = 10
 """Workers below the verdict."""
 POINTS, MOST_GOLD = 12, 0.5
 """Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
 that their own error is less and less known."""
+TOGETHER = "errors go together"
+"""The objection that a sentence of its own says."""
 NO_GOLD = (
     "no gold: who is right, and whether workers err independently, is not known; give the true "
     "labels of some tasks by `gold`, a table task, gold"
 )
+REMARKS = {
+    "below_chance": "below chance",
+    "below_others": "against the others",
+    "constant": "constant",
+}
+"""What is remarked of a worker, by the column that marks it."""
 COLUMNS: Columns = {
     "worker": ("worker", ""),
     "labels": ("labels", ""),
@@ -53,7 +72,7 @@ COLUMNS: Columns = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelCheck(Result):
+class LabelCheck(Looked, Result):
     """What is odd about labels, and how far their workers err independently.
 
     Attributes
@@ -62,15 +81,26 @@ class LabelCheck(Result):
         What the labels are called; the seed of the simulated crowds.
     table
         One row a worker, the most gold answers first: `worker, labels, agrees, answered, correct,
-        skill, low, high, below_chance, group`. Agrees is the mean share of the others' labels of
-        her tasks that are as hers, skill the share of right gold answers, low and high its
-        exact (Clopper–Pearson) 95 % interval; group numbers those who err together, from 1.
+        skill, low, high, below_chance, below_others, constant, group`. Agrees is the mean share of
+        the others' labels of her tasks that are as hers, skill the share of right gold answers, low
+        and high its exact (Clopper–Pearson) 95 % interval; below chance is who agrees with gold,
+        below others who agrees with them less than by chance, constant who always gives one class
+        where others would not have; group numbers those who err together, from 1.
     found
         How errors go together (`accuracy.independence.Dependence`), workers by index in `workers`.
     workers
         Names of the workers, by index.
-    classes, alike
-        Names of the classes; groups of them that are most likely one.
+    classes, class_labels, alike
+        Names of the classes; how many labels are of each; groups of classes that are most likely
+        one.
+    rated
+        Whether the classes read as ratings.
+    opposed
+        Pairs of workers, by index, who contradict each other on all of so many tasks.
+    seen
+        Workers who labelled enough shared tasks to be seen if they answered against the others.
+    usual
+        The commonest class of the gold, and its share; None without gold.
     wrong
         Share of wrong answers on each gold task, shape (k,).
     majority
@@ -87,37 +117,16 @@ class LabelCheck(Result):
 
     name: str
     seed: int
-    table: pd.DataFrame
-    found: Dependence
-    workers: list[Any]
-    classes: list[Any]
-    alike: list[tuple[str, ...]]
+    seen: int
+    usual: tuple[str, float] | None
     wrong: FloatArray
     majority: tuple[float, int]
-    agreement: Agreement
-    repeated: Repeats
-    counts: dict[str, int]
-    given: inputs.Given
     pictured = True
-
-    @property
-    def effective_workers(self) -> float:
-        """Independent workers that a task's answers are worth."""
-        return self.found.overall.effective()
-
-    @property
-    def groups(self) -> list[list[Any]]:
-        """Workers who err together, as copies or one model do: groups of two or more."""
-        return [self._names(group) for group in self.found.groups]
 
     @property
     def warnings(self) -> list[str]:
         """What stands against taking the labels at their word, one sentence each."""
-        return [
-            *self._of_dependence(),
-            *self._of_workers(),
-            *self._of_table(),
-        ]
+        return [each.text for each in self.objections]
 
     def gold_needed(self, controls: int) -> tuple[float, float]:
         """How well so many control tasks would tell the error of a majority vote.
@@ -151,7 +160,9 @@ class LabelCheck(Result):
         many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
         many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
         gold = [(int(c), *self.gold_needed(int(c))) for c in many]
-        return checked(self.table, self.wrong, self.found, gold, now, title=self._title())
+        title = f"{self._title()}; {_agreement(self.agreement)}"
+        guess = None if self.usual is None else self.usual[1]
+        return checked(self.table, self.wrong, self.found, gold, now, guess=guess, title=title)
 
     def verdict(self) -> list[str]:
         """Say how far the crowd can be trusted, what stands against it, and what to do."""
@@ -166,38 +177,64 @@ class LabelCheck(Result):
                 f"{counts['labels'] / max(counts['tasks'], 1):.3g} labels a task.",
                 self._carried(),
                 f"{'Errors go together: the' if self.found.overall.shown else 'The'} labels of a "
-                f"task tell as much as {self.effective_workers:.2g} from workers who err apart.",
+                f"task tell as much as {self.effective_workers:.2g} from workers who err apart"
+                f"{f'; {_agreement(self.agreement)}' if self.agreement.pairs else ''}.",
             ]
         else:
             sentences = [
                 f"Without gold nobody knows how often the majority of these {workers} workers is "
                 "wrong: they may agree on errors.",
-                f"{_agreement(self.agreement)}.",
+                *([f"{_agreement(self.agreement)}."] if self.agreement.pairs else ()),
             ]
-        warnings = self.warnings[int(bool(tasks) and self.found.overall.shown) :]
-        if warnings:
-            more = f" ({len(warnings) - 1} more: --details)" if len(warnings) > 1 else ""
-            sentences.append(f"Beware: {warnings[0].removesuffix('.')}{more}.")
-        elif not self.warnings:
-            sentences.append("Nothing stands against taking the labels at their word.")
-        return [*sentences, self._next()]
+        return [*sentences, self._against(), *self._next()]
+
+    def _against(self) -> str:
+        """Say what stands against the labels: the gravest, and what else; or what was looked at."""
+        shown = self.majority[1] and self.found.overall.shown
+        left = [each for each in self.objections if not (shown and each.brief == TOGETHER)]
+        if left:
+            also = [each.brief for each in left[1:]]
+            more = f"; and {len(also) - ALSO} more" if len(also) > ALSO else ""
+            rest = f" Also: {'; '.join(also[:ALSO])}{more} (--details)." if also else ""
+            return f"Beware: {left[0].text}.{rest}"
+        looked = [
+            f"agreement on {counted(self.agreement.tasks, 'task')}",
+            f"of {self.seen} of {counted(len(self.workers), 'worker')} with the others",
+            "constant workers, repeated pairs and names of classes",
+        ]
+        if not self.majority[1]:
+            return f"Nothing stands against the labels in what can be seen: {'; '.join(looked)}."
+        looked.append(f"errors on {counted(self.majority[1], 'gold task')}")
+        but = "but that errors go together " if shown else ""
+        return f"Nothing {but}stands against the labels in what was looked at: {'; '.join(looked)}."
 
     def _carried(self) -> str:
-        """How many workers carry the crowd, and how many do not, by their gold answers."""
-        guess = 1.0 / max(len(self.classes), 1)
+        """How many workers beat a guess by their gold answers: that of the commonest class."""
+        assert self.usual is not None
+        name, guess = self.usual
         better = int((self.table["low"] > guess).sum())
         worse = int((self.table["high"] < guess).sum())
         rest = len(self.workers) - better - worse
         return (
-            f"{better} of {len(self.workers)} workers are surely better than a guess, {worse} "
-            f"surely worse; {rest} cannot be told from guessing by their gold answers."
+            f"{better} of {len(self.workers)} workers are surely right more often than by always "
+            f"saying {names([name], 1)} ({percent(guess)}), {worse} surely less often; {rest} "
+            "cannot be told by their gold answers."
         )
 
-    def _next(self) -> str:
-        """What to do with such labels."""
+    def _next(self) -> list[str]:
+        """What to do with such labels, and before the next."""
         if not self.majority[1]:
-            return "Next: answer twenty tasks or more yourself, and give them as gold."
-        return "Next: 'workbench hire' names a few workers whose vote errs least for its price."
+            return [
+                "Next, for the labels in hand: answer twenty tasks or more yourself, and give them "
+                "as gold, here and to 'workbench aggregate'.",
+                "Next, for a next batch: with such gold 'workbench hire' names whom to ask.",
+            ]
+        return [
+            "Next, for the labels in hand: 'workbench aggregate' answers the tasks, and measures "
+            "its error.",
+            "Next, for a next batch: 'workbench hire' names a few workers whose vote errs least "
+            "for its price.",
+        ]
 
     def brief(self) -> str:
         """Lay out the workers, those most labelled first."""
@@ -293,86 +330,33 @@ class LabelCheck(Result):
             "difficulty": picked(overall, "hard", "hard_expected", "hard_judged"),
             "pairs": [
                 {
-                    "workers": self._names((pair.first, pair.second)),
+                    "workers": self.named((pair.first, pair.second)),
                     **picked(pair, "tasks", "both_wrong", "same_wrong", "correlation", "p_value"),
                 }
                 for pair in self.found.pairs
             ],
             "agreement": vars(self.agreement),
+            "class_labels": self.class_labels,
+            "contradicting": [
+                {"workers": self.named((one, other)), "tasks": tasks}
+                for one, other, tasks in self.opposed
+            ],
+            "guess": None if self.usual is None else self.usual[1],
             "majority": {"wrong": self.majority[0], "gold_tasks": self.majority[1]},
             "repeated": vars(self.repeated),
             "seed": self.seed,
         }
 
-    def _names(self, workers: tuple[int, ...]) -> list[Any]:
-        return self.given.workers.all_back(self.workers[at] for at in workers)
-
     def _remarks(self) -> list[str]:
         return [
             ", ".join(
-                filter(None, ("below chance" if below else "", f"group {group}" if group else ""))
+                [
+                    *(word for word, there in zip(REMARKS.values(), marks, strict=True) if there),
+                    *([f"group {group}"] if group else ()),
+                ]
             )
-            for below, group in zip(
-                self.table["below_chance"], self.table["group"].tolist(), strict=True
-            )
+            for *marks, group in self.table[[*REMARKS, "group"]].to_numpy(object).tolist()
         ]
-
-    def _of_dependence(self) -> list[str]:
-        overall, lines = self.found.overall, []
-        if overall.shown:
-            lines.append(
-                f"errors go together (mean correlation {overall.correlation:.2f}): "
-                f"{overall.answers:.1f} answers to a task are worth {self.effective_workers:.1f} "
-                "independent ones, and predictions and bounds that rest on independence are too "
-                f"good; on {percent(overall.hard, 3)} of the gold tasks at least "
-                f"{percent(NEARLY_ALL)} of the answers are wrong, where independence expects "
-                f"{percent(overall.hard_expected, 3)}"
-            )
-        lines += [
-            f"workers {names(group, NAMED)} name the same wrong classes far beyond chance: they "
-            "copy, or are one model; count them as one"
-            if copying
-            else f"workers {names(group, NAMED)} err on the same tasks far beyond difficulty: "
-            "their labels count for less than so many"
-            for group, copying in zip(self.groups, self.found.copying, strict=True)
-        ]
-        loose = [
-            pair
-            for pair in self.found.pairs
-            if not any({pair.first, pair.second} <= set(group) for group in self.found.groups)
-        ]
-        if loose:
-            first = names(self._names((loose[0].first, loose[0].second)), 2)
-            lines.append(
-                f"{len(loose)} pairs of workers err together more than most, the clearest {first} "
-                f"(correlation {loose[0].correlation:.2f})"
-            )
-        return lines
-
-    def _of_workers(self) -> list[str]:
-        below = self.table.loc[self.table["below_chance"], "worker"].tolist()
-        return (
-            [
-                f"below chance, beyond doubt: {names(below, NAMED)}; they have the classes the "
-                "wrong way round, or answer against the question"
-            ]
-            if below
-            else []
-        )
-
-    def _of_table(self) -> list[str]:
-        lines = []
-        if self.repeated.pairs:
-            pairs = self.repeated.pairs
-            lines.append(
-                f"{pairs} {'pair' if pairs == 1 else 'pairs'} of task and worker labelled more "
-                f"than once, {self.repeated.in_conflict} in conflict; the first label counts here"
-            )
-        lines += [
-            f"classes {names(group, NAMED)} are most likely one: write them alike"
-            for group in self.alike
-        ]
-        return lines
 
     def _further(self) -> list[str]:
         untested = int((self.table["answered"] == 0).sum())
@@ -392,9 +376,11 @@ def check(
 ) -> LabelCheck:
     """Look at labels before anything is built on them.
 
-    Skills with intervals, workers below chance, whether errors go together (and how many
-    independent workers they leave), tasks on which nearly all err, workers who copy, how far labels
-    agree, pairs labelled twice, and classes that are most likely one.
+    How far labels agree beyond chance (Krippendorff's α, nominal, with its interval over tasks);
+    workers who answer against gold or the others, who are constant, who contradict each other or
+    copy; skills with intervals; whether errors go together (and how many independent workers they
+    leave), tasks on which nearly all err; pairs labelled twice; and classes that are most likely
+    one, too many, ratings, abstentions, or several answers in one.
 
     Parameters
     ----------
@@ -412,7 +398,7 @@ def check(
     Raises
     ------
     InputError
-        Labels or gold cannot be read, or do not belong together.
+        Labels or gold cannot be read, do not belong together, or are of too many classes.
 
     Examples
     --------
@@ -438,24 +424,79 @@ def check(
     first = whole.drop_duplicates(["task", "worker"])
     classes = sorted({*first["label"], *true})
     votes = Votes.of(first, classes=classes)
+    _check_size(votes)
     codes = gold_codes(votes, true)
+    others = beside_others(votes)
     outcome = dependence(votes, codes, seed=seed)
+    class_labels = {str(k): int(v) for k, v in whole["label"].value_counts().items()}
     missed = majority_loss(votes, codes)
     return LabelCheck(
-        source.name,
-        seed,
-        _workers(votes, codes, outcome),
-        outcome,
-        votes.workers.tolist(),
-        classes,
-        classes_alike({str(k): int(v) for k, v in whole["label"].value_counts().items()}),
-        _wrong(votes, codes),
-        (float(np.nansum(missed)), int((~np.isnan(missed)).sum())),
-        agreement(votes),
-        repeats(whole),
-        {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
-        source,
+        table=_workers(votes, codes, outcome, others),
+        found=outcome,
+        workers=votes.workers.tolist(),
+        classes=classes,
+        class_labels=class_labels,
+        alike=classes_alike(class_labels),
+        rated=_rated(votes),
+        opposed=_opposed(votes, others),
+        agreement=agreement(votes),
+        repeated=repeats(whole),
+        counts={
+            "tasks": len(votes.tasks),
+            "gold_tasks": int((codes >= 0).sum()),
+            "labels": len(whole),
+        },
+        given=source,
+        name=source.name,
+        seed=seed,
+        seen=int((others.told & (others.tasks >= SHARED)).sum()),
+        usual=_usual(codes, classes),
+        wrong=_wrong(votes, codes),
+        majority=(float(np.nansum(missed)), int((~np.isnan(missed)).sum())),
     )
+
+
+def _check_size(votes: Votes) -> None:
+    """Refuse more classes than a method could be fitted to, as `aggregate` does."""
+    n, m, L = len(votes.tasks), len(votes.workers), len(votes.classes)
+    if L * max(n, m * L) > LARGEST:
+        raise InputError(
+            f"{L} classes, {m} workers and {n} tasks: too many classes to be compared; are they "
+            "free text? code the labels as fewer classes"
+        )
+
+
+def _usual(codes: Any, classes: list[Any]) -> tuple[str, float] | None:
+    """Commonest class of the gold, and its share."""
+    count = np.bincount(codes[codes >= 0], minlength=len(classes))
+    total = int(count.sum())
+    return (str(classes[int(count.argmax())]), float(count.max() / total)) if total else None
+
+
+def _rated(votes: Votes) -> bool:
+    """Whether the classes, abstentions left out, read as ratings."""
+    mute = set(abstentions(map(str, votes.classes)))
+    rows = np.flatnonzero([str(name) not in mute for name in votes.classes])
+    numbers = ratings([str(votes.classes[at]) for at in rows])
+    if numbers is None:
+        return False
+    if len(set(numbers)) > NUMBERS:
+        return True
+    value = np.full(len(votes.classes), np.nan)
+    value[rows] = numbers
+    return nearer_than_chance(
+        some_votes(votes, np.flatnonzero(np.isfinite(value[votes.label]))), value
+    )
+
+
+def _opposed(votes: Votes, others: BesideChance) -> list[tuple[int, int, int]]:
+    """Pairs who contradict each other, among the first of those who agree less than by chance."""
+    pairs: dict[tuple[int, int], int] = {}
+    for worker in np.flatnonzero(others.below)[:NAMED].tolist():
+        found = contradicted(votes, worker)
+        if found is not None:
+            pairs.setdefault((min(worker, found[0]), max(worker, found[0])), found[1])
+    return [(*pair, tasks) for pair, tasks in pairs.items()]
 
 
 def _shared(wrong: float) -> str:
@@ -467,15 +508,17 @@ def _agreement(agreement: Agreement) -> str:
     """Say how far labels agree."""
     if agreement.pairwise is None:
         return "no task with two labels"
+    found = agreement
     alpha = (
         "undefined, as all are of one class"
-        if agreement.alpha is None
-        else f"{agreement.alpha:.3f}"
+        if found.alpha is None
+        else f"{found.alpha:.3f} (95 % interval {found.low:.3f} to {found.high:.3f} over "
+        f"{counted(found.tasks, 'task')})"
     )
-    return f"{percent(agreement.pairwise, 3)} of pairs of labels agree; Krippendorff's α {alpha}"
+    return f"{percent(found.pairwise, 3)} of pairs of labels agree, Krippendorff's α {alpha}"
 
 
-def _workers(votes: Votes, codes: Any, outcome: Dependence) -> pd.DataFrame:
+def _workers(votes: Votes, codes: Any, outcome: Dependence, others: BesideChance) -> pd.DataFrame:
     correct, gold_labels = VotesByTask(votes).answers(codes)
     low, high = skill_interval(correct, gold_labels, CONFIDENCE)
     group = np.full(len(votes.workers), None, dtype=object)
@@ -485,29 +528,19 @@ def _workers(votes: Votes, codes: Any, outcome: Dependence) -> pd.DataFrame:
         {
             "worker": votes.workers,
             "labels": np.bincount(votes.worker, minlength=len(votes.workers)),
-            "agrees": _agrees(votes),
+            "agrees": others.share,
             "answered": gold_labels,
             "correct": correct,
             "skill": np.where(gold_labels > 0, correct / np.maximum(gold_labels, 1), np.nan),
             "low": low,
             "high": high,
-            "below_chance": below_chance(correct, gold_labels, len(votes.classes)),
+            "below_chance": beside_gold(votes, codes).below,
+            "below_others": others.below,
+            "constant": constant(votes),
             "group": group,
         }
     )
     return table.sort_values("answered", ascending=False, kind="stable", ignore_index=True)
-
-
-def _agrees(votes: Votes) -> FloatArray:
-    """Mean share of the others' labels of her tasks that are as hers, NaN of no others: (m,)."""
-    cell = votes.task * len(votes.classes) + votes.label
-    others = np.bincount(votes.task)[votes.task] - 1
-    alike = np.bincount(cell)[cell] - 1
-    common, m = others > 0, len(votes.workers)
-    share = np.bincount(votes.worker[common], (alike[common] / others[common]), minlength=m)
-    tasks = np.bincount(votes.worker[common], minlength=m)
-    mean: FloatArray = np.where(tasks > 0, share / np.maximum(tasks, 1), np.nan)
-    return mean
 
 
 def _wrong(votes: Votes, codes: Any) -> FloatArray:

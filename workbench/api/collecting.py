@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from workbench.accuracy.believed import error_range, untold
 from workbench.accuracy.independence import effective_workers
-from workbench.accuracy.measured import error_interval, majority_error
+from workbench.accuracy.measured import MajorityError, count_errors, majority_error
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
 from workbench.api.keywords import moved
-from workbench.api.result import Figure, Result, facts, listed, names, page, percent
+from workbench.api.measuring import GoldError, payload_of
+from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
@@ -55,15 +57,13 @@ STEP = 1.25
 """Labels at a point of the curve, in labels at the point before; the first has half a task's."""
 COLUMNS: Columns = {
     "task": ("task", ""),
-    "label": ("label", lambda label: "" if label is None else str(label)),
+    "label": ("label", lambda label: "" if pd.isna(label) else str(label)),
     "confidence": ("confidence", ".4f"),
     "closed": ("closed", lambda closed: "yes" if closed else "no"),
 }
-INDEPENDENT = (
-    "warning: no gold to measure the error on: the believed error takes workers to err "
-    "independently, given the true class. On recorded crowds a believed .018 to .025 was measured "
-    "as .05 to .37 (docs/findings/calibration.md): bring gold for some tasks"
-)
+EXPERT = "an expert check the answers ('workbench audit')"
+BLIND = "whose gold the policy did not see"
+EVENLY = "a majority of evenly drawn labels for the same money"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,11 +83,12 @@ class Collection(Result):
         Labels on tasks and on gold tasks that were asked for, and the price of both.
     on_record
         Labels that were there from the start: they count, and cost nothing.
-    error, error_interval
-        Share of wrong answers on tasks of known class (ties and tasks without a label as chance
-        has them), and its 90 % interval for all tasks; None without one.
+    measured
+        The error of the answers, counted on the tasks whose class is known and taught nothing: one
+        without an answer is wrong. Beside it a majority for the same money, spent on labels drawn
+        evenly over the tasks. None without such a task.
     believed_error
-        Mean chance of an error, as the policy believes.
+        Mean chance of an error, by the policy's own model.
     closed, tasks
         Tasks about which it would ask no more, of how many.
     limit
@@ -98,11 +99,16 @@ class Collection(Result):
         mean correlation of two members' errors, and what the labels of all of them are worth.
     policy, settings, notes
         Who decided, what was asked for, and what the reader must know.
-    error_majority
-        Share of wrong answers on the same tasks that a majority gives for the same money, spent on
-        labels drawn evenly over the tasks; None without a task of known class.
-    error_closed, believed_closed
-        The error made and believed on the tasks that are closed; None without any.
+    measured_closed, measured_open
+        The same of the tasks that are closed, and of the others; None without any.
+    believed_closed
+        Mean chance of an error on the closed tasks, by the policy's own model; None without any.
+    believed
+        What may be said without a task of known class; "" with one.
+    unanswered
+        Tasks without an answer.
+    simulated
+        Whether the crowd is simulated.
     audited
         What an expert's checks prove, where the rehearsal had one. `answers` are then as she
         corrected them, with columns `checked` and `corrected`; the errors above are the crowd's.
@@ -122,8 +128,7 @@ class Collection(Result):
     gold_labels: int
     on_record: int
     cost: float
-    error: float | None
-    error_interval: tuple[float, float] | None
+    measured: GoldError | None
     believed_error: float
     closed: int
     tasks: int
@@ -132,13 +137,37 @@ class Collection(Result):
     policy: str
     settings: dict[str, Any]
     notes: tuple[str, ...]
-    error_majority: float | None = None
-    error_closed: float | None = None
+    measured_closed: GoldError | None = None
+    measured_open: GoldError | None = None
     believed_closed: float | None = None
+    believed: str = ""
+    unanswered: int = 0
+    simulated: bool = False
     audited: AuditedAnswers | None = None
     limit_unknown: float | None = None
     left_open: pd.DataFrame | None = None
     pictured = True
+
+    @property
+    def error(self) -> float | None:
+        """Share of wrong answers, those that are missing among them; None where not measured."""
+        return _error(self.measured)
+
+    @property
+    def error_interval(self) -> tuple[float, float] | None:
+        """90 % interval of the error of the tasks whose class is not known, or of further ones."""
+        return None if self.measured is None else self.measured.measured.error_interval
+
+    @property
+    def error_majority(self) -> float | None:
+        """Share of wrong answers on the same tasks by a majority for the same money."""
+        beside = None if self.measured is None else self.measured.majority
+        return None if beside is None else beside.error
+
+    @property
+    def error_closed(self) -> float | None:
+        """Share of wrong answers on closed tasks; None where not measured."""
+        return _error(self.measured_closed)
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row a task: `task, label, confidence, closed`."""
@@ -149,32 +178,18 @@ class Collection(Result):
         labels = self.labels + self.gold_labels
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
         cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
-        sentences = [
-            f"{labels} labels bought{cost}{gold} ({self.labels / self.tasks:.3g} a task)"
-            f"{self._closed()}."
-        ]
+        each = self.labels / self.tasks
+        sentences = [f"{labels} labels bought{cost}{gold} ({each:.3g} a task){self._closed()}."]
+        if self.unanswered:
+            have = "has" if self.unanswered == 1 else "have"
+            sentences.append(f"{self.unanswered:,} of {self.tasks:,} tasks {have} no answer.")
         if self.audited is not None:
             sentences.append(self.audited.sentence(self.cost))
-        if self.error is None or self.error_interval is None:
-            sentences.append(
-                f"Believed, if workers err independently: {percent(self.believed_error)} of the "
-                "answers are wrong; without gold nobody knows."
-            )
-        else:
-            low, high = self.error_interval
-            before = "" if self.audited is None else "Before the checks "
-            sentences.append(
-                f"{before}{percent(self.error)} of the answers are wrong, measured (90 % interval "
-                f"{percent(low)} to {percent(high)}); a majority of evenly drawn labels for the "
-                f"same money: {percent(self.error_majority)}."
-            )
-            sentences += self._as_asked(low)
-            if low > self.believed_error:
-                sentences.append(
-                    f"The policy believed {percent(self.believed_error)}, too little: workers err "
-                    "together, or few labels made them seem better than they are."
-                )
-        return sentences
+        if self.measured is None:
+            return [*sentences, self.believed, self._next()]
+        before = "" if self.audited is None else "before the checks "
+        sentences += self.measured.verdict(f"{before}the answers are", each)
+        return [*sentences, *self._closed_wrong(), *self._as_asked()]
 
     def _closed(self) -> str:
         """Say how many tasks are closed, and what the others are; nothing where none can be."""
@@ -186,19 +201,36 @@ class Collection(Result):
             return closed
         return f"{closed}, {left} {'is' if left == 1 else 'are'} left open{cost and f': {cost}'}"
 
-    def _as_asked(self, low: float) -> list[str]:
-        """Hold the error against the one asked for; where it is missed, say what helps."""
-        asked = self.settings["epsilon"]
-        if asked is None or self.error is None or self.error <= asked:
+    def _next(self) -> str:
+        """Say what tells how many answers are wrong, where nothing was measured."""
+        given = self.settings["hidden"] or self.settings["hidden_tasks"]
+        hide = "" if given else ", hide forty of them among the others (--hidden-tasks 40)"
+        return f"Next: give gold for {'more' if given else 'some'} tasks{hide}, or let {EXPERT}."
+
+    def _closed_wrong(self) -> list[str]:
+        """Say how wrong the closed tasks are, which is all that ε promises, and the others."""
+        closed, still_open = self.measured_closed, self.measured_open
+        if closed is None or still_open is None or self.settings["epsilon"] is None:
             return []
-        if low <= asked:
-            return [
-                f"Asked was {percent(asked)} at most: the gold leaves open whether that is kept."
-            ]
-        return [
-            f"Asked was {percent(asked)} at most: it is missed. Next: 'workbench audit' finds the "
-            "wrong answers, and hidden gold tasks (--hidden-tasks 40) would have told in time."
-        ]
+        beside = still_open.measured
+        rest = f"{percent(beside.error_measured)} of {beside.tasks_measured} gold tasks"
+        wrong = closed.share(" are wrong")
+        return [f"Of the {self.closed} closed tasks {wrong}; of the others {rest}."]
+
+    def _as_asked(self) -> list[str]:
+        """Hold ε to the closed tasks, or to all in the mean; where it is missed, say what helps."""
+        asked = self.settings["epsilon"]
+        held = self.measured if self.settings["mean"] else self.measured_closed
+        if asked is None or held is None or held.measured.error_interval[1] <= asked:
+            return []
+        whose = "" if self.settings["mean"] else " of closed tasks"
+        promise = f"Asked was {percent(asked)} at most{whose}"
+        if not held.misses(asked):
+            return [f"{promise}: the gold leaves open whether that is kept."]
+        hide = ""
+        if not (self.simulated or self.settings["hidden"] or self.settings["hidden_tasks"]):
+            hide = ", and hidden gold tasks (--hidden-tasks 40) would have told in time"
+        return [f"{promise}: it is missed. Next: 'workbench audit' finds the wrong answers{hide}."]
 
     def brief(self) -> str:
         """Lay out the first answers."""
@@ -213,12 +245,11 @@ class Collection(Result):
             *([("on record", f"{self.on_record} more, counted at no cost")] * bool(self.on_record)),
             ("cost", cost),
             ("closed", f"{self.closed} of {self.tasks} tasks"),
-            ("believed error", f"{self.believed_error:.4f}"),
+            ("error", "not measured" if self.measured is None else self.measured.share()),
+            *_measured_row("closed tasks", self.measured_closed),
+            *_measured_row("open tasks", self.measured_open),
+            ("believed error", f"{self.believed_error:.4f}, by the policy's own model"),
         ]
-        if self.error is not None and self.error_interval is not None:
-            low, high = self.error_interval
-            text = f"{self.error:.4f} (90 % interval {low:.4f} to {high:.4f})"
-            rows.insert(-1, ("error, measured", text))
         if self.limit is not None:
             rows.append(
                 ("limit", f"{self.limit:.6g}, the least that any policy of this error pays")
@@ -253,16 +284,22 @@ class Collection(Result):
             tasks=self.tasks,
             epsilon=self.settings["epsilon"],
             limit=self.limit,
+            measured=None if self.measured is None else self.measured.measured,
             title=self.title.rsplit(", seed", 1)[0],
         )
 
     def _payload(self) -> dict[str, Any]:
-        payload = super()._payload()
+        payload = {**super()._payload()}
+        del payload["measured"]  # its keys stand beside all others
         return {
             **payload,
             "answers": self.answers.to_dict("records"),
             "curve": self.curve.to_dict("records"),
-            "error_measured": self.error,
+            "error": self.error,
+            "error_closed": self.error_closed,
+            **payload_of(self.measured),
+            "measured_closed": _measured_payload(self.measured_closed),
+            "measured_open": _measured_payload(self.measured_open),
             "left_open": priced(self.left_open),
             "audited": None if self.audited is None else self.audited.to_dict(),
         }
@@ -482,6 +519,14 @@ def collect(
     return replace(collection, audited=audited, answers=rehearsal.mark(collection.answers, run))
 
 
+def _above_nought(found: GoldError | None) -> float | None:
+    """The measured error, or half an error where there is none, for bounds that it goes into."""
+    if found is None or found.measured.error_measured is None:
+        return None
+    least = 0.5 / (found.measured.tasks_measured + 1)
+    return min(max(found.measured.error_measured, least), 0.5)
+
+
 def _check_prior(source: _Source, have: inputs.LabelTable | None) -> None:
     """Refuse a prior where its bound does not hold.
 
@@ -501,18 +546,19 @@ def _check_prior(source: _Source, have: inputs.LabelTable | None) -> None:
         raise InputError("prior: give gold to measure the error by, or leave it out")
 
 
-def _unknown_limit(source: _Source, prior: dict[str, float] | None, error: float) -> float | None:
+def _unknown_limit(
+    source: _Source, prior: dict[str, float] | None, found: GoldError | None
+) -> float | None:
     """What every policy pays that knows the prior alone, at the measured error."""
-    if prior is None:
+    wrong = _above_nought(found)
+    if prior is None or wrong is None:
         return None
-    pool, truth = source.pool, source.answers.truth
-    judged = int((truth >= 0).sum())
-    wrong = min(max(error, 0.5 / (judged + 1)), 0.499)
+    pool = source.pool
     bound = unknown_skills_bound(
         {float(skill): share for skill, share in prior.items()},
         int(pool.capacity[0]),
         len(pool.tasks),
-        wrong,
+        min(wrong, 0.499),
         workers=len(pool.workers),
         gold_tasks=len(pool.gold),
     )
@@ -547,8 +593,14 @@ def _collection(
     pool, answers, back = source.pool, source.answers, source.back
     belief, ledger, seed = collected.belief, collected.ledger, settings["seed"]
     table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
-    wrong = belief.misses(answers.truth)
-    error, judged = float(wrong.mean()) if len(wrong) else np.nan, len(wrong)
+    counted = _Counted(pool, answers, belief.loss(answers.truth, ledger.counts))
+    evenly = _plain_majority(pool, answers, ledger, seed)
+    how = BLIND
+    if pool.hidden is not None:
+        hidden = int((pool.hidden >= 0).sum())
+        how += f"; the {hidden} hidden ones, which tell when to stop, are left out"
+    measured = counted.error(np.ones(len(pool.tasks), dtype=bool), how, evenly)
+    unmeasured = believed(ledger, float(belief.error.mean())) if measured is None else ""
     goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
     still_open = left_open(watch.policy, pool.tasks.tolist())
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
@@ -562,48 +614,107 @@ def _collection(
         gold_labels=len(ledger.gold_labels),
         on_record=ledger.recorded[0],
         cost=float(ledger.spent),
-        error=error if judged else None,
-        error_interval=_interval(error, judged, len(pool.tasks)),
-        error_majority=_plain_majority(pool, answers, ledger.spent, seed) if judged else None,
+        measured=measured,
+        measured_closed=counted.error(belief.closed),
+        measured_open=counted.error(~belief.closed),
+        believed=unmeasured,
         believed_error=float(belief.error.mean()),
-        error_closed=_mean(wrong[belief.closed[answers.truth >= 0]]),
-        believed_closed=_mean(belief.error[belief.closed]),
+        believed_closed=float(belief.error[belief.closed].mean()) if belief.closed.any() else None,
+        unanswered=int(table["label"].isna().sum()),
         closed=int(belief.closed.sum()),
         tasks=len(pool.tasks),
-        limit=None if crowd is None else _limit(crowd, pool, error, judged),
-        limit_unknown=_unknown_limit(source, settings["prior"], error),
+        limit=None if crowd is None else _limit(crowd, pool, measured),
+        limit_unknown=_unknown_limit(source, settings["prior"], measured),
         groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,
-        notes=tuple(_notes(ledger, judged, crowd is not None, watch.policy)),
+        notes=tuple(_notes(measured, unmeasured, belief, watch.policy)),
         left_open=None if still_open is None else back.back(still_open),
+        simulated=crowd is not None,
     )
 
 
-def _plain_majority(pool: Pool, answers: Answers, money: float, seed: int) -> float | None:
+class _Counted(NamedTuple):
+    """Whether answers are right: loss of each task whose class is known and taught nothing."""
+
+    pool: Pool
+    answers: Answers
+    loss: FloatArray
+
+    def error(
+        self, some: BoolArray, how: str = "", beside: MajorityError | None = None
+    ) -> GoldError | None:
+        """Count errors on some of the tasks, shape (n,); None where none of them is known.
+
+        Hidden tasks told when to stop: they are neither counted nor among those left.
+        """
+        truth, hidden = self.answers.truth, self.pool.hidden
+        known = np.flatnonzero(truth >= 0)
+        counted = known[some[known]]
+        if not len(counted):
+            return None
+        left = some & (truth < 0) & (True if hidden is None else hidden < 0)
+        error = count_errors(self.loss[some[known]], counted, int(left.sum()))
+        return GoldError(error, None, np.nan, how, beside, EVENLY)
+
+
+def _plain_majority(
+    pool: Pool, answers: Answers, ledger: Ledger, seed: int
+) -> MajorityError | None:
     """Error of a majority of labels drawn evenly over the tasks, for the same money."""
-    plain = rehearse(POLICIES["fixed"].call, pool, answers, Goal(), total=money, seed=seed)
     judged = np.flatnonzero(answers.truth >= 0)
-    error = majority_error(plain.ledger.votes(), answers.truth, judged)
-    return None if error is None else error.error
+    if not len(judged):
+        return None
+    had = ledger.labels[: ledger.recorded[0]]
+    have = [(Questions(had[:, 0], had[:, 1]), had[:, 2])] if len(had) else []
+    call, money = POLICIES["fixed"].call, ledger.spent
+    plain = rehearse(call, pool, answers, Goal(), total=money, seed=seed, have=have)
+    return majority_error(plain.ledger.votes(), answers.truth, judged)
 
 
-def _mean(values: FloatArray) -> float | None:
-    """Mean, None of nothing."""
-    return float(values.mean()) if len(values) else None
+def believed(ledger: Ledger, error: float) -> str:
+    """Say what may be said of answers that nobody measured.
+
+    Parameters
+    ----------
+    ledger
+        Labels, and perhaps hidden tasks, with which beliefs are brought into line.
+    error
+        Mean chance of an error, by the policy's own model.
+    """
+    if ledger.pool.hidden is not None:
+        return f"Believed, as the hidden tasks allow: {percent(error)} of the answers are wrong."
+    return untold(ledger.votes()) or error_range(error).sentence()
 
 
-def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | None:
-    """90 % interval of the error of the tasks whose class is not known; of any without such."""
-    return error_interval(error * judged, judged, tasks - judged or None) if judged else None
+def _error(found: GoldError | None) -> float | None:
+    return None if found is None else found.measured.error_measured
 
 
-def _notes(ledger: Ledger, judged: int, simulated: bool, policy: Policy | None) -> Iterator[str]:
-    if not judged and not simulated and ledger.pool.hidden is None:
-        yield INDEPENDENT
+def _measured_row(name: str, found: GoldError | None) -> list[tuple[str, str]]:
+    """A line of the details; none where nothing was measured."""
+    return [] if found is None else [(name, found.share())]
+
+
+def _measured_payload(found: GoldError | None) -> dict[str, Any] | None:
+    """What was measured of some tasks, as `to_dict` gives it."""
+    if found is None:
+        return None
+    return picked(found.measured, "error_measured", "error_interval", "tasks_measured", "blank")
+
+
+def _notes(
+    found: GoldError | None, unmeasured: str, belief: Belief, policy: Policy | None
+) -> Iterator[str]:
+    if unmeasured:
+        yield unmeasured
     yield from notes_of(policy)
-    if empty := int((ledger.counts == 0).sum()):
-        yield f"{empty} tasks have no label"
+    believed = float(belief.error.mean())
+    if found is not None and found.misses(believed):
+        yield (
+            f"the policy's own model believed {percent(believed)}, too little: workers err "
+            "together, or few labels made them seem better than they are"
+        )
     yield (
         "believed error: mean over tasks of 1 − the posterior of the answer, if workers err "
         "independently"
@@ -631,7 +742,7 @@ class _Watch:
 
     def note(self, ledger: Ledger, belief: Belief) -> None:
         """Add a row."""
-        wrong = belief.misses(self.truth)
+        loss = belief.loss(self.truth, ledger.counts)
         self.rows.append(
             {
                 "labels": len(ledger.labels) - ledger.recorded[0],
@@ -639,7 +750,7 @@ class _Watch:
                 "cost": float(ledger.spent),
                 "closed": int(belief.closed.sum()),
                 "believed_error": float(belief.error.mean()),
-                "error": float(wrong.mean()) if len(wrong) else None,
+                "error": float(np.where(np.isnan(loss), 1.0, loss).mean()) if len(loss) else None,
             }
         )
 
@@ -802,9 +913,11 @@ def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, 
     return tuple(groups)
 
 
-def _limit(crowd: SimulatedCrowd, pool: Pool, error: float, judged: int) -> float:
+def _limit(crowd: SimulatedCrowd, pool: Pool, found: GoldError | None) -> float | None:
     """The information limit at the measured error."""
-    e = max(error, 0.5 / (judged + 1))
+    e = _above_nought(found)
+    if e is None:
+        return None
     limit = information_limit(
         crowd.skills.to_numpy().T,
         capacity=pool.capacity,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
 from workbench.api.keywords import moved
-from workbench.api.result import MOST, Figure, Result, names, page, percent, picked
+from workbench.api.result import Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
@@ -25,7 +25,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns, shown, tabled
 from workbench.comparison import running as room
 from workbench.comparison import two_classes
-from workbench.comparison.instances import RecordedOptions
+from workbench.comparison.instances import FOLDS, RecordedOptions
 from workbench.comparison.protocol import EVERYBODY, Instance, everybody
 from workbench.comparison.rows import summarise
 from workbench.comparison.two_classes import ComparedCrowd
@@ -47,6 +47,7 @@ def _price(value: float | None) -> str:
 
 COLUMNS: Columns = {
     "method": ("method", ""),
+    "promise": ("promise", ""),
     "labels_gold": ("gold", _number),
     "labels_task": ("labels", _number),
     "cost": ("cost", _price),
@@ -61,6 +62,7 @@ COLUMNS: Columns = {
     "error_se": ("± se", ".4f"),
     "error_low": ("90 % from", ".4f"),
     "error_high": ("to", ".4f"),
+    "kept": ("ε is", ""),
     "seconds": ("seconds", ".3g"),
 }
 """Columns of the table that a person reads."""
@@ -69,7 +71,19 @@ LEGEND = (
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
     "lower bound on it, of the program with gain {gain} ({source}), and ratio: objective / bound "
     "of that program; covered: tasks that gather {asked}; error: {bound}, exact for the "
-    "assignment if errors are independent, measured, with the 90 % interval for further tasks."
+    "assignment if errors are independent, both by the skills that the methods are told of, and "
+    "measured, answers that are missing counted as wrong, with the 90 % interval for {left}; ε is "
+    "kept where all of the interval is at most the error asked for, missed where it is above, else "
+    "open."
+)
+BY_FOLDS = (
+    "measured: the gold is parted into {folds} folds; whatever a method takes from gold (skills, "
+    "weights, whom to ask) comes from the other folds, and its answers to the fold are judged. "
+    "Costs and predicted errors are those with all gold."
+)
+BOUNDS = (
+    "promise: a bound sees what no buyer can ({sees}), and is not a way to buy labels; ratios are "
+    "over it."
 )
 ASKED = {
     "hoeffding": ("2 ln(1/ε) of quality (2p − 1)²", "Lemma 1's bound"),
@@ -116,8 +130,9 @@ class Comparison(Result):
         A row a trial and method.
     crowd
         What the crowd is called.
-    tasks, workers, preliminary
-        How many tasks are held to (on average), workers with tasks, workers sampled before.
+    tasks, tasks_all, workers, preliminary
+        How many tasks are held to (on average), of how many; workers with tasks, workers sampled
+        before.
     left_out
         Tasks that the workers cannot cover, left out for every method.
     notes
@@ -136,6 +151,7 @@ class Comparison(Result):
     trials: pd.DataFrame
     crowd: str
     tasks: int
+    tasks_all: int
     workers: int
     preliminary: int
     left_out: tuple[Any, ...]
@@ -158,76 +174,141 @@ class Comparison(Result):
         return self.settings["costs"] is not None
 
     def verdict(self) -> list[str]:
-        """Say which method keeps the error asked for at the least cost."""
-        rows, epsilon = self.table, self.settings["epsilon"]
-        judged = rows[rows["error_measured"].notna()]
-        head = f"{len(rows)} methods on {self.crowd}: {self.tasks} tasks, {self.workers} workers."
+        """Say on what is compared, and the cheapest method of each promise that is kept."""
+        judged = self.table[self.table["kept"].notna()]
         if judged.empty:
             return []
-
-        def cost(row: Any) -> str:
-            return f"for {row['cost']:.6g}" if self.priced else f"with {row['cost']:.6g} labels"
-
-        within = judged[judged["error_measured"] <= epsilon]
-        if within.empty:
-            best = judged.sort_values("error_measured", kind="stable").iloc[0]
-            return [
-                head,
-                f"None keeps the error asked for, {percent(epsilon)}: the least is "
-                f"{percent(best['error_measured'])} by {best['method']}, {cost(best)}.",
-                *self._majority(),
-            ]
-        by_cost = within.sort_values("cost", kind="stable")
-        first = by_cost.iloc[0]
-        sentences = [
-            head,
-            f"The cheapest that keeps the error asked for, {percent(epsilon)}, is "
-            f"{first['method']}: {percent(first['error_measured'])} of its answers are wrong, "
-            f"measured, {cost(first)}.",
-        ]
-        if len(by_cost) > 1:
-            second = by_cost.iloc[1]
-            sentences.append(
-                f"Next is {second['method']}, with {percent(second['error_measured'])} wrong, "
-                f"{cost(second)}."
+        kinds = [
+            self._cheapest(judged[judged["promise"] == promise], who)
+            for promise, who in (
+                ("each task", "that promise the error of each task"),
+                ("nothing", "that promise nothing"),
             )
-        missed = judged[judged["error_measured"] > epsilon]
-        if len(missed):
-            pairs = zip(missed["method"], missed["error_measured"], strict=True)
-            each = [f"{method} ({percent(error)})" for method, error in pairs]
-            verb = "misses" if len(each) == 1 else "miss"
-            sentences.append(f"{names(each, 6)} {verb} the error asked for.")
-        return [*sentences[: MOST - 1], *self._majority()]
+        ]
+        return [f"{self._scope}.", *filter(None, kinds), *self._others(judged), *self._majority()]
+
+    @property
+    def _scope(self) -> str:
+        """How many methods, on which tasks, and why the others are left out."""
+        head = f"{len(self.table)} methods on {self.crowd}"
+        if not self.left_out:
+            return f"{head}: {self.tasks:,} tasks, {self.workers} workers"
+        asked, out = percent(self.settings["epsilon"]), self.tasks_all - self.tasks
+        if 2 * self.tasks >= self.tasks_all:
+            return (
+                f"{head}: {self.tasks:,} of {self.tasks_all:,} tasks, {self.workers} workers; not "
+                f"even all their labels bring the other {out:,} to {asked}"
+            )
+        return (
+            f"{head}: only {self.tasks:,} of {self.tasks_all:,} tasks, {self.workers} workers; not "
+            f"even all their labels bring the others to {asked}, and what follows is about these "
+            f"{self.tasks:,} alone"
+        )
+
+    def _cheapest(self, rows: pd.DataFrame, who: str) -> str:
+        """Name the cheapest method of a promise that keeps the error asked for, or none."""
+        asked = percent(self.settings["epsilon"])
+        for kept, by, sentence in (
+            (
+                "kept",
+                "cost",
+                f"Of methods {who}, the cheapest shown to keep {asked} in the mean is",
+            ),
+            (
+                "open",
+                "cost",
+                f"Of methods {who}, none is shown to keep {asked} in the mean; the cheapest that "
+                "may is",
+            ),
+            (
+                "missed",
+                "error_measured",
+                f"Methods {who} all miss {asked} in the mean; the least wrong is",
+            ),
+        ):
+            found = rows[rows["kept"] == kept].sort_values(by, kind="stable")
+            if len(found):
+                row = found.iloc[0].to_dict()
+                return f"{sentence} {row['method']}, {self._cost(row)}: {self._wrong(row)}."
+        return ""
+
+    def _wrong(self, row: Mapping[Any, Any]) -> str:
+        """How often a method's answers are wrong, with n and the interval."""
+        missing = " or missing" if row["blank"] else ""
+        low, high = percent(row["error_low"]), percent(row["error_high"])
+        return (
+            f"wrong{missing} on {percent(row['error_measured'])} of {row['tasks_measured']:,.0f} "
+            f"{self._judges}, measured (90 % interval {low} to {high})"
+        )
+
+    def _cost(self, row: Mapping[Any, Any]) -> str:
+        return f"for {row['cost']:.6g}" if self.priced else f"with {row['cost']:.6g} labels"
+
+    @property
+    def _judges(self) -> str:
+        return "gold tasks" if self.recorded else "tasks"
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the labels are on record; otherwise the crowd is simulated."""
+        return self.settings["crowd"] is None
+
+    def _others(self, judged: pd.DataFrame) -> list[str]:
+        """Name who misses the error asked for, and of whom it is open."""
+        judged = judged[judged["method"] != EVERYBODY]
+        parts = []
+        for kept, said in (
+            ("missed", "miss the error asked for"),
+            ("open", "may keep it, or miss it"),
+        ):
+            rows = judged[judged["kept"] == kept]
+            if len(rows):
+                pairs = zip(rows["method"], rows["error_measured"], strict=True)
+                verb = said if len(rows) > 1 or kept == "open" else "misses the error asked for"
+                parts.append(f"{names([f'{m} ({percent(e)})' for m, e in pairs], 6)} {verb}")
+        return [f"{'; '.join(parts)}."] if parts else []
 
     def _majority(self) -> list[str]:
         """Say what everybody's majority gives, where labels are on record."""
         rows = self.table[self.table["method"] == EVERYBODY]
         return [
-            f"All {row['labels_task']:,.0f} labels on record by majority: "
-            f"{percent(row['error_measured'])} wrong, at a cost of {row['cost']:,.6g}."
+            f"All {row['labels_task']:,.0f} labels on record by majority: {self._wrong(row)}, at a "
+            f"cost of {row['cost']:,.6g}."
             for row in rows.to_dict("records")
-            if row["error_measured"] is not None
+            if not pd.isna(row["error_measured"])
         ]
 
     def brief(self) -> str:
-        """Lay out what each method costs and how often it is wrong."""
-        columns = {key: COLUMNS[key] for key in ("method", "cost", "error_measured")}
-        by_cost = self.table.sort_values("cost", kind="stable")
-        return tabled(by_cost.to_dict("records"), columns)
+        """Lay out what each method promises and costs, and how often it is wrong; bounds last."""
+        shown_here = (
+            "method",
+            "promise",
+            "cost",
+            "error_measured",
+            "error_low",
+            "error_high",
+            "kept",
+        )
+        last = self.table["promise"] == "bound"
+        rows = self.table.assign(last=last).sort_values(["last", "cost"], kind="stable")
+        return tabled(rows.to_dict("records"), {key: COLUMNS[key] for key in shown_here})
 
     def details(self) -> str:
         """Lay the table out, and say what must be known to read it."""
         settings = self.settings
         head = (
-            f"{self.crowd}: {self.tasks} tasks, {self.workers} workers after {self.preliminary} "
+            f"{self.crowd}: {self._kept_tasks}, {self.workers} workers after {self.preliminary} "
             f"sampled, ε = {settings['epsilon']:g}, gain {self.gain}, seed {settings['seed']}"
             f"{self._mean}"
         )
         columns = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
         gathered, bound = ASKED[self.gain if self.classes == 2 else "joint"]
         program = {"gain": self.gain, "source": gain_of(self.gain).source}
+        folds = [BY_FOLDS.format(folds=FOLDS)] if self.recorded else []
         notes = [
-            LEGEND.format(**program, asked=gathered, bound=bound),
+            LEGEND.format(**program, asked=gathered, bound=bound, left=self._left),
+            BOUNDS.format(sees="all gold" if self.recorded else "true skills"),
+            *folds,
             DAWID_SKENE,
             *((CLOSED_LOOP, ROBUST) if self.classes == 2 else ()),
             *self.notes,
@@ -246,15 +327,11 @@ class Comparison(Result):
             )
         short = self.table[self.table["ratio"] < 1 - 1e-9]
         if len(short):
-            missed = short[short["error_measured"] > self.settings["epsilon"]]
-            line = "a ratio below 1 pays less than covering every task takes: it is no bargain"
-            if len(missed):
-                line += (
-                    f", for tasks are left short. {names(missed['method'].tolist(), 10)} "
-                    f"{'miss' if len(missed) > 1 else 'misses'} the error asked for, "
-                    f"ε = {self.settings['epsilon']:g}"
-                )
-            notes.append(f"{line}.")
+            some = names(short["method"].tolist(), 10)
+            notes.append(
+                "a ratio below 1 pays less than covering every task takes, and is no bargain where "
+                f"the error asked for is not kept: {some}."
+            )
         if many := len(self.left_out):
             some = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
             notes.append(
@@ -262,6 +339,16 @@ class Comparison(Result):
                 f"{some}; a larger --epsilon covers more."
             )
         return page(head, tabled(self.table.to_dict("records"), columns), notes=notes)
+
+    @property
+    def _kept_tasks(self) -> str:
+        of = f" of {self.tasks_all}" if self.left_out else ""
+        return f"{self.tasks}{of} tasks"
+
+    @property
+    def _left(self) -> str:
+        """The tasks that intervals are for."""
+        return "the tasks without gold, or any further ones" if self.recorded else "further tasks"
 
     @property
     def _mean(self) -> str:
@@ -276,9 +363,9 @@ class Comparison(Result):
             self.table,
             tasks=self.tasks,
             epsilon=self.settings["epsilon"],
-            title=f"{self.crowd}: {self.tasks} tasks, {self.workers} workers{self._mean}",
+            title=f"{self.crowd}: {self._kept_tasks}, {self.workers} workers{self._mean}",
             priced=self.priced,
-            recorded=self.settings["crowd"] is None,
+            recorded=self.recorded,
         )
 
     def _payload(self) -> dict[str, Any]:
@@ -303,8 +390,6 @@ class SampleOptions:
         Workers sampled before, for each worker who gets tasks.
     gold_tasks
         Gold tasks a worker and type.
-    control
-        Recorded: share of the gold used as control tasks; the rest is for evaluation.
     skills
         How the online methods estimate skills from gold tasks. [default: plug-in simulated with
         hoeffding, else fitted]
@@ -324,7 +409,6 @@ class SampleOptions:
 
     gamma: float = 0.3
     gold_tasks: int = 20
-    control: float = 0.3
     skills: SkillEstimate | None = None
     infeasible: OnInfeasible = "relax"
 
@@ -414,6 +498,9 @@ def compare(
     [80.0, 80.0]
     """
     sampling = sampling or SampleOptions()
+    given = {"data": data, "epsilon": epsilon, "gain": gain, "duplicates": duplicates}
+    given |= {"trials": trials, "time_limit": time_limit, "seed": seed}
+    _check_plain({**given, **vars(sampling)})
     _check_sizes(sampling, trials)
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
@@ -447,7 +534,6 @@ def compare(
         record = _recorded(data, labels, gold, duplicates)
         workers = record[0].workers
         options = RecordedOptions(
-            sampling.control,
             sampling.gamma,
             sampling.gold_tasks,
             epsilon,
@@ -475,6 +561,16 @@ def compare(
     return _comparison(crowd, records, instances, settings)
 
 
+def _check_plain(given: dict[str, Any]) -> None:
+    """Refuse tables where a word or a number is meant."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, (str, int, float, np.number)):
+            raise InputError(
+                f"{name} is {checks.type_name(value)}: give a word or a number; tables are "
+                "`labels`, `gold`, `task_types`, `costs` and `capacity`"
+            )
+
+
 def _check_sizes(sampling: SampleOptions, trials: int) -> None:
     gamma, gold_tasks = sampling.gamma, sampling.gold_tasks
     if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
@@ -500,10 +596,11 @@ def _comparison(
     first = instances[0]
     left_out = sorted({name for instance in instances for name in instance.left_out})
     return Comparison(
-        summarise(records),
+        summarise(records, settings["epsilon"]),
         records,
         crowd.title,
         round(float(np.mean([len(instance.tasks) for instance in instances]))),
+        len(first.tasks) + len(first.left_out),
         len(first.main),
         first.preliminary,
         tuple(map(crowd.back, left_out)),
@@ -528,7 +625,7 @@ class _Crowd(NamedTuple):
 def _on_record(
     labels: inputs.Given, gold: pd.Series[Any], title: str, options: RecordedOptions
 ) -> _Crowd:
-    """A recorded crowd: each trial draws other control tasks."""
+    """A recorded crowd: each trial draws other folds, and another order of arrival."""
     classes = len({*labels.table["label"], *gold})
     make = partial(room.recorded, labels.table, gold, options)
     return _Crowd(make, title, classes, labels.tasks.back)

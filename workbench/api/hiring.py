@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
 from workbench.api.keywords import moved
-from workbench.api.measuring import GoldError, payload_of
+from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.result import (
     MOST,
     Figure,
@@ -27,7 +26,7 @@ from workbench.api.result import (
 from workbench.base import checks
 from workbench.base.arrays import Names
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, at_least, at_most, table
+from workbench.base.text import Columns, at_least, at_most, counted, table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
@@ -48,6 +47,8 @@ POINTS = 6
 """Numbers of workers at which the picture shows the measured error."""
 LISTED = 10
 """Of the hired, those that the verdict names."""
+HALF = 0.5
+"""Share of the tasks without an answer from which on the next step is another one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,32 +145,35 @@ class Hires(Result):
         Returns
         -------
         Columns `workers, error, low, high`: of all gold tasks with labels, one that none of the
-        hired has labelled counting as a fair draw; with the 90 % interval. Empty where prices
-        decide, where nobody is hired, or without a gold task that counts.
+        hired has labelled being wrong; with the 90 % interval. The last row is what the verdict
+        says. Empty where prices decide, where nobody is hired, or without a gold task that counts.
         """
         rows: list[tuple[int, float, float, float]] = []
         columns = ["workers", "error", "low", "high"]
         if self.error is None or self.money is not None or not self.error.measured.tasks_measured:
             return pd.DataFrame(rows, columns=columns)
-        table, guess = self.given.table, 1.0 - 1.0 / self.found.known.classes
-        tasks = int(self.gold.index.isin(table["task"]).sum())
         sizes = np.unique(np.geomspace(1, self.found.size, POINTS).round().astype(int))
         for size in sizes.tolist():
             measured, hired = self.error.measured, self.found
             if size != hired.size:
-                hired = room.hire(table, self.gold, size, self.options)
+                hired = room.hire(self.given.table, self.gold, size, self.options)
                 if not hired.size:
                     continue
-                measured = measure_hiring(table, self.gold, hired, self.options)[0]
-            wrong = measured.wrong + guess * (tasks - measured.tasks_measured)
-            rows.append((hired.size, wrong / tasks, *error_interval(wrong, tasks, None)))
-        return pd.DataFrame(rows, columns=columns).drop_duplicates("workers")
+                measured = measure_hiring(self.given.table, self.gold, hired, self.options)[0]
+            assert measured.error_measured is not None
+            rows.append((hired.size, measured.error_measured, *measured.error_interval))
+        return pd.DataFrame(rows, columns=columns).drop_duplicates("workers", keep="last")
 
     @property
     def unlabelled(self) -> float:
         """Share of the tasks of the labels that none of the hired has labelled."""
         tasks = self.given.table["task"].nunique()
-        return 1.0 - float(self._labelled().nunique() / max(tasks, 1))
+        return self.empty / max(tasks, 1)
+
+    @property
+    def empty(self) -> int:
+        """How many of the tasks of the labels none of the hired has labelled."""
+        return int(self.given.table["task"].nunique() - self._labelled().nunique())
 
     def _labelled(self) -> pd.Series[Any]:
         """Task of each label that one of the hired gave."""
@@ -181,22 +185,52 @@ class Hires(Result):
         hired, of = self.found, len(self.found.table)
         if not hired.size:
             return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
-        sentences = [f"Hire {hired.size} of {of} workers: {names(self.chosen, LISTED)}."]
+        who = f"{hired.size} of {of} workers: {names(self.chosen, LISTED)}"
+        if still := len(hired.constant):
+            who += f"; {still} of the others name one class throughout, and tell nothing"
+        sentences = [f"Hire {who}."]
+        if self.error is not None and self.error.worse:
+            sentences = [
+                f"Do not hire these {who}. Their vote errs on more of your gold than everybody's "
+                "majority."
+            ]
+        if self.empty:
+            tasks = counted(self.given.table["task"].nunique(), "task")
+            sentences.append(f"{self.empty} of {tasks} get no answer: none of these labelled them.")
         if self.error is not None:
             labelled = self._labelled()
             per_task = len(labelled) / max(labelled.nunique(), 1)
             sentences += self.error.verdict("their vote is", per_task)
-        if empty := self.unlabelled:
-            sentences.append(
-                f"{percent(empty)} of the tasks have no label of theirs, and get no answer."
-            )
+        sentences += self._by_class()
         if self.error is not None:
             sentences += self.error.together()
-        return [
-            *sentences[: MOST - 1],
-            "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds' labels "
-            "all tasks by their vote; --out chosen.csv writes that file.",
+        return [*sentences[: MOST - 1], self._next()]
+
+    def _by_class(self) -> list[str]:
+        """Say that votes count by class, and whose share of the classes that takes."""
+        rows, named = self.found.vote.rows, self.found.class_names
+        if rows is None:
+            return []
+        shares = [
+            f"{percent(share)} {name}"
+            for name, share in zip(named, rows.prior.tolist(), strict=True)
         ]
+        return [
+            "A vote counts what its worker names where each class is true, classes being as "
+            f"frequent as in your gold: {names(shares, 4)}."
+        ]
+
+    def _next(self) -> str:
+        """Say what to do: another thing than to hire them where they err more, or label little."""
+        worse = self.error is not None and self.error.worse
+        if not worse and self.unlabelled < HALF:
+            return (
+                "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds' "
+                "labels all tasks by their vote; --out chosen.csv writes that file."
+            )
+        more = self.found.size == self.found.budget < int(self.found.known.eligible.sum())
+        larger = f", or give a larger --budget than {self.found.budget}" if more else ""
+        return f"Next: answer the tasks from all labels, with 'workbench aggregate'{larger}."
 
     def brief(self) -> str:
         """Lay out those to hire: control answers, how many were right, skill."""
@@ -465,7 +499,10 @@ def hire(
     if hires.size:
         outcome, correlation, beside = measure_hiring(source.table, control, hires, how)
         chosen = "each judged by workers chosen without it"
-        error = GoldError(outcome, correlation, hires.size, chosen, beside)
+        tasks = source.table["task"].unique()[outcome.counted]
+        truth = pd.Series(source.classes.all_back(control.reindex(tasks).tolist()), dtype=object)
+        rare = rare_class(truth, hires.known.classes, outcome, beside)
+        error = GoldError(outcome, correlation, hires.size, chosen, beside, rare=rare)
     return Hires(source.name, seed, money, hires, source, control, how, error)
 
 
@@ -531,24 +568,36 @@ def _numbers(hired: Hiring) -> str:
     if predicted.probability <= predicted.radius:
         how = "proven" if predicted.method != "sampled" else "votes simulated"
         expected = f"below {at_most(predicted.probability + predicted.radius, 1)} ({how}"
-    a, b = hired.known.prior
-    by = "by log-odds" if hired.known.by_posterior else "by Lŵ − 1"
-    weighted = f"vote weighted {by}, skills Beta({a:.3g}, {b:.3g}) before the answers"
-    if hired.known.guessers:
-        weighted += f", but for {percent(hired.known.guessers)} who guess"
-    if hired.known.difficulty:
-        weighted += f"; tasks differ by {hired.known.difficulty:g} in log-odds"
-    weighted += ")"
     rows = [
         ("score F̂", f"{hired.score:.4g}{interval}"),
         ("error, bound", f"{bound})"),
-        ("error, expected", f"{expected}; {weighted}"),
+        ("error, expected", f"{expected}; {_voting(hired)})"),
     ]
+    if hired.vote.rows is not None:  # Theorem 1 is of the vote by weights.
+        del rows[1]
     if money is not None:
         rows += _bought(money)
     if hired.frontier is not None and not hired.unpriced:
         rows.append(("money", _searched(hired.frontier)))
     return facts(rows, 18)
+
+
+def _voting(hired: Hiring) -> str:
+    """How the hired vote, and what was learned for it."""
+    if (by := hired.vote.rows) is not None:
+        strength = ", ".join(f"{each:.3g}" for each in by.weight.tolist())
+        return (
+            "the likeliest class by rows, each drawn toward all workers' with the weight of so "
+            f"many answers, by class: {strength}"
+        )
+    a, b = hired.known.prior
+    how = "by log-odds" if hired.known.by_posterior else "by Lŵ − 1"
+    weighted = f"vote weighted {how}, skills Beta({a:.3g}, {b:.3g}) before the answers"
+    if hired.known.guessers:
+        weighted += f", but for {percent(hired.known.guessers)} who guess"
+    if hired.known.difficulty:
+        weighted += f"; tasks differ by {hired.known.difficulty:g} in log-odds"
+    return weighted
 
 
 def _bought(money: MoneySelection) -> list[tuple[str, str]]:

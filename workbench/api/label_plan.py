@@ -11,7 +11,7 @@ import pandas as pd
 from crowd_models.sequential_policies import PROMISES, Promise
 from workbench.api import inputs
 from workbench.api.inputs import Ids
-from workbench.api.result import Result, facts, percent
+from workbench.api.result import Figure, Result, facts, percent
 from workbench.assignment.label_by_label import LabelPlan, closing_rules, plan_labels
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
@@ -142,6 +142,14 @@ class SequentialPlan(Result):
     def to_frame(self) -> pd.DataFrame:
         """Give a row a worker: what her time is worth, and how many labels she gives."""
         return self.prices
+
+    def plot(self) -> Figure:
+        """Draw who gives how many labels, and the labels and errors of the closing rules."""
+        from workbench.plots import sequential
+
+        given = self.prices.set_index("worker")["labels"]
+        title = f"One label at a time: {self.tasks} tasks"
+        return sequential(given, self.rules, epsilon=self.epsilon, title=title)
 
     def verdict(self) -> list[str]:
         """Say what it costs, what no policy costs less than, and what was simulated."""

@@ -24,6 +24,7 @@ from workbench.aggregation.choice import (
     wrong_by,
 )
 from workbench.aggregation.label_tasks import (
+    BY_ROWS,
     LEAST_GOLD,
     SCORED,
     Calibrate,
@@ -80,6 +81,7 @@ CONFIDENCE = {
     "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
     "equally likely",
     SCORED: "the posterior of the label, by the plan's scores",
+    BY_ROWS: "the posterior of the label, by the rows of the workers and the shares of the classes",
     "bwa": "the label's share of the task's scores, which is no probability",
     **dict.fromkeys(
         ("pooled", TAUGHT, "dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
@@ -93,6 +95,7 @@ IN_WORDS = {
     "majority": "a majority of each task's labels",
     "pooled": "two models of the workers, pooled",
     TAUGHT: "two models of the workers, pooled and taught by your gold",
+    BY_ROWS: "what each worker names where each class is true",
     "one-coin": "a model with one skill a worker ('one-coin')",
     "dawid-skene-smoothed": "a model of whom takes what for what ('dawid-skene-smoothed')",
 }
@@ -477,7 +480,7 @@ def aggregate(
         weighted method lacks skills.
     workers
         Only these workers' labels count: column worker and, if weights are to follow from it,
-        skill, as workbench hire writes them.
+        skill, or what she names where each class is true, as workbench hire writes them.
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan

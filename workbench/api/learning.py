@@ -11,23 +11,19 @@ from typing import Any, Literal, NamedTuple, ParamSpec
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.measured import error_interval
+from workbench.accuracy.measured import (
+    Difference,
+    MajorityError,
+    MeasuredError,
+    count_errors,
+    difference,
+)
 from workbench.aggregation.label_tasks import LEAST_GOLD
 from workbench.api import inputs
 from workbench.api.keywords import mark, moved, retire
 from workbench.api.labelling import Labels, aggregate
-from workbench.api.result import (
-    Figure,
-    Result,
-    errs,
-    facts,
-    listed,
-    names,
-    page,
-    percent,
-    picked,
-    points,
-)
+from workbench.api.measuring import GoldError, in_words, payload_of
+from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd, simulate
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
@@ -57,8 +53,7 @@ MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 SHOWN, BRIEF = 12, 5
 """Workers that are shown among the details, and below the verdict."""
 ALL_AT_ONCE = "Where all labels are there already, 'workbench aggregate' makes use of each."
-ROUNDING = 1e-9
-"""Difference of errors that is none."""
+BLIND = "which it did not learn from"
 WIDTH = 16
 """Letters for the names of facts."""
 
@@ -78,12 +73,20 @@ class Learning(Result):
         `learning.simulated.Simulated`): accuracy so far, labels bought, regret.
     workers
         One row a worker: estimate, skill where it is known, whether in the best set.
+    error
+        Of recorded labels, the error measured on gold, of which nothing was learnt, and beside it
+        everybody's majority on the same tasks; None without gold.
+    together
+        By how much `aggregate` errs more on the same tasks with all labels at once; None without
+        gold.
     """
 
     title: str
     numbers: Mapping[str, Any]
     steps: pd.DataFrame
     workers: pd.DataFrame
+    error: GoldError | None = None
+    together: Difference | None = None
     pictured = True
 
     @property
@@ -117,7 +120,8 @@ class Learning(Result):
 
         policy = str(self.numbers["policy"])
         shown = "LS_OL" if policy == "ls-ol" else f"policy {policy}"
-        return learning(self.steps, self.workers, title=self.title, policy=shown)
+        measured = None if self.error is None else self.error.measured
+        return learning(self.steps, self.workers, title=self.title, policy=shown, measured=measured)
 
     def verdict(self) -> list[str]:
         """Say how wrong its answers were, and what a majority of all labels gives."""
@@ -131,27 +135,22 @@ class Learning(Result):
             f"({percent(share)}); at the end {len(self.best_set)} of {len(self.workers)} workers "
             "are asked."
         ]
-        if self.accuracy is None:
+        if empty := numbers["counts"]["unlabelled"]:
+            have = "has" if empty == 1 else "have"
+            sentences.append(f"{empty:,} of {numbers['horizon']:,} tasks {have} no answer.")
+        if self.error is None:
             sentences.append(
                 f"Without gold nobody knows how many answers are wrong; "
                 f"{percent(numbers['agreement'])} are as a majority of all labels has them."
             )
             return [*sentences, ALL_AT_ONCE]
-        wrong, tasks = 1.0 - self.accuracy, numbers["gold_tasks"]
-        low, high = error_interval(wrong * tasks, tasks, None)
-        sentences += [
-            f"{percent(wrong)} of its answers are wrong, measured (90 % interval {percent(low)} to "
-            f"{percent(high)}; {tasks} gold tasks).",
-            f"Everybody's majority is wrong on {percent(1.0 - numbers['crowd_accuracy'])} of the "
-            f"same, with {numbers['labels_crowd'] / numbers['horizon']:.3g} labels a task: this "
-            f"takes {numbers['labels_bought'] / numbers['horizon']:.3g}, and "
-            f"{errs(wrong - 1.0 + numbers['crowd_accuracy'])}.",
-        ]
-        together = numbers["error_aggregate"]
-        if together is not None and together < wrong - ROUNDING:
+        bought = numbers["labels_bought"] / numbers["horizon"]
+        sentences += self.error.verdict("its answers are", bought)
+        if self.together is not None and self.together.more < 0.0:
             sentences.append(
-                f"'workbench aggregate' on the same labels is wrong on {percent(together)}, "
-                f"{points(together - wrong)}: where all labels are there already, use that."
+                f"'workbench aggregate' on the same labels is wrong on "
+                f"{percent(numbers['error_aggregate'])}, and {in_words(self.together)}: where all "
+                "labels are there already, use that."
             )
         return sentences
 
@@ -169,14 +168,14 @@ class Learning(Result):
         return page(self.title, text, listed(ordered, columns, SHOWN), notes=self.numbers["notes"])
 
     def _payload(self) -> Mapping[str, Any]:
-        if self.accuracy is None or "counts" not in self.numbers:
+        if "counts" not in self.numbers:
             return self.numbers
-        wrong, tasks = 1.0 - self.accuracy, self.numbers["gold_tasks"]
+        found = self.together
         return {
             **self.numbers,
-            "error_measured": wrong,
-            "error_interval": error_interval(wrong * tasks, tasks, None),
-            "error_majority": 1.0 - self.numbers["crowd_accuracy"],
+            **payload_of(self.error),
+            "error_aggregate_more": None if found is None else found.more,
+            "error_aggregate_interval": None if found is None else (found.low, found.high),
         }
 
 
@@ -371,7 +370,8 @@ def learn(
     if who != "ls-ol":
         numbers["schedule"] = None
     means = f"LS_OL, schedule {rhythm}" if who == "ls-ol" else f"policy {who}, price {cost:g}"
-    return Learning(f"{run.title}, {means}", numbers, run.steps, run.workers)
+    title = f"{run.title}, {means}"
+    return Learning(title, numbers, run.steps, run.workers, run.error, run.together)
 
 
 class _Run(NamedTuple):
@@ -384,6 +384,8 @@ class _Run(NamedTuple):
     structure: Structure
     text: Schedule | str | Sequence[float]
     schedule: Schedule
+    error: GoldError | None = None
+    together: Difference | None = None
 
 
 def _on_simulated(
@@ -445,21 +447,38 @@ def _on_record(
         seed=seed,
     )
     steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
-    at_once = _at_once(data, len(steps), seed)
+    error = _measured(run)
+    at_once, together = _at_once(data, len(steps), seed), None
+    if at_once is not None and error is not None:
+        loss = error.measured.loss
+        together = difference(at_once.error, MajorityError(float(loss.mean()), 0.0, loss))
     numbers = {
         "horizon": len(steps),
         "runs": 1,
         "classes": source.classes.all_back(data.classes),
         **_recorded(run, workers),
         "baselines": [vars(baseline) for baseline in baselines(data, run, seed=seed)],
-        "error_aggregate": at_once and at_once.error and at_once.error.measured.error_measured,
-        "aggregate_method": at_once and at_once.found.method,
+        "error_aggregate": at_once and at_once.error.error_measured,
+        "aggregate_method": at_once and at_once.method,
     }
     title = (
         f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
         f"{checks.listing(data.classes)}"
     )
-    return _Run(title, numbers, steps, workers, run.structure, text, when)
+    return _Run(title, numbers, steps, workers, run.structure, text, when, error, together)
+
+
+def _measured(run: Replayed) -> GoldError | None:
+    """Count the errors of the answers, of which gold taught nothing; None without gold."""
+    right, heard = run.steps["right"].to_numpy(float), run.steps["received"].to_numpy() > 0
+    counted = np.flatnonzero(np.isfinite(right))
+    if not len(counted):
+        return None
+    wrong = np.where(heard, 1.0 - right, np.nan)[counted]
+    loss = 1.0 - run.steps["crowd_right"].to_numpy(float)[counted]
+    labels = float(run.steps["on_record"].to_numpy()[counted].mean())
+    error = count_errors(wrong, counted, len(right) - len(counted))
+    return GoldError(error, None, np.nan, BLIND, MajorityError(float(loss.mean()), labels, loss))
 
 
 def _check_size(workers: int, runs: int, tasks: int) -> None:
@@ -490,10 +509,21 @@ def _stream(
     return source, recorded(source.table, true, order=order, duplicates=duplicates)
 
 
-def _at_once(data: Recorded, tasks: int, seed: int) -> Labels | None:
-    """What `aggregate` makes of all labels of the first tasks; None where no gold can tell."""
+class _AtOnce(NamedTuple):
+    """What `aggregate` makes of all labels, on the gold tasks of the run."""
+
+    method: str
+    error: MeasuredError
+
+
+def _at_once(data: Recorded, tasks: int, seed: int) -> _AtOnce | None:
+    """Aggregate all labels of the first tasks at once; None where no gold can tell.
+
+    A gold task that nobody labelled has no answer here either.
+    """
     labels, truth = data.labels[:tasks], data.truth[:tasks]
-    known = np.flatnonzero((truth >= 0) & (labels >= 0).any(axis=1))
+    counted = np.flatnonzero(truth >= 0)
+    known = counted[(labels[counted] >= 0).any(axis=1)]
     if not len(known):
         return None
     task, worker = np.nonzero(labels >= 0)
@@ -510,7 +540,12 @@ def _at_once(data: Recorded, tasks: int, seed: int) -> Labels | None:
     else:
         answers = aggregate(table, truth=gold, seed=seed)
     assert isinstance(answers, Labels)  # nothing is saved
-    return answers
+    assert answers.error is not None
+    found = answers.error.measured
+    loss = pd.Series(found.loss, index=answers.found.counted.tasks[found.counted])
+    wrong: FloatArray = np.asarray(loss.reindex(data.tasks[counted]), dtype=np.float64)
+    unstable = found.unstable * len(known) / len(counted)
+    return _AtOnce(answers.found.method, count_errors(wrong, counted, unstable=unstable))
 
 
 def _policy(

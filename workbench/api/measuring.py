@@ -3,17 +3,87 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.accuracy.independence import ErrorCorrelation
-from workbench.accuracy.measured import MajorityError, MeasuredError, told_apart
-from workbench.api.result import ALIKE, errs, facts, percent
+from workbench.accuracy.measured import Difference, MajorityError, MeasuredError, difference
+from workbench.api.result import ALIKE, errs, facts, percent, points
 
-KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured", "blank")
 SELDOM = 0.5
 """Share of control tasks that meet a plan's requirement, below which there is a warning."""
 FEW = 10
 """Measured control tasks, below which a verdict gives the interval alone."""
+EVERYBODYS = "everybody's majority"
+RARE = 0.5
+"""Of an even share: the least frequent class is called rare below it."""
+
+
+@dataclass(frozen=True)
+class RareClass:
+    """How many tasks of the least frequent class are found.
+
+    Attributes
+    ----------
+    name
+        The class.
+    tasks
+        Control tasks of it.
+    found, majority
+        Expected number of them that the vote, and everybody's majority, name so.
+    """
+
+    name: Any
+    tasks: int
+    found: float
+    majority: float | None
+
+    def sentence(self) -> str:
+        """Say how many are found."""
+        beside = (
+            "" if self.majority is None else f"; everybody's majority finds {self.majority:.3g}"
+        )
+        one = self.tasks == 1
+        return (
+            f"Of the {self.tasks} gold task{'' if one else 's'} that {'is' if one else 'are'} "
+            f"{self.name!s}, it finds {self.found:.3g}{beside}."
+        )
+
+
+def rare_class(
+    truth: pd.Series[Any],
+    classes: int,
+    measured: MeasuredError,
+    majority: MajorityError | None = None,
+) -> RareClass | None:
+    """Look how many control tasks of a rare class a vote finds.
+
+    Parameters
+    ----------
+    truth
+        Class of each control task that was counted, in the order of `measured.counted`.
+    classes
+        L.
+
+    Returns
+    -------
+    None where no class is rarer than half of an even share.
+    """
+    shares = truth.value_counts()
+    if shares.empty or shares.iloc[-1] >= RARE * len(truth) / max(len(shares), classes):
+        return None
+    here = (truth == shares.index[-1]).to_numpy()
+    beside = None
+    if majority is not None:
+        ordered = here[np.argsort(measured.counted)]
+        beside = float((1.0 - majority.loss[ordered]).sum())
+    found = float((1.0 - measured.loss[here]).sum())
+    return RareClass(shares.index[-1], int(here.sum()), found, beside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,25 +95,38 @@ class GoldError:
     measured
         Error and interval.
     correlation
-        How the voters' errors go together.
+        How the voters' errors go together; None where nobody looked.
     workers
         Labels a task, in the mean.
     how
         How the control tasks were labelled.
     majority
-        Everybody's majority on the same control tasks.
+        A majority on the same control tasks; None where none stands beside it.
+    whose
+        Whose majority it is.
+    rare
+        How many of a rare class are found; None where none is rare.
     """
 
     measured: MeasuredError
-    correlation: ErrorCorrelation
+    correlation: ErrorCorrelation | None
     workers: float
     how: str
     majority: MajorityError | None = None
+    whose: str = EVERYBODYS
+    rare: RareClass | None = None
 
     @property
-    def effective_workers(self) -> float:
-        """Independent workers that the voters are worth."""
-        return self.correlation.effective(self.workers)
+    def worse(self) -> bool:
+        """Whether it errs on more of the control tasks than the majority beside it does."""
+        if self.majority is None or not self.measured.tasks_measured:
+            return False
+        return difference(self.measured, self.majority).more >= ALIKE
+
+    @property
+    def effective_workers(self) -> float | None:
+        """Independent workers that the voters are worth; None where nobody looked."""
+        return None if self.correlation is None else self.correlation.effective(self.workers)
 
     def lines(self, indent: str = "") -> str:
         """What was measured first, what follows from independence second."""
@@ -57,13 +140,13 @@ class GoldError:
             (
                 "error, measured on your gold",
                 f"{error.error_measured:.3g} ({sure} interval for {left}: {low:.3g} to {high:.3g}; "
-                f"{error.wrong:.4g} wrong of {error.tasks_measured} control tasks, {self.how})",
+                f"{_counted(error)} of {error.tasks_measured} control tasks, {self.how})",
             ),
         ]
         if self.majority is not None:
             rows.append(
                 (
-                    "everybody's majority",
+                    self.whose,
                     f"{self.majority.error:.3g} on the same tasks, with {self.majority.labels:.3g} "
                     "labels a task",
                 )
@@ -88,41 +171,42 @@ class GoldError:
         """
         error = self.measured
         if not error.tasks_measured:
-            return [f"No gold task has an answer: how often {subject_is} wrong, nobody knows."]
+            return [f"No gold task has a label: how often {subject_is} wrong, nobody knows."]
+        blank = " or missing" if error.blank else ""
+        subject = subject_is[0].upper() + subject_is[1:]
+        found = "" if self.rare is None else f" {self.rare.sentence()}"
+        sentences = [f"{subject} wrong{blank} on {self.share(' of tasks')}.{found}"]
+        # A majority of less than a label a task has hardly an answer: no rival.
+        if self.majority is not None and self.majority.labels >= 1.0:
+            beside = (
+                f"{self.whose[0].upper()}{self.whose[1:]} is wrong on "
+                f"{percent(self.majority.error)} of the same tasks, with "
+                f"{self.majority.labels:.3g} labels a task"
+            )
+            takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
+            words = in_words(difference(error, self.majority))
+            sentences.append(f"{beside}: this{takes} {words}.")
+        return sentences
+
+    def share(self, of: str = "") -> str:
+        """Write the share of wrong answers with interval and n: "4 %, measured (… of 50 …)".
+
+        Parameters
+        ----------
+        of
+            What stands behind the share.
+        """
+        error = self.measured
         low, high = map(percent, error.error_interval)
         interval = f"{percent(error.confidence)} interval"
         shared = "" if float(error.wrong).is_integer() else ", ties by their share"
-        counted = (
-            f"{error.wrong:.4g} wrong of {error.tasks_measured} gold tasks{shared}, {self.how}"
-        )
+        how = f", {self.how}" if self.how else ""
+        counted = f"{_counted(error)} of {error.tasks_measured} gold tasks{shared}{how}"
         if error.tasks_measured < FEW:
-            amount = (
-                f"{low} to {high} of tasks, measured ({interval}; {counted}: too few for a single "
-                "figure)."
-            )
-        else:
-            share = percent(error.error_measured)
-            amount = f"{share} of tasks, measured ({interval} {low} to {high}; {counted})."
-        sentences = [f"{subject_is[0].upper()}{subject_is[1:]} wrong on {amount}"]
-        if self.majority is not None:
-            beside = (
-                f"Everybody's majority is wrong on {percent(self.majority.error)} of the same "
-                f"tasks, with {self.majority.labels:.3g} labels a task"
-            )
-            takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
-            sentences.append(f"{beside}: this{takes} {self._difference(self.majority)}.")
-        return sentences
-
-    def _difference(self, majority: MajorityError) -> str:
-        """Say by how many points more or less than a majority it errs, and if that is told."""
-        error = self.measured
-        assert error.error_measured is not None
-        more = error.error_measured - majority.error
-        if abs(more) < ALIKE:
-            return errs(more)
-        if told_apart(error, majority):
-            return f"{errs(more)}, more than chance"
-        return f"{errs(more)}, which may be chance with {error.tasks_measured} gold tasks"
+            few = "too few for a single figure"
+            return f"{low} to {high}{of}, measured ({interval}; {counted}: {few})"
+        share = percent(error.error_measured)
+        return f"{share}{of}, measured ({interval} {low} to {high}; {counted})"
 
     def misses(self, epsilon: float) -> bool:
         """Whether the error asked for is below all of the interval."""
@@ -130,7 +214,7 @@ class GoldError:
 
     def together(self) -> list[str]:
         """Say that errors go together, where they do."""
-        if not self.correlation.shown:
+        if self.correlation is None or not self.correlation.shown:
             return []
         return [
             f"The voters' errors go together: {self.workers:.3g} of them are worth "
@@ -146,7 +230,7 @@ class GoldError:
                 f"{percent(met, 3)} of them: the error measured is that of fewer labels, and may "
                 "be too high"
             )
-        if self.correlation.shown:
+        if self.correlation is not None and self.correlation.shown:
             instead = "; go by the error measured" if self.measured.tasks_measured else ""
             cautions.append(
                 f"warning: errors on your gold go together (mean correlation "
@@ -161,17 +245,49 @@ class GoldError:
         """Give the keys of a result's dictionary."""
         measured = {key: getattr(self.measured, key) for key in KEYS}
         majority = self.majority
+        more = None if majority is None else difference(self.measured, majority)
         return {
             **measured,
             "error_majority": None if majority is None else majority.error,
             "labels_majority": None if majority is None else majority.labels,
+            "error_more": None if more is None else more.more,
+            "error_more_interval": None if more is None else (more.low, more.high),
             "effective_workers": self.effective_workers,
+            "rare_class": None if self.rare is None else vars(self.rare),
         }
+
+
+def _counted(error: MeasuredError) -> str:
+    """How many control tasks have a wrong answer, and how many none."""
+    if not error.blank:
+        return f"{error.wrong:.4g} wrong"
+    return f"{error.wrong - error.blank:.4g} wrong and {error.blank} without an answer"
+
+
+def in_words(found: Difference) -> str:
+    """Say by how many points something errs more or less, and what chance allows."""
+    if abs(found.more) < ALIKE:
+        return errs(found.more)
+    chance = ""
+    if found.beyond_chance:
+        chance = ", more than chance"
+    elif found.low < 0.0 < found.high:
+        chance = ", which may be chance"
+    return f"{errs(found.more)} (90 % interval {_between(found.low, found.high)}){chance}"
+
+
+def _between(low: float, high: float) -> str:
+    """Write the ends of a difference, the nearer to nought first: "1 to 9 points less"."""
+    near, far = sorted((low, high), key=abs)
+    if low < 0.0 < high:
+        return f"{points(low)} to {points(high)}"
+    return f"{100 * abs(near):.2g} to {points(far)}"
 
 
 def payload_of(error: GoldError | None) -> dict[str, Any]:
     """Give the keys, with nothing in them where nothing was measured."""
     if error is not None:
         return error.payload()
-    nothing = dict.fromkeys((*KEYS, "error_majority", "labels_majority", "effective_workers"))
-    return {**nothing, "tasks_measured": 0}
+    beside = ("error_majority", "labels_majority", "error_more", "error_more_interval")
+    none = dict.fromkeys((*KEYS, *beside, "effective_workers", "rare_class"))
+    return {**none, "tasks_measured": 0, "blank": 0}

@@ -15,18 +15,21 @@ from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.keywords import moved
-from workbench.api.measuring import GoldError, payload_of
-from workbench.api.result import MOST, Figure, Result, facts, percent
+from workbench.api.measuring import GoldError, payload_of, rare_class
+from workbench.api.result import MOST, Figure, Result, facts, names, percent
 from workbench.assignment import make_plan as room
-from workbench.assignment.measure_plan import measure_plan
+from workbench.assignment.measure_plan import measure_plan, takes_rows
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import at_most, counted
 from workbench.crowd import formats, tables
+from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
+from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import Duplicates
+from workbench.crowd.votes import Votes
 
 if TYPE_CHECKING:
     from workbench.api.label_plan import SequentialPlan
@@ -97,10 +100,15 @@ class Plan(Result):
         Where there is no plan: that of the tasks that can be kept together.
     again
         Makes the plan for another promise.
+    constant
+        Workers who name one class throughout, also where gold names another: they get no task.
+    commonest
+        The most frequent class of the gold, and its share there; None without gold.
     scores
-        The vote of several classes: columns `task, worker, label, class, score`, what each label
-        that may come in says for each class; in rows without worker and label what speaks for a
-        class before any. None of two classes, and when there is no plan.
+        The vote of several classes, or of two where workers are known by rows: columns `task,
+        worker, label, class, score`, what each label that may come in says for each class; in rows
+        without worker and label what speaks for a class before any. None of a vote by weights, and
+        when there is no plan.
     """
 
     table: pd.DataFrame
@@ -125,6 +133,8 @@ class Plan(Result):
     surely: float | None = None
     kept: Plan | None = None
     again: Callable[[room.Promise], room.AssignmentPlan] | None = None
+    constant: tuple[Any, ...] = ()
+    commonest: tuple[Any, float] | None = None
 
     @property
     def solved(self) -> bool:
@@ -159,11 +169,14 @@ class Plan(Result):
         cost = self.solution.objective
         price = f", for {cost:.6g}" if cost != len(self.table) else ""
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
+        still = ""
+        if many := len(self.constant):
+            still = f" ({many} get none: they name one class throughout, and tell nothing)"
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"
             f"{record} from {self.table['worker'].nunique()} of "
-            f"{counted(len(self.skills), 'worker')}{price}"
+            f"{counted(len(self.skills), 'worker')}{price}{still}"
         )
         sentences = [
             f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
@@ -171,6 +184,7 @@ class Plan(Result):
             else f"Buy {labels}: {self._cheapest()}.",
             f"{self._promised()}{'; your gold contradicts that' if missed else ''}.",
         ]
+        sentences += self._asks_nothing()
         if self.surely is not None:
             sentences.append(
                 f"The mean error is at most {percent(self.epsilon)} in {percent(self.surely)} of "
@@ -187,6 +201,19 @@ class Plan(Result):
                 f"{len(self.without_history)} workers get no task: nobody knows their skill."
             )
         return sentences[:MOST]
+
+    def _asks_nothing(self) -> list[str]:
+        """Say where an ε asks for no more than to name the commonest class throughout."""
+        if self.commonest is None or self.total is not None or self.promise == "class":
+            return []
+        name, share = self.commonest
+        if 1.0 - share > self.epsilon:
+            return []
+        return [
+            f"Without a label, {name!s} for every task is wrong on {percent(1.0 - share)} of your "
+            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for "
+            "less, or --promise class."
+        ]
 
     def _cheapest(self) -> str:
         """What is known of the cost, in a few words."""
@@ -206,6 +233,7 @@ class Plan(Result):
         known = ", on the average over what your gold leaves open of their skills"
         if not self.from_gold:
             known = " and skills are as given"
+        known += self._shares()
         head = f"{word}, if workers err independently{known}"
         if self.promise == "mean":
             return f"{head}: {mean} of the tasks are wrong in the mean, and none above {most}"
@@ -214,6 +242,18 @@ class Plan(Result):
         if self.promise == "bound" and self.total is None:
             said += f" (the bound says {percent(self.errors['bound'].max())})"
         return f"{head}: {said}"
+
+    def _shares(self) -> str:
+        """How frequent the promise takes the classes to be, where it does."""
+        if self.scores is None or self.promise == "class" or not self.from_gold:
+            return ""
+        first = self.scores[self.scores["task"] == self.scores["task"].iloc[0]]
+        prior = first[first["worker"].isna()]
+        shares = [
+            f"{percent(float(np.exp(score)))} {name}"
+            for name, score in zip(prior["class"], prior["score"], strict=True)
+        ]
+        return f", classes being as frequent as there ({names(shares, 4)})"
 
     def _part(self) -> list[str]:
         """What the plan of the tasks that can be kept costs."""
@@ -355,6 +395,7 @@ class Plan(Result):
             "counted": self.counted[["task", "worker"]].to_numpy().tolist(),
             "counted_weights": _weights(self.counted),
             "left_out": self.left_out,
+            "constant": self.constant,
         }
 
 
@@ -586,13 +627,22 @@ def plan(
         options.sure,
         strength,
     )
+    compared = False
+    if history is not None and isinstance(ability, pd.DataFrame):
+        compared, better = takes_rows(*history[:2], ability, kinds, terms, seed=seed)
+        if better:
+            ability = room.confusions(*history)
     make = partial(room.make_plan, ability, kinds, gap=options.gap, threads=options.threads)
     program = make(terms, time_limit=time_limit, seed=seed)
-    error = None if history is None else _measured(history, program, kinds, terms, seed)
+    error = None
+    if history is not None:
+        error = _measured(history, program, kinds, terms, compared, classes, seed)
     made = _plan(program, terms, kinds, named, workers, error)
     made = replace(
         made,
         from_gold=history is not None,
+        constant=() if history is None else _constant(history, workers),
+        commonest=None if history is None else _commonest(history[1], classes),
         again=partial(_again, make, terms, time_limit=time_limit, seed=seed),
     )
     if program.kept is not None and program.why is not None and program.why.kept is not None:
@@ -623,16 +673,34 @@ def _measured(
     program: room.AssignmentPlan,
     kinds: pd.Series[Any],
     terms: room.AssignmentTerms,
+    compared: bool,
+    classes: Ids,
     seed: int,
 ) -> GoldError | None:
     """The error on gold of plans made by the same rule; None where too little is known for it."""
-    on_gold = measure_plan(*history, program, kinds, terms, seed=seed)
+    on_gold = measure_plan(*history, program, kinds, terms, compared=compared, seed=seed)
     if on_gold is None:
         return None
     measured, correlation, beside = on_gold
     voters = (len(program.table) + len(program.counted)) / len(kinds)
-    how = "each judged by a plan made without it"
-    return GoldError(measured, correlation, voters, how, beside)
+    how, (labels, gold, _) = "each judged by a plan made without it", history
+    truth = gold.reindex(labels["task"].unique()[measured.counted])
+    named = pd.Series(classes.all_back(truth.tolist()), dtype=object)
+    rare = rare_class(named, gold.nunique(), measured, beside)
+    return GoldError(measured, correlation, voters, how, beside, rare=rare)
+
+
+def _constant(history: History, workers: Ids) -> tuple[Any, ...]:
+    """Who names one class throughout, and so tells nothing."""
+    labels, gold, _ = history
+    votes = Votes.of(labels, classes=sorted({*labels["label"], *gold}))
+    return tuple(workers.all_back(votes.workers[constant_in(votes, gold_codes(votes, gold))]))
+
+
+def _commonest(gold: pd.Series[Any], classes: Ids) -> tuple[Any, float]:
+    """The most frequent class of the gold, and its share."""
+    shares = gold.value_counts(normalize=True)
+    return classes.all_back([shares.index[0]])[0], float(shares.iloc[0])
 
 
 def _plan(
@@ -754,7 +822,10 @@ def _estimated(
         return matrices, source.workers, source.classes, history, None
     answered, correct = skills.estimates.answered, skills.estimates.correct
     fitted = replace(skills, estimates=fitted_skills(skills.estimates))
+    votes = Votes.of(source.table, classes=sorted(set(skills.classes)))
+    still = constant_in(votes, gold_codes(votes, true))
     known = fitted.wide().where(answered.T > 0)
+    known.iloc[np.flatnonzero(still)] = 0.5  # They tell nothing.
     size = [
         answers + sum(prior)
         for answers, prior in zip(answered, fitted_priors(correct, answered), strict=True)

@@ -16,6 +16,7 @@ import pandas as pd
 from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
+from workbench.base.registry import load_plugin
 from workbench.base.text import cell
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
@@ -25,7 +26,7 @@ from workbench.studies.catalog import claims
 from workbench.studies.claim import Verdict
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.request import request
-from workbench.studies.run import Progress, Which, notebook_bar, older_line, run
+from workbench.studies.run import Progress, Which, made_lines, notebook_bar, run
 from workbench.studies.shards import part_of, shard_path
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
@@ -78,14 +79,18 @@ class StudyResult(Result):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The trials that were asked for, a row each: parameters, status, what was measured."""
+        """The trials that were asked for, a row each: parameters, status, what was measured.
+
+        Those that other code of your own has made are left out.
+        """
         if self.shard is not None:
             return pd.DataFrame()
         listed = plan(self.source.load(), self.sweep, self.repetitions, self.seed)
         keys = {trial.key for trial in listed}
         with Store.open(self.store) as store:
             trials = store.table(self.name, self.version)
-        return trials[trials["key"].isin(keys)].reset_index(drop=True)
+            _, other = store.unlike(self.name, self.version, self.progress.own)
+        return trials[trials["key"].isin(keys - other.keys())].reset_index(drop=True)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -118,9 +123,8 @@ class StudyResult(Result):
 
     def details(self) -> str:
         """Say how the run ended, where its trials are kept, and why trials failed."""
-        line = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
-        if self.progress.older:
-            line += f"\n{older_line(self.progress.older)}"
+        ended = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
+        line = "\n".join([ended, *made_lines(self.progress)])
         if not self.failed or self.shard is not None:
             return line
         rows = self.table[~self.table["status"].isin(["ok", "infeasible"])]
@@ -242,9 +246,10 @@ class TrialRules:
     retry
         Run failed trials again.
     fresh
-        Run again what was made by other code than today's.
+        Run all trials anew, whatever the store has.
 
-        Without it such trials are kept, and counted in `progress.older`.
+        Without it trials of another workbench are kept, and counted in `progress.older`; those of
+        other code of your own are run anew.
 
     Examples
     --------
@@ -273,6 +278,7 @@ def run_study(
     cluster: DaskCluster | None = None,
     shard: str | tuple[int, int] | None = None,
     rules: TrialRules | None = None,
+    plugins: Sequence[str | Path] = (),
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
@@ -296,7 +302,7 @@ def run_study(
     store
         File that keeps the trials.
 
-        What it has already is not run again.
+        What it has already is not run again, unless code of your own has changed since.
     processes
         Workers here. [default: cores]
     cluster
@@ -305,6 +311,8 @@ def run_study(
         Run one of N parts, as I/N, into a file of its own.
     rules
         What a trial may take, and which are run again.
+    plugins
+        Python files of your own that register what the trials use.
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
@@ -329,6 +337,8 @@ def run_study(
     """
     rules = rules or TrialRules()
     cluster = cluster or DaskCluster()
+    for file in plugins:
+        load_plugin(file)
     asked = request(
         str(name),
         size=size,
@@ -426,6 +436,13 @@ class Judgement(Result):
         return pd.DataFrame([verdict.payload() for verdict in self.verdicts]).drop(
             columns="evidence"
         )
+
+    def plot(self) -> Figure:
+        """Draw how many claims have which verdict."""
+        from workbench.plots import verdicts
+
+        words = pd.Series([str(verdict.word) for verdict in self.verdicts], dtype=object)
+        return verdicts(words.value_counts(), title=f"{len(self.verdicts)} claims of the papers")
 
     def details(self) -> str:
         """Give each claim's verdict and figures, and how many have which."""

@@ -19,7 +19,13 @@ from workbench.accuracy.likeliest import TINY, posteriors
 from workbench.assignment.cover_plan import TRIED
 from workbench.assignment.plan_rule import SHORT, PlanTerms
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.crowd.confusion import class_shares, estimate_confusion, gold_counts
+from workbench.crowd.confusion import (
+    class_shares,
+    constant_in,
+    estimate_confusion,
+    gold_counts,
+    without_constant,
+)
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask
 from workbench.crowd.votes import Votes, leading
 from workbench.solving.joint.route import solve_joint
@@ -66,7 +72,9 @@ def _learned(
     prior = class_shares(gold, len(votes.classes))
     estimates = [estimate_confusion(own, prior, votes.workers, votes.classes) for own in counts]
     answered: BoolArray = counts.sum(axis=(2, 3)) > 0
-    return np.stack([estimate.confusion for estimate in estimates]), prior, answered
+    still = constant_in(votes, gold)
+    known = [without_constant(estimate.confusion, still) for estimate in estimates]
+    return np.stack(known), prior, answered & ~still
 
 
 def time_prices(problem: JointProblem) -> FloatArray:
@@ -95,17 +103,17 @@ class _JointVote(FittedRule):
 
     def label(self, tasks: IntArray) -> RuleLabels:
         chosen, met = self._chosen(tasks)
-        return RuleLabels(self._chance(tasks, chosen), met)
+        return RuleLabels(self._chance(tasks, chosen, met), met)
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
-        chosen, _ = self._chosen(tasks)
+        chosen, met = self._chosen(tasks)
         chance, place = self._said(tasks, chosen)
         likely = posteriors(chance, place, self.prior, len(tasks))
-        error: FloatArray = 1.0 - (likely * self._chance(tasks, chosen)).sum(axis=1)
+        error: FloatArray = 1.0 - (likely * self._chance(tasks, chosen, met)).sum(axis=1)
         return error
 
-    def _chance(self, tasks: IntArray, chosen: BoolArray) -> FloatArray:
-        """Chance of each class to be named, shape (k, K); NaN where nobody votes."""
+    def _chance(self, tasks: IntArray, chosen: BoolArray, met: BoolArray) -> FloatArray:
+        """Chance of each class to be named, shape (k, K); NaN where nobody votes who is needed."""
         chance, place = self._said(tasks, chosen)
         score = np.log(np.maximum(chance, TINY))
         total = np.array([self._log_prior(*at) for at in zip(tasks, chosen, strict=True)])
@@ -115,7 +123,7 @@ class _JointVote(FittedRule):
         np.add.at(size, place, np.abs(score))
         winning = leading(total, size.max(axis=1))
         share: FloatArray = winning / winning.sum(axis=1, keepdims=True)
-        share[~chosen.any(axis=1)] = np.nan
+        share[~chosen.any(axis=1) & ~met] = np.nan
         return share
 
     def _log_prior(self, task: int, row: BoolArray) -> FloatArray:

@@ -25,7 +25,9 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
-from workbench.crowd.confusion import confusion_from_gold
+from workbench.crowd.confusion import confusion_from_gold, constant_in, without_constant
+from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.votes import Votes
 from workbench.solving import Solution, Termination
 from workbench.solving.claims import CostClaim
 from workbench.solving.highs import RunOptions
@@ -204,8 +206,10 @@ def confusions(
         for kind, estimate in zip(types, estimates, strict=True)
     }
     shares = np.array([(gold == name).sum() + 1.0 for name in classes])
+    votes = Votes.of(labels, workers=workers, classes=classes)
+    still = constant_in(votes, gold_codes(votes, gold))
     return Confusions(
-        np.stack([estimate.confusion for estimate in estimates]),
+        np.stack([without_constant(estimate.confusion, still) for estimate in estimates]),
         shares / shares.sum(),
         classes,
         pd.DataFrame(skill, index=pd.Index(workers, name="worker")),

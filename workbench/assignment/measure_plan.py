@@ -6,6 +6,7 @@ a part of the control tasks, and applied to whoever answered them (`workbench.ac
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ from workbench.accuracy.measured import (
 from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.make_plan import AssignmentPlan, AssignmentTerms
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
-from workbench.base.arrays import IntArray
+from workbench.assignment.rows_or_skill import rows_err_less, rows_in_question, rows_or_skill
+from workbench.base import checks
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd import align
-from workbench.crowd.gold_rule import gold_codes, some_votes
+from workbench.crowd.gold_rule import GoldRule, gold_codes, some_votes
 from workbench.crowd.votes import Votes
 
 FOLDS = 10
@@ -39,6 +42,7 @@ def measure_plan(
     tasks: pd.Series[Any],
     terms: AssignmentTerms,
     *,
+    compared: bool = False,
     seed: Seed,
 ) -> tuple[MeasuredError, ErrorCorrelation, MajorityError | None] | None:
     """Measure how often a plan's vote is wrong, by the rule behind it, and how workers err.
@@ -51,6 +55,8 @@ def measure_plan(
         A plan, of what tasks (type by task), on what terms. Which pairs may be assigned, and which
         labels are on record, makes no difference: whoever answered a control task was there, and
         the promise is the same with labels bought earlier.
+    compared
+        Whether gold chose between rows and one skill a worker (`takes_rows`): it then does anew.
     seed
         Of folds, ties and simulated crowds.
 
@@ -59,11 +65,117 @@ def measure_plan(
     Error for as many tasks as are planned, correlation of the errors of the workers planned, and
     everybody's majority on the same control tasks; None where there is no plan.
     """
-    classes = sorted({*labels["label"], *gold})
     if made.levels is None or made.message is not None:
         return None
-    workers, types = made.skills.index, made.skills.columns
-    votes = Votes.of(labels, workers=workers.to_numpy(), classes=classes)
+    votes, rule = plan_as_rule(
+        labels, gold, gold_types, made, tasks, terms, compared=compared, seed=seed
+    )
+    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
+    measured = measure_error(
+        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
+    )
+    voters = {*made.table["worker"], *made.counted["worker"]}
+    planned = np.flatnonzero(np.isin(made.skills.index, list(voters))[votes.worker])
+    correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
+    return measured, correlation, majority_error(votes, codes, measured.counted)
+
+
+def plan_as_rule(
+    labels: pd.DataFrame,
+    gold: pd.Series[Any],
+    gold_types: pd.Series[Any] | None,
+    made: AssignmentPlan,
+    tasks: pd.Series[Any],
+    terms: AssignmentTerms,
+    *,
+    compared: bool = False,
+    seed: Seed,
+) -> tuple[Votes, GoldRule]:
+    """The rule behind a plan, and the votes that it buys from; arguments as for `measure_plan`."""
+    assert made.levels is not None
+    types = made.skills.columns
+    votes = _votes(labels, gold, made.skills.index)
+    levels = made.levels.reindex(types)
+    place = types.get_indexer(pd.Index(tasks))
+    errors = None
+    if made.error_exact is not None and terms.promise != "bound":
+        errors = tuple(made.error_exact[place == k] for k in range(len(types)))
+    level = levels.fillna(levels.max()).to_numpy(np.float64)
+    program = _program(votes, gold_types, made.skills, tasks, terms, level, errors)
+    by_rows = made.scores is not None
+    if by_rows:
+        rule = joint_plan_rule(votes, program, by_class=terms.promise == "class")
+    else:
+        rule = plan_rule(votes, program, seed=seed)
+    if compared:
+        assert terms.epsilon is not None
+        tried = _tried(votes, program, terms.epsilon, seed)
+        alike = tuple(np.full(1, terms.epsilon) for _ in types)
+        as_often = plan_rule(votes, replace(program, errors=alike), seed=seed)
+        pair = (rule, as_often) if by_rows else (tried[0], rule)
+        rule = rows_or_skill(votes, tried, pair, seed=seed)
+    return votes, rule
+
+
+def may_take_rows(terms: AssignmentTerms, types: int) -> bool:
+    """Whether a plan of two classes may be made by rows: ε of the exact error, one task type."""
+    plain = terms.promise in ("each", "mean") and terms.sure is None and types == 1
+    return plain and terms.epsilon is not None
+
+
+def takes_rows(
+    labels: pd.DataFrame,
+    gold: pd.Series[Any],
+    skills: pd.DataFrame,
+    tasks: pd.Series[Any],
+    terms: AssignmentTerms,
+    *,
+    seed: Seed,
+) -> tuple[bool, bool]:
+    """Whether rows are compared with one skill a worker, and whether they err less.
+
+    Parameters
+    ----------
+    labels, gold, tasks, terms, seed
+        As for `measure_plan`.
+    skills
+        By worker and task type.
+    """
+    votes = _votes(labels, gold, skills.index)
+    codes = gold_codes(votes, gold)
+    if not may_take_rows(terms, skills.shape[1]) or not rows_in_question(votes, codes):
+        return False, False
+    assert terms.epsilon is not None
+    level = np.full(1, checks.inside("epsilon", terms.epsilon))
+    program = _program(votes, None, skills, tasks, terms, level, None)
+    tried = _tried(votes, program, terms.epsilon, seed)
+    return True, rows_err_less(votes, codes, *tried, seed=seed)
+
+
+def _tried(
+    votes: Votes, program: PlanTerms, epsilon: float, seed: Seed
+) -> tuple[GoldRule, GoldRule]:
+    """The rules by rows and by skill that buy covers at one ε."""
+    at = replace(program, level=np.full(len(program.level), epsilon), errors=None)
+    return joint_plan_rule(votes, at), plan_rule(votes, at, seed=seed)
+
+
+def _votes(labels: pd.DataFrame, gold: pd.Series[Any], workers: pd.Index[Any]) -> Votes:
+    classes = sorted({*labels["label"], *gold})
+    return Votes.of(labels, workers=workers.to_numpy(), classes=classes)
+
+
+def _program(
+    votes: Votes,
+    gold_types: pd.Series[Any] | None,
+    skills: pd.DataFrame,
+    tasks: pd.Series[Any],
+    terms: AssignmentTerms,
+    level: FloatArray,
+    errors: tuple[FloatArray, ...] | None,
+) -> PlanTerms:
+    """All of the program but the skills."""
+    workers, types = skills.index, skills.columns
     kinds: IntArray = np.zeros(len(votes.tasks), dtype=np.int64)
     if gold_types is not None:
         named = gold_types.reindex(votes.tasks)
@@ -71,15 +183,10 @@ def measure_plan(
     price = None
     if terms.costs is not None:
         price = align.prices(list(workers), list(types), terms.costs)
-    levels = made.levels.reindex(types)
-    place = types.get_indexer(pd.Index(tasks))
-    errors = None
-    if made.error_exact is not None and terms.promise != "bound":
-        errors = tuple(made.error_exact[place == k] for k in range(len(types)))
-    program = PlanTerms(
-        levels.fillna(levels.max()).to_numpy(np.float64),
+    return PlanTerms(
+        level,
         align.capacities(list(workers), terms.capacity),
-        np.bincount(place, minlength=len(types)),
+        np.bincount(types.get_indexer(pd.Index(tasks)), minlength=len(types)),
         kinds,
         price,
         terms.gain,
@@ -87,16 +194,3 @@ def measure_plan(
         terms.most,
         errors,
     )
-    two = len(classes) == 2
-    if two:
-        rule = plan_rule(votes, program, seed=seed)
-    else:
-        rule = joint_plan_rule(votes, program, by_class=terms.promise == "class")
-    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
-    measured = measure_error(
-        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
-    )
-    voters = {*made.table["worker"], *made.counted["worker"]}
-    planned = np.flatnonzero(np.isin(workers, list(voters))[votes.worker])
-    correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
-    return measured, correlation, majority_error(votes, codes, measured.counted)

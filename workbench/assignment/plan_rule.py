@@ -3,7 +3,7 @@
 A plan names workers for tasks that nobody has labelled yet. It can hardly be replayed on control
 tasks, since the workers it names seldom answered them. The rule behind it can be replayed:
 
-- skills come from control answers;
+- skills come from control answers; who names one class throughout tells nothing;
 - the relaxed program prices each worker's time (the dual of her capacity);
 - a task takes labels from the workers who answered it, those first whose price, label and time
   together, is lowest per unit of gain: of a plan that promises exact errors until its vote errs as
@@ -32,6 +32,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.gold_rule import (
     FittedRule,
@@ -134,6 +135,7 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     def fit(gold: IntArray) -> FittedRule:
         correct, answered = _by_type(by_task, gold, kinds, T)
         skill = fitted_skills(estimate_skills(correct, answered)).skill
+        skill = np.where(constant_in(by_task.votes, gold), 0.5, skill)
         return _fitted(by_task, terms, kinds, skill, answered > 0, lot, target)
 
     return fit
@@ -191,7 +193,7 @@ def worker_prices(
     m = worth.shape[1]
     if solution.worker_prices is None:  # Nothing to buy, or no solution: time is free.
         return np.zeros(m)
-    return solution.worker_prices[:m]  # Behind them stand the prices of the shortfall.
+    return solution.worker_prices[:m]  # Behind them stands the price of the shortfall.
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,11 +108,13 @@ def sampled_weights(
         With `error`, when the sampled LP has no solution: one line with both mends.
     """
     sampled = replace(crowd, requirement=gamma * np.asarray(crowd.requirement, dtype=np.float64))
-    solution = solve(sampled, "typed")
     full = np.ones(len(sampled.tasks))
     none = np.zeros(len(sampled.tasks), dtype=np.int64)
-    if solution.termination is not Termination.INFEASIBLE:
-        return _sampled(sampled, solution, none, full)
+    # Where tasks may fall short, and some must, nobody asks why.
+    if on_infeasible != "relax" or not len(sampled.uncoverable()):
+        solution = solve(sampled, "typed")
+        if solution.termination is not Termination.INFEASIBLE:
+            return _sampled(sampled, solution, none, full)
     if on_infeasible == "error":
         assert solution.infeasibility is not None
         raise InputError(
@@ -126,8 +128,8 @@ def sampled_weights(
     ceiling = float(sampled.prices.max()) / least_quality
     elastic = sampled.with_shortfall(ceiling)
     solution = solve(elastic, "typed")
-    types, workers = sampled.shape
-    short = np.diag(_assignment(solution)[:, workers:])
+    types = sampled.shape[0]
+    short = _assignment(solution)[:, -1]
     reached = 1.0 - np.divide(short, sampled.demand, out=np.zeros(types), where=sampled.demand > 0)
     return _sampled(sampled, solution, none, reached)
 

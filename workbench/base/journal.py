@@ -37,6 +37,7 @@ one that does not match its digest, its position or its maker is passed over, an
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +55,7 @@ from workbench.base.database import (
 )
 from workbench.base.errors import InputError
 from workbench.base.journal_events import E, JournalKind, Position, canonical, digest
-from workbench.base.journal_head import begin_head, read_head, write_head
+from workbench.base.journal_head import begin_head, head_path, read_head, write_head
 from workbench.base.journal_view import MEND, JournalTransaction, JournalView, check_source
 
 FORMAT = 1
@@ -152,6 +153,12 @@ class Journal(Generic[E]):
         check_source(who, origin, time)
         for event in () if callable(events) else events:
             kind.encode(event)
+        orphan = os.path.lexists(head_path(path))  # looked for first, as whoever else makes both
+        if orphan and not path.exists():
+            raise InputError(
+                f"{path}: is gone but {head_path(path).name} is there, which belongs to it; put "
+                f"the journal back beside it, or delete {head_path(path).name}"
+            )
         about = (kind.name, kind.version, secrets.token_hex(16))
         create_database(path, _LAYOUT, [("INSERT INTO journal VALUES (?, ?, ?)", about)])
         with contextlib.ExitStack() as stack:
@@ -231,12 +238,25 @@ class Journal(Generic[E]):
         Raises
         ------
         InputError
-            There is a file already, it cannot be written, or the journal is damaged.
+            There is a file already, or a head that is not of this journal; it cannot be written; or
+            the journal is damaged.
         """
         path = real_path(path)
-        with self.view():
+        with self.view() as view:
+            if os.path.lexists(head_path(path)) and not self._has(view, path):
+                raise InputError(
+                    f"{head_path(path)}: there is one already, of another journal; name another "
+                    "file, or move it"
+                )
             copy_database(self._db, path)
         return self.renew_head(path, self._kind, patience=self._patience)
+
+    def _has(self, view: JournalView[E], path: Path) -> bool:
+        """Whether the head beside a path is one that this journal had."""
+        with contextlib.suppress(InputError):
+            head = read_head(path)
+            return head.number <= view.end.number and view.position(head.number) == head
+        return False
 
     def verify(self) -> Position:
         """Check everything: SQLite's pages, every event, what is withheld, the head.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.base.journal_events import Position, digest
-from workbench.base.writing import write_whole
+from workbench.base.writing import refuse_special, write_whole
 
 _TRIES = 20
 """Reads before a line is taken for damaged: another may be writing it."""
@@ -47,7 +47,9 @@ def write_head(journal: Path, position: Position) -> None:
     OSError
         It cannot be written.
     """
-    with head_path(journal).open("r+b", buffering=0) as file:
+    path = head_path(journal)
+    refuse_special(path)
+    with path.open("r+b", buffering=0) as file:
         file.write(_line(position))
 
 
@@ -62,6 +64,7 @@ def read_head(journal: Path) -> Position:
     path = head_path(journal)
     for _ in range(_TRIES):
         try:
+            refuse_special(path)
             line = path.read_bytes()
         except FileNotFoundError:
             raise InputError(

@@ -8,6 +8,7 @@ holds a lock on hers, which the system lifts when she dies.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -34,6 +35,20 @@ def resolved(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def refuse_special(path: Path) -> None:
+    """Refuse to open what is there and no file: a pipe, at which a program would wait for ever.
+
+    Raises
+    ------
+    OSError
+        It is a folder, pipe, socket or device.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "no file but a pipe or device: name a file")
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file under another name, then rename it; what stood there keeps its mode.
 
@@ -51,8 +66,10 @@ def write_together(files: Mapping[Path, bytes]) -> None:
     Raises
     ------
     OSError
-        When one cannot be written; what stood there before stays.
+        When one cannot be written; what stood there before stays, also a pipe or device.
     """
+    for path in files:
+        refuse_special(path)
     with _undisturbed(), contextlib.ExitStack() as open_drafts:
         renames: list[tuple[Path, Path]] = []
         for path, data in files.items():

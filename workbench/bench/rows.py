@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from workbench.bench.commands import rows as of_commands
 from workbench.bench.exact import DIFFERENT, FEW, MANY, beside_highs, beside_peer
 from workbench.bench.measure import BenchRow, BenchSize, Sample, Target, late, memory_of
 from workbench.bench.reading import beside_crowd_kit, beside_reading, memory
@@ -137,7 +138,10 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("import", "import workbench", "import numpy", Target(1.5), "runner.import_time"),
 )
 """Name, ours, beside, target, and what measures: a function, or the name of one to import late."""
-ROWS = tuple(
-    BenchRow(name, ours, beside, target, late(measure) if isinstance(measure, str) else measure)
-    for name, ours, beside, target, measure in TABLE
+ROWS = (
+    *(
+        BenchRow(name, ours, beside, target, late(measure) if isinstance(measure, str) else measure)
+        for name, ours, beside, target, measure in TABLE
+    ),
+    *of_commands(),
 )

@@ -31,11 +31,13 @@ def command(
     as_json: bool,
     seed: int,
 ) -> int:
-    """Say on one page what is odd about labels, and whether workers err independently.
+    """Say on one page what stands against labels, and whether workers err independently.
 
-    Skills with intervals, workers below chance, how many independent workers a task's answers are
-    worth, tasks on which nearly all err, workers who copy, how far labels agree, pairs labelled
-    twice, classes that are most likely one. Warnings do not change the exit code.
+    How far labels agree beyond chance; skills with intervals; workers who answer against gold or
+    the others, are constant, contradict each other or copy; how many independent workers a task's
+    answers are worth; tasks on which nearly all err; pairs labelled twice; classes that are most
+    likely one, too many, ratings, abstentions or several answers in one. Warnings do not change the
+    exit code.
     """
     from workbench.api import check
 

@@ -581,6 +581,7 @@ def _time(text: str) -> datetime:
 
 
 def _status(running: Any, as_json: bool) -> int:
+    from workbench.api.collecting import believed
     from workbench.collection.policy import closing, priced
 
     status, still_open = running.status(), running.left_open()
@@ -589,15 +590,14 @@ def _status(running: Any, as_json: bool) -> int:
         return 0
     line = (
         "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
-        "closed, believed error {believed_error:.4f}{condition}; {waiting} questions are open, and "
-        "in the cost"
+        "closed; {waiting} questions are open, and in the cost"
     )
-    condition = " if workers err independently" if running.ledger.pool.hidden is None else ""
     if status["on_record"]:
         line += "; {on_record} labels were on record, at no cost"
     if cost := closing(still_open):
         line += f"; of the tasks that are open, {cost}"
-    show(line.format(**status, condition=condition))
+    show(line.format(**status))
+    show(believed(running.ledger, status["believed_error"]))
     for note in status["notes"]:
         show(note)
     return 0

@@ -27,7 +27,6 @@ from workbench.cli.output import tell, working, write_folder
 @options.number("--epsilon", default=0.05)
 @options.number("--gamma", default=0.3)
 @options.whole("--gold-tasks", default=20)
-@options.number("--control", default=0.3)
 @options.choice("--gain", ("hoeffding", "bhattacharyya"))
 @options.choice("--skills", ("plug-in", "fitted", "median"))
 @options.choice("--infeasible", ("relax", "drop", "error"), default="relax")

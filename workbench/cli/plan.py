@@ -89,16 +89,15 @@ def command(
         if proof is not None:
             raise InputError("--proof goes with --sequential; of a plan made ahead, with solve")
         arguments["sequential"] = False
-    elif vote is not None or to is not None or plot is not None:
-        raise InputError(
-            "--sequential: there is no --vote, --to or --plot of what is not chosen yet"
-        )
+    elif vote is not None or to is not None:
+        raise InputError("--sequential: there is no --vote or --to of what is not chosen yet")
     gather(arguments, limits=api.TaskLimits, options=api.PlanOptions)
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
     if not isinstance(plan, Plan):
         beside = {} if proof is None else {proof: _proof(plan)}
-        deliver(plan, as_json, out=out, there=plan.message is None, beside=beside)
+        there = plan.message is None
+        deliver(plan, as_json, out=out, plot=plot, there=there, beside=beside)
         return 0 if plan.message is None else 1
     if vote is not None and plan.message is None:
         write_files({vote: as_csv(plan.vote, vote)})

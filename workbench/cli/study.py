@@ -79,7 +79,7 @@ code_option = click.option(
     multiple=True,
     metavar="FILE",
     # A store's own word for where code is, is not taken.
-    help="Python file of a study of your own, as it made the trials. Repeatable.",
+    help="Python file of a study of your own. Repeatable.",
 )
 
 
@@ -154,7 +154,9 @@ def show(name: str, as_json: bool, **arguments: Any) -> None:
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
-    Ctrl-C once finishes the trials under way, twice stops at once. Exit code 1 if trials failed.
+    Trials that other code of your own has made (your study but for its analysis, plugins, modules
+    that these import) are run anew. Ctrl-C once finishes the trials under way, twice stops at
+    once. Exit code 1 if trials failed.
     """
     from workbench import api
     from workbench.api.keywords import gather
@@ -163,7 +165,8 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
 
     gather(arguments, cluster=api.DaskCluster, rules=api.TrialRules)
     study = request(name).study.name
-    again = shlex.join(["workbench", *sys.argv[1:]])
+    # With --fresh again, what has been run anew by then would be, too.
+    again = shlex.join(["workbench", *(word for word in sys.argv[1:] if word != "--fresh")])
     with interrupts() as stop:
         try:
             with working(study, bar=True) as how_far:
@@ -192,14 +195,14 @@ def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
     shown = False
 
     def show(progress: Progress) -> None:
-        from workbench.studies.run import older_line
+        from workbench.studies.run import made_lines
 
         nonlocal shown
         if progress.skipped and not shown:
             done = f"{progress.skipped:,} of {progress.planned:,}"
             say(f"{study}: {done} trials are done: skipped")
-            if progress.older:
-                say(f"warning: {older_line(progress.older)}")
+        for line in () if shown else made_lines(progress):
+            say(f"warning: {line}")
         how_far(progress.summary(), 1 - progress.left / max(progress.planned, 1))
         shown = True
 

@@ -72,6 +72,26 @@ class Belief:
         wrong: FloatArray = 1.0 - chosen[np.arange(len(rows)), truth[rows]] / chosen.sum(axis=1)
         return wrong
 
+    def loss(self, truth: IntArray, counts: IntArray) -> FloatArray:
+        """Chance that the answer to each task of known class is wrong, NaN without an answer.
+
+        Parameters
+        ----------
+        truth
+            True class, −1 where it is not known, shape (n,).
+        counts
+            Labels of each task, shape (n,): one without any is not answered.
+
+        Returns
+        -------
+        Shape (number of tasks of known class,); of the answers that `answer_table` lays out.
+        """
+        rows = np.flatnonzero(truth >= 0)
+        if self.label is None:
+            return np.where(counts[rows] > 0, self.misses(truth), np.nan)
+        said = self.label[rows]
+        return np.where(said >= 0, said != truth[rows], np.nan)
+
 
 class Policy:
     """Decides whom to ask next; made anew for each collection.

@@ -26,18 +26,24 @@ class Refit:
     ----------
     labels
         That it is fitted to, gold labels included.
+    failed
+        Whether the fit was tried in vain: another may be begun in its place.
     """
 
     def __init__(self, policy: Policy, ledger: Ledger) -> None:
         still = ledger.as_it_stands()
         self._policy = copy.deepcopy(policy, {id(ledger): still, id(ledger.pool): ledger.pool})
         self.labels = len(still.labels) + len(still.gold_labels)
-        self._alone, self._done = threading.Lock(), False
+        self._alone, self._done, self.failed = threading.Lock(), False, False
 
     def fitted(self) -> Policy:
         """Make the fit, unless it has been made; in any thread."""
         with self._alone:
             if not self._done:
-                self._policy.refit()
+                try:
+                    self._policy.refit()
+                except BaseException:
+                    self.failed = True
+                    raise
                 self._done = True
         return self._policy

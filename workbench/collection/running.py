@@ -45,6 +45,9 @@ from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.refits import Refit
 from workbench.collection.setup import Setup, Triple, pool_of
 
+MORE = 1.05
+"""Labels, of those to which a fit failed, from which on another is begun."""
+
 
 class Running:
     """What has become of a collection.
@@ -132,8 +135,14 @@ class Running:
         return Opened(self.setup, tuple(self.names), (), (), past)
 
     def refit_is_due(self) -> bool:
-        """Whether the policy should be fitted anew, and no fit is begun."""
-        return self.refit is None and self.policy.is_due()
+        """Whether the policy should be fitted anew, and no fit is begun that may still be made.
+
+        In place of one that failed another is begun when there are more labels.
+        """
+        if self.refit is None or not self.refit.failed:
+            return self.refit is None and self.policy.is_due()
+        labels = len(self.ledger.labels) + len(self.ledger.gold_labels)
+        return labels >= MORE * self.refit.labels and self.policy.is_due()
 
     # ---- laying out ledger and policy ----
 

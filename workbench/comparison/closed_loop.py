@@ -7,24 +7,27 @@ import time
 
 import numpy as np
 
+from workbench.base.arrays import FloatArray
 from workbench.base.seeds import generator
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Pool
 from workbench.collection.sure import UntilSure
-from workbench.comparison.rows import ComparisonRow, measured_on_gold, ratio
+from workbench.comparison.protocol import Purchase
+from workbench.comparison.rows import ComparisonRow, ratio
 from workbench.comparison.two_classes import ComparedCrowd
+from workbench.crowd.gold_rule import RuleLabels
 from workbench.crowd.simulate import SimulatedLabels
+from workbench.crowd.votes import TIE
 from workbench.solving.information_limit import information_limit
 
 
-def label_until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> ComparisonRow:
+def label_until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> Purchase:
     """Close the loop: labels are looked at as they come, and no gold is asked.
 
     It covers nothing beforehand; its bound is the information limit at its measured error, where
     the true skills are known.
     """
-    started = time.perf_counter()
     workers = instance.main
     n, m = len(instance.tasks), len(workers)
     mask = instance.available(workers)
@@ -46,31 +49,28 @@ def label_until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> C
         gold_kind=nobody,
         available=mask,
     )
-    true = instance.source.truth[instance.tasks]
     run = rehearse(
         UntilSure,
         pool,
-        Answers(label, np.empty((0, m), dtype=np.int64), true),
+        Answers(label, np.empty((0, m), dtype=np.int64), np.full(n, -1)),
         Goal(instance.epsilon),
         arrivals=np.arange(m),
         seed=int(generator(seed).integers(2**32)),
     )
-    wrong = run.belief.misses(true)
-    judged, cost = len(wrong), float(run.ledger.spent)
-    error = float(wrong.mean()) if judged else None
-    limit = None if error is None else _limit(instance, max(error, 0.5 / (judged + 1)))
-    return ComparisonRow(
-        "label until sure",
-        labels_gold=0.0,
-        labels_task=float(len(run.ledger.labels)),
-        cost=cost,
-        cost_gold=0.0,
-        objective=cost,
-        lower_bound=limit,
-        ratio=ratio(cost, limit),
-        **measured_on_gold(wrong, instance.correlation, len(run.ledger.labels) / n),
-        seconds=time.perf_counter() - started,
-    )
+    asked, by = run.ledger.labels[:, 0], workers[run.ledger.labels[:, 1]]
+
+    def answer(_: np.random.Generator) -> RuleLabels:
+        likely = run.belief.posterior
+        chosen = likely >= likely.max(axis=1, keepdims=True) - TIE
+        chance: FloatArray = chosen / chosen.sum(axis=1, keepdims=True)
+        chance[np.bincount(asked, minlength=n) == 0] = np.nan
+        return RuleLabels(chance)
+
+    def bound(error: float | None) -> float | None:
+        least = 0.5 / (len(instance.judged) + 1)
+        return None if error is None else _limit(instance, max(error, least))
+
+    return Purchase(asked, by, answer, bound=bound)
 
 
 def information_limit_row(instance: ComparedCrowd, _: np.random.SeedSequence) -> ComparisonRow:
@@ -79,6 +79,7 @@ def information_limit_row(instance: ComparedCrowd, _: np.random.SeedSequence) ->
     limit = _limit(instance, instance.epsilon)
     return ComparisonRow(
         "information limit",
+        "bound",
         objective=limit,
         lower_bound=limit,
         ratio=ratio(limit, limit),

@@ -1,4 +1,10 @@
-"""How a recorded crowd is made into an instance, of any number of classes."""
+"""How a recorded crowd is made into an instance, of any number of classes.
+
+What a method takes from gold is measured on gold that it did not see: the gold tasks are parted
+into folds, and beside the whole instance, where all gold is known, stands one for each fold, in
+which its gold is not. Which tasks methods are held to is decided the same way: a gold task is in
+reach by the skills that the other folds tell, or those would be kept on which workers were right.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,17 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from workbench.accuracy.measured import folds
 from workbench.assignment.estimates import SkillEstimate
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
+from workbench.base.seeds import Seed
+
+FOLDS = 5
+"""Parts of the gold, each judged by what the others tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +31,6 @@ class RecordedOptions:
 
     Attributes
     ----------
-    control
-        How many, or which share, of the tasks with gold serve as control tasks.
     gamma
         γ: a share γ/(1+γ) of the workers, drawn at random, is the preliminary sample.
     gold_tasks
@@ -33,7 +44,6 @@ class RecordedOptions:
         Of two classes: what a label counts, and how skills are estimated, as in `ComparedCrowd`.
     """
 
-    control: float
     gamma: float
     gold_tasks: int
     epsilon: float
@@ -42,6 +52,26 @@ class RecordedOptions:
     costs: pd.DataFrame | None = None
     gain: str = "bhattacharyya"
     skills: SkillEstimate = "fitted"
+
+
+def fold_numbers(truth: IntArray, *, seed: Seed) -> IntArray:
+    """Part the tasks with gold at random: the fold of each task, −1 without gold, shape (n,).
+
+    Raises
+    ------
+    InputError
+        Fewer than two labelled tasks have gold.
+    """
+    judged = np.flatnonzero(truth >= 0)
+    if len(judged) < 2:
+        raise InputError(
+            f"labelled tasks with gold: {len(judged)}; give two or more, for methods are judged "
+            "on gold that they did not learn from"
+        )
+    number: IntArray = np.full(len(truth), -1, dtype=np.int64)
+    for fold, part in enumerate(folds(len(judged), FOLDS, seed=seed)):
+        number[judged[part]] = fold
+    return number
 
 
 def sample_size(workers: int, gamma: float) -> int:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias
 
 import pandas as pd
 
 from workbench.accuracy.independence import ErrorCorrelation
-from workbench.accuracy.measured import error_interval
-from workbench.base.arrays import FloatArray
+from workbench.accuracy.measured import MeasuredError
+
+Promise: TypeAlias = Literal["each task", "nothing", "bound"]
+"""What a method promises: ε on each task, or nothing of the error; or it is a bound.
+
+A bound sees what no buyer can (true skills, or all gold), and is not a way to buy labels.
+"""
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,8 @@ class ComparisonRow:
 
     Attributes
     ----------
+    promise
+        See `Promise`.
     labels_gold, labels_task
         Labels bought on gold tasks and on real tasks.
     cost, cost_gold, objective
@@ -26,23 +34,26 @@ class ComparisonRow:
     lower_bound, ratio
         Proven lower bound on the cost of covering every task, and objective / bound.
     tasks_covered
-        Tasks whose labels gather what is asked, by the crowd's (true) skills.
+        Tasks whose labels gather what is asked, by the crowd's skills: true ones, or those that all
+        gold tells.
     error_bound, error_exact
         Mean over tasks of a bound, and of the exact error of the vote. Of two classes the bound is
         the gain's where the vote is by the (true) skills, otherwise Lemma 1's, for any weights; of
         several it is the sum over pairs of classes.
     error_measured, error_se
-        Share of wrong labels on tasks with known truth, ties as a half; its standard error.
+        Share of wrong or missing answers on tasks with known truth, ties by their share; its
+        standard error. On recorded labels by folds: no gold judges what was learnt from it.
     error_low, error_high
-        90 % interval of that share among any number of further tasks.
-    tasks_measured
-        Tasks with known truth.
+        90 % interval of that share among the tasks without gold, or any number of further ones.
+    tasks_measured, blank
+        Tasks with known truth, and how many of these have no answer.
     effective_workers
         Independent workers that those who label a task are worth, by how errors on gold go
         together; None on simulated crowds.
     """
 
     method: str
+    promise: Promise = "each task"
     labels_gold: float | None = None
     labels_task: float | None = None
     cost: float | None = None
@@ -58,6 +69,7 @@ class ComparisonRow:
     error_low: float | None = None
     error_high: float | None = None
     tasks_measured: float | None = None
+    blank: float | None = None
     effective_workers: float | None = None
     seconds: float | None = None
 
@@ -70,46 +82,60 @@ def ratio(objective: float | None, bound: float | None) -> float | None:
     return None if objective is None or not bound else objective / bound
 
 
-def measured_on_gold(
-    wrong: FloatArray, correlation: ErrorCorrelation | None, voters: float
+def measured_figures(
+    error: MeasuredError | None, correlation: ErrorCorrelation | None, voters: float
 ) -> dict[str, float | None]:
     """Give the measured figures of a row.
 
     Parameters
     ----------
-    wrong
-        Chance over ties of a wrong label, of each task with known truth.
+    error
+        None where there is no gold to judge the answers.
     correlation, voters
         How errors go together, and workers a task.
     """
-    tasks = len(wrong)
-    low, high = error_interval(float(wrong.sum()), tasks, None) if tasks else (None, None)
+    figures = {"effective_workers": None if correlation is None else correlation.effective(voters)}
+    if error is None or not error.tasks_measured:
+        return figures
+    low, high = error.error_interval
+    many = error.tasks_measured
     return {
-        "error_measured": float(wrong.mean()) if tasks else None,
-        "error_se": float(wrong.std(ddof=1) / math.sqrt(tasks)) if tasks > 1 else None,
+        **figures,
+        "error_measured": error.error_measured,
+        "error_se": float(error.loss.std(ddof=1) / math.sqrt(many)) if many > 1 else None,
         "error_low": low,
         "error_high": high,
-        "tasks_measured": float(tasks),
-        "effective_workers": None if correlation is None else correlation.effective(voters),
+        "tasks_measured": float(many),
+        "blank": float(error.blank),
     }
 
 
-def summarise(trials: pd.DataFrame) -> pd.DataFrame:
+def summarise(trials: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     """Mean of each figure over trials, by method; the error's standard error across trials.
 
     Parameters
     ----------
     trials
         One row a trial and method: column `trial` and those of `ComparisonRow`.
+    epsilon
+        ε, the error asked for.
 
     Returns
     -------
     DataFrame
-        Columns of `ComparisonRow` and `trials`, the methods in order.
+        Columns of `ComparisonRow`, and `trials` and `kept`, the methods in order. `kept` says of
+        what is no bound whether all of the interval is at most ε (`kept`), above it (`missed`), or
+        neither (`open`).
     """
     groups = trials.groupby("method", sort=False)
-    table = groups[list(COLUMNS[1:])].mean()
+    table = groups[list(COLUMNS[2:])].mean()
     if len(set(trials["trial"])) > 1:
         table["error_se"] = groups["error_measured"].sem()
+    table.insert(0, "promise", groups["promise"].first())
+    table["kept"] = "open"
+    table.loc[table["error_high"] <= epsilon, "kept"] = "kept"
+    table.loc[table["error_low"] > epsilon, "kept"] = "missed"
+    judged = table["error_measured"].notna() & (table["promise"] != "bound")
+    table["kept"] = table["kept"].astype(object).where(judged, None)
     table["trials"] = groups.size()
     return table.reset_index()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.accuracy.measured import MeasuredError
 from workbench.assignment.weights import OnInfeasible
 from workbench.base.seeds import generator
 from workbench.comparison import (
@@ -20,8 +21,15 @@ from workbench.comparison import (
     two_classes,
 )
 from workbench.comparison.instances import RecordedOptions
-from workbench.comparison.protocol import EXACT, Instance, bought
+from workbench.comparison.protocol import (
+    Instance,
+    Method,
+    Purchase,
+    bought,
+    measured,
+)
 from workbench.comparison.rows import ComparisonRow, ratio
+from workbench.crowd.gold_rule import RuleLabels
 
 
 def methods(classes: int = 2) -> tuple[str, ...]:
@@ -41,8 +49,9 @@ def recorded(
     Raises
     ------
     InputError
-        Data that the methods are not made for (a single class, no gold), a gain or an estimate
-        that is for two classes where there are more, or no task that can be covered at this ε.
+        Data that the methods are not made for (a single class, less than two gold tasks), a gain
+        or an estimate that is for two classes where there are more, or no task that can be covered
+        at this ε.
     """
     if len({*labels["label"], *gold}) > 2:
         return several_classes.recorded(labels, gold, options, seed=seed)
@@ -71,30 +80,106 @@ def compare(
     ------
     ComparisonRow
         In the order of `methods()`. The lower bound is the integer program's, the same for every
-        method that buys labels; bounds stand beside their own.
+        method that buys labels; bounds stand beside their own. Seconds are those on the whole
+        instance, without the folds.
     """
-    room: Any = _room(instance.classes)
-    table = room.methods()
-    seeds = dict(zip(table, seed.spawn(len(table)), strict=True))
-    market = room.open_market(
-        instance, seed=seed, seeds=seeds, time_limit=time_limit, on_infeasible=on_infeasible
-    )
-    for name, method in table.items():
-        rng = generator(seeds[name].spawn(1)[0])
-        started = time.perf_counter() - (market.exact.seconds if name == EXACT else 0.0)
-        result = method(market, seeds[name])
-        if isinstance(result, ComparisonRow):
-            yield replace(result, method=name)
-            continue
-        row = ComparisonRow(name)
-        if result is not None:
-            row = bought(name, instance, result, result.answer(rng))
-        yield replace(
-            row,
-            lower_bound=market.bound,
-            ratio=ratio(row.objective, market.bound),
-            seconds=time.perf_counter() - started,
+    runs = _Runs(instance, seed, time_limit, on_infeasible)
+    for name in runs.methods:
+        yield runs.row(name)
+
+
+def answered(
+    instance: Instance,
+    *,
+    seed: np.random.SeedSequence,
+    on_infeasible: OnInfeasible = "relax",
+) -> Iterator[tuple[str, RuleLabels, MeasuredError | None]]:
+    """Answer all tasks of an instance by every method that a buyer can choose, and measure.
+
+    Parameters
+    ----------
+    seed, on_infeasible
+        As `compare` has them: answers and errors are those of its rows.
+
+    Yields
+    ------
+    Name of the method, its answers by all gold that is known, and what gold measures of them.
+    """
+    runs = _Runs(instance, seed, 20.0, on_infeasible)
+    for name, method in runs.methods.items():
+        if method.promise != "bound":
+            result = runs.buy(name, runs.market)
+            if isinstance(result, Purchase):
+                given = runs.answer(name, result)
+                yield name, given, runs.measured(name, given)
+
+
+class _Runs:
+    """Every method, on the whole instance and on its folds."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        seed: np.random.SeedSequence,
+        time_limit: float,
+        on_infeasible: OnInfeasible,
+    ) -> None:
+        room: Any = _room(instance.classes)
+        self.instance = instance
+        self.methods: dict[str, Method] = room.methods()
+        self.seeds = dict(zip(self.methods, seed.spawn(len(self.methods)), strict=True))
+        self.ties = {name: seeds.spawn(1)[0] for name, seeds in self.seeds.items()}
+        self.market, *self.folds = (
+            room.open_market(
+                part,
+                seed=seed,
+                seeds=self.seeds,
+                time_limit=time_limit,
+                on_infeasible=on_infeasible,
+            )
+            for part in (instance, *instance.folds)
         )
+
+    def buy(self, name: str, market: Any) -> Purchase | ComparisonRow | None:
+        """Let a method buy labels on a market."""
+        return self.methods[name].buy(market, self.seeds[name])
+
+    def answer(self, name: str, purchase: Purchase) -> RuleLabels:
+        """Answer by what a method bought."""
+        return purchase.answer(generator(self.ties[name]))
+
+    def row(self, name: str) -> ComparisonRow:
+        """A method's line."""
+        method, market, started = self.methods[name], self.market, time.perf_counter()
+        result = self.buy(name, market)
+        if isinstance(result, ComparisonRow):
+            return replace(result, method=name, promise=method.promise)
+        if result is None:
+            seconds = time.perf_counter() - started
+            return ComparisonRow(name, method.promise, lower_bound=market.bound, seconds=seconds)
+        given = self.answer(name, result)
+        seconds = time.perf_counter() - started
+        error = self.measured(name, given)
+        row = bought(name, method.promise, self.instance, result, error)
+        bound = market.bound if result.bound is None else result.bound(row.error_measured)
+        return replace(row, lower_bound=bound, ratio=ratio(row.objective, bound), seconds=seconds)
+
+    def measured(self, name: str, given: RuleLabels) -> MeasuredError | None:
+        """Count errors on gold that a method did not see; None where it sees all.
+
+        None, too, where it can buy no labels on a fold.
+        """
+        method, parts = self.methods[name], []
+        if method.gold == "none" or not self.folds:
+            return measured(self.instance, given)
+        if method.gold == "all":
+            return None
+        for market in self.folds:
+            result = self.buy(name, market)
+            if not isinstance(result, Purchase):
+                return None
+            parts.append((market.instance, self.answer(name, result)))
+        return measured(self.instance, given, parts)
 
 
 def _room(classes: int) -> ModuleType:

@@ -1,6 +1,6 @@
 """Labels of several classes: the market, and every method.
 
-Each is a function of the market and its own random stream, in `METHODS`.
+Each is a function of the market and its own random stream, in `METHODS` with what it promises.
 """
 
 from __future__ import annotations
@@ -22,11 +22,19 @@ from workbench.assignment.joint_weights import (
     sampled_prices,
 )
 from workbench.assignment.weights import OnInfeasible
-from workbench.base.arrays import BoolArray
+from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import generator
-from workbench.comparison.protocol import EXACT, AnswerQuality, Method, Purchase, bound_row
+from workbench.comparison.protocol import (
+    EXACT,
+    Buying,
+    Method,
+    Prediction,
+    Purchase,
+    bound_row,
+)
 from workbench.comparison.rows import ComparisonRow
 from workbench.comparison.several_classes import ComparedClasses, Matrices
+from workbench.crowd.gold_rule import RuleLabels
 from workbench.crowd.graphs import random_pairs
 from workbench.crowd.votes import TIE, Votes
 from workbench.solving.claims import CostClaim
@@ -44,8 +52,6 @@ class SeveralClassMarket:
 
     Attributes
     ----------
-    problem, exact, relaxed
-        The program of the main workers by the crowd's matrices, its optimum and its relaxation's.
     random_seed
         Of the labels that those buy who draw them at random: the same for all.
     adaptive_seed
@@ -55,13 +61,25 @@ class SeveralClassMarket:
     """
 
     instance: ComparedClasses
-    problem: JointProblem
-    exact: JointSolution
-    relaxed: JointSolution
     random_seed: np.random.SeedSequence
     adaptive_seed: np.random.SeedSequence
     options: RunOptions
     on_infeasible: OnInfeasible
+
+    @cached_property
+    def problem(self) -> JointProblem:
+        """The program of the main workers by the matrices that are known."""
+        return self.instance.offline()
+
+    @cached_property
+    def exact(self) -> JointSolution:
+        """Its optimum."""
+        return solve_joint(self.problem, time_limit=self.options.time_limit)
+
+    @cached_property
+    def relaxed(self) -> JointSolution:
+        """Its relaxation's."""
+        return solve_joint(self.problem, "relaxation", time_limit=self.options.time_limit)
 
     @property
     def bound(self) -> float | None:
@@ -106,17 +124,20 @@ class SeveralClassMarket:
         task, worker = np.nonzero(chosen)
         kind = instance.kinds[task]
 
-        def answer(_: np.random.Generator) -> AnswerQuality:
+        def answer(_: np.random.Generator) -> RuleLabels:
             chance = by.confusion[kind, worker, :, instance.label[task, worker]]
             likely = posteriors(chance, task, by.prior, len(instance.tasks))
             winning = likely >= likely.max(axis=1, keepdims=True) * (1.0 - TIE)
-            judged = instance.truth >= 0
-            right = (winning / winning.sum(axis=1, keepdims=True))[judged, instance.truth[judged]]
+            right: FloatArray = winning / winning.sum(axis=1, keepdims=True)
+            right[~chosen.any(axis=1)] = np.nan
+            return RuleLabels(right)
+
+        def said() -> Prediction:
             exact = float(np.mean(self._errors_of_likeliest(chosen, by)))
-            return replace(promised(instance, chosen), wrong=1.0 - right, error_exact=exact)
+            return replace(promised(instance, chosen), error_exact=exact)
 
         gold = instance.answered if by is instance.estimate else None
-        return Purchase(task, worker, answer, gold)
+        return Purchase(task, worker, answer, said, gold)
 
     def _errors_of_likeliest(self, chosen: BoolArray, by: Matrices) -> list[float]:
         """Exact error of the likeliest class of each task, by the crowd's own matrices."""
@@ -140,27 +161,19 @@ def open_market(
     time_limit: float,
     on_infeasible: OnInfeasible,
 ) -> SeveralClassMarket:
-    """Solve what the methods share."""
-    problem = instance.problem(instance.main, instance.actual)
+    """What the methods share, solved when it is first asked for."""
     return SeveralClassMarket(
-        instance,
-        problem,
-        solve_joint(problem, time_limit=time_limit),
-        solve_joint(problem, "relaxation", time_limit=time_limit),
-        seeds[PLURALITY],
-        seeds["adaptive"],
-        RunOptions(time_limit),
-        on_infeasible,
+        instance, seeds[PLURALITY], seeds["adaptive"], RunOptions(time_limit), on_infeasible
     )
 
 
-def promised(instance: ComparedClasses, chosen: BoolArray) -> AnswerQuality:
-    """What the joint cover promises of an assignment; nothing yet of the answers."""
+def promised(instance: ComparedClasses, chosen: BoolArray) -> Prediction:
+    """What the joint cover promises of an assignment."""
     everybody = np.arange(len(instance.order))
     program = instance.problem(everybody, instance.actual)
     errors = np.array([program.error(i, row) for i, row in enumerate(chosen)])
     covered = int(np.count_nonzero(errors <= instance.epsilon * (1 + KEPT)))
-    return AnswerQuality(np.empty(0), covered, float(errors.mean()))
+    return Prediction(covered, float(errors.mean()))
 
 
 def offline(market: SeveralClassMarket, _: np.random.SeedSequence) -> Purchase | None:
@@ -180,7 +193,7 @@ def primal(market: SeveralClassMarket, seed: np.random.SeedSequence) -> Purchase
     """Algorithm 1 with the optimal prices of the perturbed relaxation."""
     rng = generator(seed)
     apart = perturbed(market.problem, seed=rng)
-    prices = offline_prices(apart, market.options, market.relaxed.joint_proof)
+    prices = offline_prices(apart, market.options)
     if prices is None:
         return None
     chosen = market.of_main(joint_approximation(apart, prices, seed=rng))
@@ -206,13 +219,10 @@ def random_blind(
     """
     task, worker = np.nonzero(market.random)
 
-    def answer(rng: np.random.Generator) -> AnswerQuality:
-        answers = vote(market.instance.labels(task, worker), rng)
-        return replace(
-            promised(market.instance, market.random), wrong=market.instance.wrong(answers)
-        )
+    def answer(rng: np.random.Generator) -> RuleLabels:
+        return market.instance.answers(vote(market.instance.labels(task, worker), rng))
 
-    return Purchase(task, worker, answer)
+    return Purchase(task, worker, answer, partial(promised, market.instance, market.random))
 
 
 def by_plurality(votes: Votes, rng: np.random.Generator) -> Aggregate:
@@ -225,13 +235,19 @@ def by_dawid_skene(votes: Votes, rng: np.random.Generator) -> Aggregate:
     return smoothed(votes, seed=rng)
 
 
+def blind(vote: Callable[[Votes, np.random.Generator], Aggregate]) -> Method:
+    """Labels at random, and a vote that looks at no gold."""
+    buy: Buying = partial(random_blind, vote)
+    return Method(buy, "nothing", "none")
+
+
 METHODS: dict[str, Method] = {
-    EXACT: offline,
-    "relaxation": relaxation,
-    "primal approximation": primal,
-    "adaptive": adaptive,
-    PLURALITY: partial(random_blind, by_plurality),
-    "random + Dawid–Skene": partial(random_blind, by_dawid_skene),
+    EXACT: Method(offline, "bound", "all"),
+    "relaxation": Method(relaxation, "bound", "all"),
+    "primal approximation": Method(primal, "bound", "folds"),
+    "adaptive": Method(adaptive, "each task", "folds"),
+    PLURALITY: blind(by_plurality),
+    "random + Dawid–Skene": blind(by_dawid_skene),
 }
 """Every method, in the order of the table."""
 

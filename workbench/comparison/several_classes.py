@@ -19,21 +19,27 @@ from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
 from workbench.aggregation.voting import Aggregate, majority
 from workbench.assignment.joint_weights import SHORT
-from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
-from workbench.comparison.instances import RecordedOptions, nothing_in_reach, sample_size
+from workbench.comparison.instances import (
+    RecordedOptions,
+    fold_numbers,
+    nothing_in_reach,
+    sample_size,
+)
 from workbench.crowd import align, frames
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.confusion import class_shares, estimate_confusion, gold_counts
-from workbench.crowd.gold_rule import gold_codes, some_votes
-from workbench.crowd.replay import split_gold
+from workbench.crowd.gold_rule import RuleLabels, gold_codes, some_votes
 from workbench.crowd.votes import Votes
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.relaxation import relax
 
 SHORTFALL = 1e3
 """Price of missing cover, in that of the dearest label: tasks bought at it are left out."""
+RESERVE = 1e-3
+"""Share by which the least error that a task can be promised is exceeded, so that it can be."""
 NEAR = 0.01
 """Share of ε within which it is asked who can be served, where capacities are scarce."""
 
@@ -57,11 +63,14 @@ class ComparedClasses:
         (n, W), −1 for none.
     truth, kinds
         True class, −1 where unknown, and type of each task, shape (n,).
+    judged
+        Which tasks, by place, the answers are judged on, shape (c,).
     actual, estimate
-        The workers as all gold tells, and as the gold answers tell that they are asked for.
+        The workers as all gold that is known here tells, and as the gold answers tell that they
+        are asked for.
     answered
         How many of these, shape (T, W).
-    capacity, order, preliminary, epsilon, price, left_out, notes, correlation
+    capacity, order, preliminary, epsilon, price, left_out, notes, correlation, folds
         As in `ComparedCrowd`.
     """
 
@@ -69,6 +78,7 @@ class ComparedClasses:
     label: IntArray
     truth: IntArray
     kinds: IntArray
+    judged: IntArray
     actual: Matrices
     estimate: Matrices
     answered: IntArray
@@ -80,6 +90,7 @@ class ComparedClasses:
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     correlation: ErrorCorrelation | None = None
+    folds: tuple[ComparedClasses, ...] = ()
 
     @property
     def classes(self) -> int:
@@ -88,13 +99,39 @@ class ComparedClasses:
 
     @property
     def tasks(self) -> Names:
-        """Names of the tasks that all methods are held to, shape (n,)."""
+        """The tasks that all methods are held to, shape (n,)."""
+        return self.votes.tasks
+
+    @property
+    def names(self) -> Names:
+        """Names of the tasks, shape (n,)."""
         return self.votes.tasks
 
     @property
     def main(self) -> IntArray:
         """Workers who get real tasks, in order of arrival."""
         return self.order[self.preliminary :]
+
+    @property
+    def judged_truth(self) -> IntArray:
+        """True class of the tasks that are judged, shape (c,)."""
+        return self.truth[self.judged]
+
+    @property
+    def scarce(self) -> bool:
+        """Whether tasks compete for workers: whether anybody has more labels than capacity."""
+        return bool((self.capacity < (self.label >= 0).sum(axis=0))[self.main].any())
+
+    def offline(self) -> JointProblem:
+        """The program of the main workers by the matrices that are known here.
+
+        What other folds' gold says is in reach, and all gold says is not, is to be covered as far
+        as it can be.
+        """
+        problem = self.problem(self.main, self.actual)
+        # Perturbed gains are to reach it, too.
+        least = problem.least_error() * (1.0 + RESERVE)
+        return replace(problem, epsilon=np.maximum(problem.epsilon, least))
 
     def problem(self, workers: IntArray, by: Matrices) -> JointProblem:
         """The program with some of the workers: every task is a class of its own."""
@@ -112,21 +149,21 @@ class ComparedClasses:
         """Labels of some pairs, the tasks as index into those of the instance."""
         return replace(self.votes, task=task, worker=worker, label=self.label[task, worker])
 
-    def wrong(self, answers: Aggregate) -> FloatArray:
-        """Chance over ties that an answer is wrong, of each task with known truth."""
-        judged = self.truth >= 0
-        return 1.0 - answers.chance_right(np.maximum(self.truth, 0))[judged]
+    def answers(self, given: Aggregate) -> RuleLabels:
+        """Answers to the tasks, by chance over ties; none where there is no label."""
+        classes = [given.chance_right(np.full(len(self.kinds), k)) for k in range(self.classes)]
+        chance: FloatArray = np.stack(classes, axis=1)
+        chance[given.unlabelled] = np.nan
+        return RuleLabels(chance)
 
     def on_record(self) -> tuple[IntArray, IntArray]:
         """Every pair with a label on record: tasks and workers."""
         task, worker = np.nonzero(self.label >= 0)
         return task, worker
 
-    def majority_wrong(
-        self, task: IntArray, worker: IntArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Chance that the majority of some labels is wrong, of each task with known truth."""
-        return self.wrong(majority(self.labels(task, worker), seed=rng))
+    def by_majority(self, task: IntArray, worker: IntArray, rng: np.random.Generator) -> RuleLabels:
+        """Answers by the majority of some labels."""
+        return self.answers(majority(self.labels(task, worker), seed=rng))
 
 
 def recorded(
@@ -141,7 +178,8 @@ def recorded(
     Raises
     ------
     InputError
-        A gain or an estimate that is for two classes; no gold; no task that can be covered.
+        A gain or an estimate that is for two classes; less than two gold tasks; no task that can
+        be covered.
     """
     for name, value, only in (
         ("gain", options.gain, "bhattacharyya"),
@@ -151,56 +189,85 @@ def recorded(
             raise InputError(
                 f"{name} {value!r}: is for labels of two classes, here are more; leave it out"
             )
-    control, _ = split_gold(gold, control=options.control, seed=seed)
     every = Votes.of(frames.label_table(labels), classes=sorted({*labels["label"], *gold}))
     workers, codes = every.workers, gold_codes(every, gold)
+    number = fold_numbers(codes, seed=seed)
     types, kind = frames.type_index(options.task_types, pd.Index(every.tasks))
     kinds = kind.loc[every.tasks].to_numpy().astype(np.int64)
     order = random_permutation(len(workers), seed=seed)
     preliminary = sample_size(len(workers), options.gamma)
-    judged = pd.Index(every.tasks).isin(control)
-    controls = np.where(judged, codes, -1)
-    exam = _asked(every, kinds, controls, options.gold_tasks, seed)
-    counts = gold_counts(exam, codes, kinds, len(types))
-    own = gold_counts(every, codes, kinds, len(types))
-    shares = [
-        class_shares(truth, len(every.classes)) for truth in (codes, np.where(judged, codes, -1))
-    ]
-    fitted = [
-        estimate_confusion(of_type, shares[0], workers, every.classes).confusion for of_type in own
-    ]
-    sample = order[:preliminary]
-    estimates = [
-        estimate_confusion(of_type[sample], shares[1], workers[sample], every.classes).drawn(
-            of_type
-        )
-        for of_type in counts
-    ]
     label: IntArray = np.full((len(every.tasks), len(workers)), -1, dtype=np.int64)
     label[every.task, every.worker] = every.label
-    rest = np.flatnonzero(~judged)
-    truth = np.where(judged, -1, codes)
-    capacity = len(rest) if options.capacity is None else options.capacity
+    capacity = len(every.tasks) if options.capacity is None else options.capacity
+
+    def knowing(known: IntArray) -> dict[str, Any]:
+        exam = _asked(every, kinds, known, options.gold_tasks, seed)
+        counts = gold_counts(exam, known, kinds, len(types))
+        own = gold_counts(every, known, kinds, len(types))
+        return _matrices(every, known, own, counts, order[:preliminary])
+
     whole = ComparedClasses(
         every,
         label,
         codes,
         kinds,
-        Matrices(np.stack(fitted), shares[0]),
-        Matrices(np.stack(estimates), shares[1]),
-        counts.sum(axis=(2, 3)),
-        align.capacities(workers, capacity),
-        order,
-        preliminary,
-        options.epsilon,
-        None if options.costs is None else align.prices(workers, types, options.costs),
+        np.flatnonzero(codes >= 0),
+        **knowing(codes),
+        capacity=align.capacities(workers, capacity),
+        order=order,
+        preliminary=preliminary,
+        epsilon=options.epsilon,
+        price=None if options.costs is None else align.prices(workers, types, options.costs),
         notes=(
             "true confusion matrices are unknown: the offline methods and the predicted errors "
             "take those from all gold (posterior means, their prior fitted to the crowd)",
         ),
-        correlation=error_correlation(every, truth),
+        correlation=error_correlation(every, codes),
     )
-    return _within_reach(_only(whole, rest))
+    parts = [
+        replace(whole, **knowing(np.where(number == fold, -1, codes)))
+        for fold in range(number.max() + 1)
+    ]
+    keep = _within_reach(whole, [(number == fold, part) for fold, part in enumerate(parts)])
+    out = np.setdiff1d(np.arange(len(every.tasks)), keep)
+    folds = []
+    for fold, part in enumerate(parts):
+        own = np.flatnonzero(number[keep] == fold)
+        among = keep if whole.scarce else keep[own]
+        judged = own if whole.scarce else np.arange(len(own))
+        if len(own):
+            folds.append(replace(_only(part, among), judged=judged))
+    return replace(
+        _only(whole, keep),
+        left_out=tuple(str(name) for name in every.tasks[out]),
+        folds=tuple(folds),
+    )
+
+
+def _matrices(
+    every: Votes, known: IntArray, own: IntArray, counts: IntArray, sample: IntArray
+) -> dict[str, Any]:
+    """Matrices as all of the known gold tells, and as the workers' gold answers tell.
+
+    Parameters
+    ----------
+    own, counts
+        By type and worker, how all labels on known gold fell, and those that are asked for.
+    sample
+        Workers to whom the prior of the estimates is fitted.
+    """
+    workers, classes = every.workers, every.classes
+    share = class_shares(known, len(classes))
+    fitted = [estimate_confusion(of_type, share, workers, classes).confusion for of_type in own]
+    estimates = [
+        estimate_confusion(of_type[sample], share, workers[sample], classes).drawn(of_type)
+        for of_type in counts
+    ]
+    return {
+        "actual": Matrices(np.stack(fitted), share),
+        "estimate": Matrices(np.stack(estimates), share),
+        "answered": counts.sum(axis=(2, 3)),
+    }
 
 
 def _asked(
@@ -233,23 +300,36 @@ def _only(instance: ComparedClasses, keep: IntArray) -> ComparedClasses:
         label=instance.label[keep],
         truth=instance.truth[keep],
         kinds=instance.kinds[keep],
+        judged=np.flatnonzero(instance.truth[keep] >= 0),
     )
 
 
-def _within_reach(instance: ComparedClasses) -> ComparedClasses:
-    """Leave out tasks until the main workers can cover the rest, and name them."""
-    problem = instance.problem(instance.main, instance.actual)
-    least = problem.least_error()
-    idle = float(problem.weights.sum())
-    keep = np.flatnonzero(least <= instance.epsilon)
-    if (instance.capacity < (instance.label >= 0).sum(axis=0))[instance.main].any():
-        keep = _served(instance, np.flatnonzero(least <= instance.epsilon * (1.0 - NEAR)))
+def _within_reach(
+    whole: ComparedClasses, parts: list[tuple[BoolArray, ComparedClasses]]
+) -> IntArray:
+    """Tasks that the main workers can cover together, gold tasks by the gold of other folds.
+
+    Parameters
+    ----------
+    parts
+        For each fold, which tasks it has, and the instance in which their gold is not known.
+    """
+    rest = ~np.logical_or.reduce([members for members, _ in parts])
+    least = np.empty(len(whole.tasks))
+    for members, instance in [*parts, (rest, whole)]:
+        if members.any():
+            within = _only(instance, np.flatnonzero(members))
+            least[members] = within.problem(within.main, within.actual).least_error()
+    most = whole.epsilon * (1.0 - NEAR) if whole.scarce else whole.epsilon
+    keep = np.flatnonzero(least <= most)
+    if whole.scarce:
+        keep = _served(whole, keep)
     if not len(keep):
+        idle = float(whole.problem(whole.main, whole.actual).weights.sum())
         raise nothing_in_reach(
-            instance.epsilon, float(np.median(least)), float(least.min()), min(idle, 1.0)
+            whole.epsilon, float(np.median(least)), float(least.min()), min(idle, 1.0)
         )
-    out = np.setdiff1d(np.arange(len(instance.tasks)), keep)
-    return replace(_only(instance, keep), left_out=tuple(str(name) for name in instance.tasks[out]))
+    return keep
 
 
 def _served(instance: ComparedClasses, keep: IntArray) -> IntArray:
@@ -258,7 +338,7 @@ def _served(instance: ComparedClasses, keep: IntArray) -> IntArray:
     Cover is looked at for a little less than ε, within a little of it: so it is there at ε.
     """
     while len(keep):
-        within = _only(instance, keep).problem(instance.main, instance.actual)
+        within = _only(instance, keep).offline()
         within = replace(within, epsilon=within.epsilon * (1.0 - NEAR))
         price = SHORTFALL * float(within.prices.max())
         plan = relax(within.with_shortfall(price), RunOptions, near=NEAR)

@@ -1,13 +1,13 @@
 """Labels of two classes: the market, and every method.
 
-Each is a function of the market and its own random stream, in `METHODS`; a user's own policies come
-after them. Paper: Ho, Jabbari, Vaughan (2013), Sections 4 to 6.
+Each is a function of the market and its own random stream, in `METHODS` with what it promises; a
+user's own policies come after them. Paper: Ho, Jabbari, Vaughan (2013), Sections 4 to 6.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -25,16 +25,25 @@ from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.base.seeds import generator
 from workbench.comparison.closed_loop import information_limit_row, label_until_sure
-from workbench.comparison.protocol import EXACT, AnswerQuality, Method, Purchase, bound_row
+from workbench.comparison.protocol import (
+    EXACT,
+    Buying,
+    Method,
+    Prediction,
+    Purchase,
+    bound_row,
+)
 from workbench.comparison.rows import ComparisonRow
 from workbench.comparison.two_classes import ComparedCrowd
 from workbench.crowd import align
+from workbench.crowd.gold_rule import RuleLabels
 from workbench.crowd.graphs import random_pairs, regular_graph
 from workbench.crowd.sources import GoldAnswers
 from workbench.crowd.votes import Votes
-from workbench.solving import Solution, Termination, solve
+from workbench.solving import Solution, solve
 from workbench.solving.claims import CostClaim
 
 
@@ -44,8 +53,6 @@ class TwoClassMarket:
 
     Attributes
     ----------
-    problem, exact, relaxed
-        The program of the main workers by the crowd's skills, its optimum and its relaxation's.
     seed
         Of gold answers.
     random_seed
@@ -58,14 +65,27 @@ class TwoClassMarket:
     """
 
     instance: ComparedCrowd
-    problem: AssignmentProblem
-    exact: Solution
-    relaxed: Solution
     seed: np.random.SeedSequence
     random_seed: np.random.SeedSequence
     adaptive_seed: np.random.SeedSequence
     time_limit: float
     on_infeasible: OnInfeasible
+    _estimates: dict[int, FloatArray] = field(default_factory=dict)
+
+    @cached_property
+    def problem(self) -> AssignmentProblem:
+        """The program of the main workers by the skills that are known."""
+        return self.instance.problem()
+
+    @cached_property
+    def exact(self) -> Solution:
+        """Its optimum."""
+        return solve(self.problem, "ip", time_limit=self.time_limit)
+
+    @cached_property
+    def relaxed(self) -> Solution:
+        """Its relaxation's."""
+        return solve(self.problem, "typed")
 
     @property
     def bound(self) -> float | None:
@@ -108,10 +128,12 @@ class TwoClassMarket:
 
         A prior, where one is fitted, rests on the sample, or without one on those who came before.
         """
-        crowd, answers = self.instance, self.gold_answers
-        sampled = 0 if start else crowd.preliminary
-        columns = answers.correct[:, start:], answers.answered[:, start:]
-        return skills_on_arrival(*columns, sampled, crowd.skills)
+        if start not in self._estimates:
+            crowd, answers = self.instance, self.gold_answers
+            sampled = 0 if start else crowd.preliminary
+            columns = answers.correct[:, start:], answers.answered[:, start:]
+            self._estimates[start] = skills_on_arrival(*columns, sampled, crowd.skills)
+        return self._estimates[start]
 
     def by_estimates(self, task: IntArray, place: IntArray, first: int = 0) -> Purchase:
         """Labels by place in the order of arrival, weighed by the skills that gold answers tell.
@@ -145,12 +167,12 @@ class TwoClassMarket:
     ) -> Purchase:
         """Labels that are voted on by weights; `by_skill` says whether those of (true) skills."""
 
-        def answer(rng: np.random.Generator) -> AnswerQuality:
+        def answer(rng: np.random.Generator) -> RuleLabels:
             votes = self.instance.votes(task, worker)
-            answers = weighted_majority(votes, weight, seed=rng)
-            return predicted(self.instance, task, worker, weight, by_skill, answers)
+            return self.instance.answers(weighted_majority(votes, weight, seed=rng))
 
-        return Purchase(task, worker, answer, gold)
+        said = partial(predicted, self.instance, task, worker, weight, by_skill)
+        return Purchase(task, worker, answer, said, gold)
 
     def pairs_at_random(
         self, labels: int, seed: np.random.SeedSequence
@@ -177,18 +199,9 @@ def open_market(
     time_limit: float,
     on_infeasible: OnInfeasible,
 ) -> TwoClassMarket:
-    """Solve what the methods share."""
-    problem = instance.problem(instance.main)
+    """What the methods share, solved when it is first asked for."""
     return TwoClassMarket(
-        instance,
-        problem,
-        solve(problem, "ip", time_limit=time_limit),
-        solve(problem, "typed"),
-        seed,
-        seeds[MAJORITY],
-        seeds["adaptive"],
-        time_limit,
-        on_infeasible,
+        instance, seed, seeds[MAJORITY], seeds["adaptive"], time_limit, on_infeasible
     )
 
 
@@ -208,19 +221,22 @@ def predicted(
     worker: IntArray,
     weight: FloatArray,
     by_skill: bool,
-    answers: Aggregate,
-) -> AnswerQuality:
-    """How right a vote by weights is, and what is predicted of it."""
-    shape = (len(instance.tasks), len(instance.order))
+) -> Prediction:
+    """What is predicted of a vote by weights."""
+    # Voters of a task side by side, in as many columns as the most have.
+    counts = np.bincount(task, minlength=len(instance.tasks))
+    order = np.argsort(task, kind="stable")
+    row = task[order]
+    place = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+    shape = (len(counts), int(counts.max(initial=0)))
     assigned, skills, weights = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape)
-    assigned[task, worker], weights[task, worker] = True, weight
-    skills[task, worker] = instance.skill[instance.kinds[task], worker]
+    assigned[row, place], weights[row, place] = True, weight[order]
+    skills[row, place] = instance.skill[instance.kinds[row], worker[order]]
     if by_skill and instance.reading.vote != "linear":
         bounds = instance.reading.error(_cover(instance, task, worker))
     else:
         bounds = lemma_1_bounds(skills, weights, assigned)
-    return AnswerQuality(
-        instance.wrong(answers),
+    return Prediction(
         covered_tasks(instance, task, worker),
         float(bounds.mean()),
         float(vote_errors(skills, weights, assigned)[0].mean()),
@@ -245,13 +261,14 @@ def dual(market: TwoClassMarket, _: np.random.SeedSequence) -> ComparisonRow:
 
 def primal(market: TwoClassMarket, seed: np.random.SeedSequence) -> Purchase | None:
     """Algorithm 1 with the optimal dual of the perturbed relaxation (Theorem 1)."""
-    if market.relaxed.termination is Termination.INFEASIBLE:
-        return None
     rng, problem = generator(seed), market.problem
     if problem.cost is not None:
         cost = align.relative(problem.cost, align.typical(problem.cost))
         problem = replace(problem, cost=cost)
-    weights, perturbed, _ = offline_weights(problem, seed=rng)
+    try:
+        weights, perturbed, _ = offline_weights(problem, seed=rng)
+    except InputError:  # No plan covers all tasks.
+        return None
     chosen = primal_approximation(
         perturbed,
         weights,
@@ -318,22 +335,24 @@ def random_blind(
     task, place = market.pairs_at_random(labels, market.random_seed)
     worker = instance.order[place]
 
-    def answer(rng: np.random.Generator) -> AnswerQuality:
-        answers = vote(instance.votes(task, worker), rng)
-        if vote is by_majority:
-            return predicted(instance, task, worker, np.ones(len(task)), False, answers)
-        return AnswerQuality(instance.wrong(answers), covered_tasks(instance, task, worker))
+    def answer(rng: np.random.Generator) -> RuleLabels:
+        return instance.answers(vote(instance.votes(task, worker), rng))
 
-    return Purchase(task, worker, answer)
+    def said() -> Prediction:
+        if vote is by_majority:
+            return predicted(instance, task, worker, np.ones(len(task)), False)
+        return Prediction(covered_tasks(instance, task, worker))
+
+    return Purchase(task, worker, answer, said)
 
 
 def closed_loop(
-    row: Callable[[ComparedCrowd, np.random.SeedSequence], ComparisonRow],
+    buy: Callable[[ComparedCrowd, np.random.SeedSequence], Purchase | ComparisonRow],
     market: TwoClassMarket,
     seed: np.random.SeedSequence,
-) -> ComparisonRow:
+) -> Purchase | ComparisonRow:
     """Whoever looks at labels as they come needs nothing that the other methods share."""
-    return row(market.instance, seed)
+    return buy(market.instance, seed)
 
 
 def by_majority(votes: Votes, rng: np.random.Generator) -> Aggregate:
@@ -357,25 +376,38 @@ LEARNT = "robust, U and L learnt"
 """`robust` by what quality costs those met so far, the sample first, and so without its promise."""
 MAJORITY = "random + majority"
 
+
+def blind(vote: Callable[[Votes, np.random.Generator], Aggregate]) -> Method:
+    """Labels at random, and a vote that looks at no gold."""
+    buy: Buying = partial(random_blind, vote)
+    return Method(buy, "nothing", "none")
+
+
+def online(name: str) -> Method:
+    """An online policy, which is told skills that gold tells."""
+    buy: Buying = partial(policy, name)
+    return Method(buy, "each task", "folds")
+
+
 METHODS: dict[str, Method] = {
-    EXACT: offline,
-    "relaxation": relaxation,
-    "dual": dual,
-    "primal approximation": primal,
-    "adaptive": adaptive,
-    "random + message passing": partial(random_blind, by_message_passing),
-    MAJORITY: partial(random_blind, by_majority),
-    "random + weighted majority": random_weighted,
-    **{name: partial(policy, name) for name in ONLINE_POLICIES},
+    EXACT: Method(offline, "bound", "all"),
+    "relaxation": Method(relaxation, "bound", "all"),
+    "dual": Method(dual, "bound", "all"),
+    "primal approximation": Method(primal, "bound", "folds"),
+    "adaptive": Method(adaptive, "each task", "folds"),
+    "random + message passing": blind(by_message_passing),
+    MAJORITY: blind(by_majority),
+    "random + weighted majority": Method(random_weighted, "nothing", "folds"),
+    **{name: online(name) for name in ONLINE_POLICIES},
     # New methods come last: each has the random stream of its place.
-    "random + Dawid–Skene": partial(random_blind, by_dawid_skene),
-    "label until sure": partial(closed_loop, label_until_sure),
-    "information limit": partial(closed_loop, information_limit_row),
-    LEARNT: partial(policy, "robust"),
+    "random + Dawid–Skene": blind(by_dawid_skene),
+    "label until sure": Method(partial(closed_loop, label_until_sure), "each task", "none"),
+    "information limit": Method(partial(closed_loop, information_limit_row), "bound", "all"),
+    LEARNT: online("robust"),
 }
 """Every method, in the order of the table."""
 
 
 def methods() -> dict[str, Method]:
     """Give the methods compared: `METHODS`, and the policies of a user's own."""
-    return {**METHODS, **{name: partial(policy, name) for name in POLICIES.added()}}
+    return {**METHODS, **{name: online(name) for name in POLICIES.added()}}

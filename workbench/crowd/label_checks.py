@@ -1,17 +1,17 @@
-"""What to know of a label table before anything is made of it: repeats, agreement, classes."""
+"""What to know of a label table before anything is made of it: repeats, and what classes mean."""
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from workbench.crowd.reading import as_number
-from workbench.crowd.votes import Votes
 
 RARE = 0.02
 """Share of the commoner spelling's labels below which a near miss is taken for a slip."""
@@ -19,6 +19,14 @@ LONG = 5
 """Letters that a class needs for one of them to be a slip."""
 LONGEST = 60
 """Letters of a class at most for one of them to be looked for: more are a text."""
+ABSTENTIONS = re.compile(
+    r"skip(ped)?|abstain(ed)?|n/a|not applicable|dk|idk|unknown|unsure|undecided|uncertain|"
+    r"not sure|no (answer|idea|opinion)|(i )?(do not|don'?t) know|"
+    r"(can not|cannot|can'?t) (tell|say|decide)"
+)
+"""What is chosen in place of an answer."""
+SEVERAL = re.compile(r"\s*[|,;]\s*")
+"""What stands between answers that are one label."""
 
 
 @dataclass(frozen=True)
@@ -47,49 +55,6 @@ def repeats(labels: pd.DataFrame) -> Repeats:
     return Repeats(len(kinds), int((kinds > 1).sum()), again["worker"].nunique())
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How far labels of the same task agree.
-
-    Attributes
-    ----------
-    pairwise
-        Share of the pairs of labels of a task that are equal; None without a pair.
-    alpha
-        Krippendorff's α of nominal labels: 1 where all agree, 0 by chance, below it worse; None
-        without a pair, or where only one class is used.
-    pairs
-        How many pairs there are.
-    """
-
-    pairwise: float | None
-    alpha: float | None
-    pairs: int
-
-
-def agreement(votes: Votes) -> Agreement:
-    """Measure how far labels of the same task agree.
-
-    Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C, from the
-    coincidences o_ck of labels within tasks of two labels or more.
-    """
-    L = max(len(votes.classes), 1)
-    at, count = np.unique(votes.task * L + votes.label, return_counts=True)
-    labels = np.bincount(votes.task, minlength=len(votes.tasks)).astype(np.float64)
-    of = labels[at // L]
-    at, count, of = at[of > 1], count[of > 1], of[of > 1]
-    pairs = float((labels * (labels - 1)).sum())
-    if not pairs:
-        return Agreement(None, None, 0)
-    equal = count * (count - 1)
-    by_class = np.bincount(at % L, weights=count)
-    n = by_class.sum()
-    expected = n * n - (by_class**2).sum()
-    observed = n - (equal / (of - 1)).sum()
-    alpha = float(1 - (n - 1) * observed / expected) if expected else None
-    return Agreement(float(equal.sum() / pairs), alpha, int(pairs) // 2)
-
-
 def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
     """Find classes that are most likely one under several spellings, as "NO" and "no".
 
@@ -114,6 +79,35 @@ def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
             if slip and _spelling(name) != _spelling(other):
                 groups.append([name, other])
     return [tuple(sorted(names, key=lambda name: (-counts[name], name))) for names in groups]
+
+
+def abstentions(classes: Iterable[str]) -> list[str]:
+    """Find the classes that read as no answer: "skip", "don't know", or a mark alone, as "?".
+
+    "-" beside "+" is an answer.
+    """
+    plain = {name: " ".join(re.split(r"[\s_]+", name.casefold())) for name in classes}
+    signs = "+" in plain
+    return [
+        name
+        for name, text in plain.items()
+        if ABSTENTIONS.fullmatch(text.replace("’", "'").strip(" .!?()[]<>*"))
+        or (not signs and all(unicodedata.category(letter)[0] in "PZ" for letter in text))
+    ]
+
+
+def several_answers(classes: Collection[str]) -> list[str]:
+    """Find the classes that are several others in one, as "cat|dog" beside "cat" and "dog"."""
+    names = frozenset(classes)
+    parts = {name: SEVERAL.split(name) for name in classes}
+    return [name for name, own in parts.items() if len(own) > 1 and names.issuperset(own)]
+
+
+def ratings(classes: Collection[str]) -> list[float] | None:
+    """Read classes as numbers; None where one is none, or there are two at most: usual codes."""
+    numbers = [as_number(name) for name in classes]
+    read = [number for number in numbers if number is not None and math.isfinite(number)]
+    return read if len(read) == len(numbers) and len(set(read)) > 2 else None
 
 
 def spelled_alike(counts: Iterable[str]) -> list[list[str]]:

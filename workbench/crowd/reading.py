@@ -99,6 +99,9 @@ LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
     ),
     "weight": (),
     "score": (),
+    "chance": (
+        (lambda p: not 0 < p <= 1, "is not above 0 and at most 1; write a probability, as in 0.75"),
+    ),
     "confidence": (
         (lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),
     ),
@@ -122,6 +125,8 @@ UNZIPPED = 200
 """Bytes at most of a byte of gzip: labels take 5 to 80, nothing but zeros 1,000."""
 SMALL = 2**24
 """Bytes that a file may unzip to, however small it is."""
+ZIPPED_PART = 2**20
+"""Bytes that are unzipped together when they are counted."""
 
 
 def is_missing(cell: str) -> bool:
@@ -527,6 +532,8 @@ def file_path(source: object, what: str) -> Path:
         raise InputError(f"{path_name(path)}: no such file; check the path")
     if folder:
         raise InputError(f"{path_name(path)}: a directory; name a file in it")
+    if not path.is_file():  # it would be waited for, and can be read once only
+        raise InputError(f"{path_name(path)}: a pipe or device; save what comes from it as a file")
     return path
 
 
@@ -544,21 +551,40 @@ def read_data(path: Path) -> bytes:
         It cannot be read, or is more than memory or a table of labels can hold.
     """
     with _readable(path):
-        size = path.stat().st_size
-        check_memory(path, TEXT_IN_MEMORY * size)
-        data = path.read_bytes()
-        if not data.startswith(b"\x1f\x8b"):
-            return data
-        most = max(SMALL, UNZIPPED * size)
-        with gzip.open(io.BytesIO(data)) as unzipped:
-            data = unzipped.read(most + 1)
-    if len(data) > most:
-        raise InputError(
-            f"{path_name(path)}: unzips to more than {UNZIPPED} times its size, which no table of "
-            "labels does; unzip it and look at what is in it"
-        )
-    check_memory(path, TEXT_IN_MEMORY * len(data))
-    return data
+        check_memory(path, TEXT_IN_MEMORY * path.stat().st_size)
+        with path.open("rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                _check_unzipped(path)
+                with gzip.open(path) as unzipped:
+                    return unzipped.read()
+        return path.read_bytes()
+
+
+def _check_unzipped(path: Path) -> None:
+    """Refuse a gzip file of more than a table of labels, or memory, holds; little of it is kept.
+
+    Its last four bytes tell a size that it has at least; then it is unzipped a part at a time, as
+    far as it may go.
+    """
+    size = path.stat().st_size
+    most, have = max(SMALL, UNZIPPED * size), memory()
+    if have is not None:
+        most = min(most, int(have / TEXT_IN_MEMORY))
+    with path.open("rb") as file:
+        file.seek(max(size - 4, 0))
+        told = int.from_bytes(file.read(4), "little")
+    if told <= most:
+        told = 0
+        with gzip.open(path) as unzipped:
+            while told <= most and (part := unzipped.read(ZIPPED_PART)):
+                told += len(part)
+    if told <= most:
+        return
+    check_memory(path, TEXT_IN_MEMORY * told)
+    raise InputError(
+        f"{path_name(path)}: unzips to more than {UNZIPPED} times its size, which no table of "
+        "labels does; unzip it and look at what is in it"
+    )
 
 
 def read_text(path: Path) -> str:
@@ -731,12 +757,17 @@ def _texts(cells: pd.Series[Any]) -> Cells:
     return Cells.numbered(at, [as_text(cell) for cell in values])
 
 
+def memory() -> float | None:
+    """Give the bytes of memory that there are; None where the system does not tell."""
+    if not hasattr(os, "sysconf"):
+        return None
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
 def check_memory(name: Path, need: float, mend: str = "take a part of it") -> None:
     """Refuse what takes more bytes than memory has, where its size is told."""
-    if not hasattr(os, "sysconf"):
-        return
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if need > have:
+    have = memory()
+    if have is not None and need > have:
         raise InputError(
             f"{path_name(name)}: would take some {need / 1e9:.0f} GB of memory, and there are "
             f"{have / 1e9:.0f}; {mend}"

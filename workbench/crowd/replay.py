@@ -8,6 +8,7 @@ Only pairs that were recorded can be asked for; some of the tasks with gold serv
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,21 @@ class RecordedLabels:
         right = label[~kept] == frames.codes(classes, gold.loc[control_task])
         shape = len(self.task_types), len(workers)
         self.control_correct, self.control_answered = counted(at, right, shape)
+
+    def examined_on(self, task_idx: IntArray) -> RecordedLabels:
+        """The same labels, where workers are judged by their labels of some tasks with gold.
+
+        These stay among the tasks that can be assigned.
+        """
+        label = self._label[task_idx]
+        task, worker = np.nonzero(label >= 0)
+        at = (self.task_type[task_idx][task], worker)
+        right = label[task, worker] == self.truth[task_idx][task]
+        source = copy(self)
+        source.control_correct, source.control_answered = counted(
+            at, right, self.control_answered.shape
+        )
+        return source
 
     def labels(self, task_idx: ArrayLike, worker_idx: ArrayLike) -> IntArray:
         """Class index of the recorded label of each pair, shape (k,).

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd.reading import (
     LIMITS,
@@ -32,6 +33,8 @@ from workbench.crowd.reading import (
 )
 
 __all__ = ["Duplicates", "Source", "as_text"]
+SHARE, SAYS = "share of ", "says "
+"""How the columns of workers begin who are known by rows of confusion matrices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -451,13 +454,14 @@ def read_workers(source: Source) -> pd.DataFrame:
     ----------
     source
         A column worker and, optionally, skill; or posterior, the estimate drawn toward the other
-        workers', which comes before it.
+        workers', which comes before it. Where workers are known by rows of confusion matrices,
+        columns `share of CLASS` and `says LABEL of CLASS` too.
 
     Returns
     -------
     DataFrame
         Index named "worker", in the order of the file; a column "skill" of floats in [0, 1] when
-        the file has one, else no column.
+        the file has one, and the columns of shares and rows as they are.
 
     Raises
     ------
@@ -474,4 +478,51 @@ def read_workers(source: Source) -> pd.DataFrame:
         place = table.find("skill")
     if place is not None:
         frame["skill"] = table.numbers(place, "skill")
+    for at, name in enumerate(table.header):
+        if name.startswith((SHARE, SAYS)):
+            frame[name] = table.numbers(at, "chance")
     return frame
+
+
+def row_table(confusion: FloatArray, shares: FloatArray, classes: Sequence[Any]) -> pd.DataFrame:
+    """Lay out what workers name where each class is true, a row a worker.
+
+    Parameters
+    ----------
+    confusion
+        Shape (m, K, K): worker, true class, class named.
+    shares
+        Of the classes, shape (K,): the same in each row.
+    classes
+        Names.
+    """
+    columns: dict[str, Any] = {
+        f"{SHARE}{name}": np.full(len(confusion), share)
+        for name, share in zip(classes, shares.tolist(), strict=True)
+    }
+    for k, true in enumerate(classes):
+        for a, said in enumerate(classes):
+            columns[f"{SAYS}{said} of {true}"] = confusion[:, k, a]
+    return pd.DataFrame(columns)
+
+
+def rows_of_table(workers: pd.DataFrame) -> tuple[FloatArray, FloatArray, list[str]] | None:
+    """Take rows, shares and classes, as text, out of what `read_workers` gives; None without.
+
+    Raises
+    ------
+    InputError
+            A column is missing, or shares differ by worker.
+    """
+    classes = [name[len(SHARE) :] for name in workers.columns if name.startswith(SHARE)]
+    if not classes:
+        return None
+    named = [f"{SAYS}{said} of {true}" for true in classes for said in classes]
+    missing = [name for name in named if name not in workers.columns]
+    if missing:
+        raise InputError(f"workers: no column {missing[0]!r}: give the file as hire wrote it")
+    shares = workers[[f"{SHARE}{name}" for name in classes]].to_numpy(np.float64)
+    confusion = workers[named].to_numpy(np.float64).reshape(-1, len(classes), len(classes))
+    if (shares != shares[0]).any():
+        raise InputError("workers: the shares of the classes differ by worker: give one table")
+    return confusion, shares[0], classes

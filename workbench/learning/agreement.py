@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 
@@ -34,6 +34,8 @@ LEAST = 10
 """Tasks with two labels or more below which nothing is said: resampled, so few are all alike."""
 SPARSE = 0.2
 """Share of filled cells up to which a table is taken as sparse."""
+FEW = 64
+"""Workers up to whom all eigenvectors are found, and not the leading ones alone."""
 CAMP = 0.1
 """A worker belongs to a camp when |r| is above this: p outside [0.45, 0.55]."""
 
@@ -140,12 +142,12 @@ def structure(
     ]
     votes: Any = np.concatenate(sides, dtype=np.float32)
     if np.count_nonzero(votes) <= SPARSE * votes.size:
-        from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_array
 
-        votes = csr_matrix(votes)
+        votes = csr_array(votes)
     pairs = _pairs(votes, K)
     enough = np.count_nonzero((answers >= 0).sum(axis=1) > 1) >= LEAST
-    groups = _groups(pairs.shared > 0) if enough else []
+    groups = _groups(pairs.shared) if enough else []
     lean = rank_one(pairs, _start(pairs, groups))
     for group in groups:
         lean[group] *= -1 if lean[group].sum() < 0 else 1
@@ -173,11 +175,12 @@ def structure(
 class Pairs(NamedTuple):
     """Of each pair of workers, shape (M, M): shared tasks, and agreements less disagreements.
 
-    With K classes a disagreement counts 1/(K − 1), so that agreement by chance is 0.
+    With K classes a disagreement counts 1/(K − 1), so that agreement by chance is 0. Tables are
+    dense, or sparse where few pairs share tasks.
     """
 
-    shared: FloatArray
-    agreed: FloatArray
+    shared: Any
+    agreed: Any
 
 
 def _pairs(votes: Any, classes: int, times: IntArray | None = None) -> Pairs:
@@ -193,11 +196,7 @@ def _pairs(votes: Any, classes: int, times: IntArray | None = None) -> Pairs:
         rows = np.flatnonzero(times)
         votes, weight = votes[rows], times[rows].astype(np.float32)
         turned = votes.T.multiply(weight).tocsr() if sparse else votes.T * weight
-    counts = []
-    for product in (abs(turned) @ abs(votes), turned @ votes):
-        count = (product.toarray() if sparse else product).astype(np.float64)
-        np.fill_diagonal(count, 0.0)
-        counts.append(count)
+    counts = [_off_diagonal(abs(turned) @ abs(votes)), _off_diagonal(turned @ votes)]
     if classes == 2:
         return Pairs(*counts)
     # Sides agree in K rows of a task where labels do, else in K − 2 of K.
@@ -206,23 +205,39 @@ def _pairs(votes: Any, classes: int, times: IntArray | None = None) -> Pairs:
     return Pairs(shared, (K * alike - shared) / (K - 1))
 
 
-def _groups(linked: BoolArray) -> list[IntArray]:
+def _off_diagonal(product: Any) -> Any:
+    """A table with a diagonal of 0; dense where more than a few cells are filled."""
+    if hasattr(product, "toarray") and product.nnz <= SPARSE * product.shape[0] ** 2:
+        table = product.tocoo()
+        apart = table.row != table.col
+        cells = table.data[apart].astype(np.float64), (table.row[apart], table.col[apart])
+        return type(product)(cells, shape=product.shape)
+    table = (product.toarray() if hasattr(product, "toarray") else product).astype(np.float64)
+    np.fill_diagonal(table, 0.0)
+    return table
+
+
+def _groups(shared: Any) -> list[IntArray]:
     """Workers whom shared tasks connect, where they tell more than a product.
 
     Where no ring of an odd number of workers share tasks one with the next (two workers, or
     a chain of them), the agreements fix r_i r_j alone: one side's r may be doubled, the other's
     halved. Such groups are left out.
     """
-    colour = np.full(len(linked), -1)
+    from scipy.sparse import csr_array
+
+    linked = csr_array(shared)
+    linked.eliminate_zeros()
+    colour = np.full(linked.shape[0], -1)
     groups = []
-    for first in range(len(linked)):
+    for first in range(len(colour)):
         if colour[first] >= 0:
             continue
         colour[first], members, odd = 0, [first], False
         for i in members:
-            near = np.flatnonzero(linked[i])
+            near = linked.indices[linked.indptr[i] : linked.indptr[i + 1]]
             odd |= bool((colour[near] == colour[i]).any())
-            new = near[colour[near] < 0]
+            new = np.sort(near[colour[near] < 0])
             colour[new] = 1 - colour[i]
             members += new.tolist()
         if odd:
@@ -232,19 +247,54 @@ def _groups(linked: BoolArray) -> list[IntArray]:
 
 def _start(pairs: Pairs, groups: list[IntArray]) -> FloatArray:
     """The main direction of each group's mean agreements; NaN outside of groups."""
-    start: FloatArray = np.full(len(pairs.shared), np.nan)
-    mean = np.divide(
-        pairs.agreed, pairs.shared, out=np.zeros_like(pairs.agreed), where=pairs.shared > 0
-    )
+    start: FloatArray = np.full(pairs.shared.shape[0], np.nan)
+    if hasattr(pairs.shared, "tocsr"):
+        often = pairs.shared.copy()
+        often.data = 1.0 / often.data
+        mean = pairs.agreed.multiply(often).tocsr()
+    else:
+        there = pairs.shared > 0
+        mean = np.divide(pairs.agreed, pairs.shared, out=np.zeros_like(pairs.agreed), where=there)
     for group in groups:
-        values, vectors = np.linalg.eigh(mean[np.ix_(group, group)])
-        start[group] = vectors[:, -1] * np.sqrt(max(float(values[-1]), 0.0))
+        values, vectors = leading(mean[group][:, group], 1)
+        start[group] = vectors[:, 0] * np.sqrt(max(float(values[0]), 0.0))
     return start
+
+
+def leading(matrix: Any, many: int) -> tuple[FloatArray, FloatArray]:
+    """Largest eigenvalues of a symmetric matrix, dense or sparse, and their vectors by column.
+
+    Parameters
+    ----------
+    matrix
+        Shape (m, m).
+    many
+        How many; all where there are fewer.
+
+    Returns
+    -------
+    values, vectors
+        Shapes (k,) and (m, k), the largest first.
+    """
+    from scipy.sparse.linalg import ArpackError, eigsh
+
+    m = matrix.shape[0]
+    if m > max(FEW, many):
+        begin = np.random.Generator(np.random.PCG64(0)).random(m)
+        try:
+            values, vectors = eigsh(matrix, k=many, which="LA", v0=begin)
+        except ArpackError:  # all zeros, or too many equal values: then all vectors are found
+            pass
+        else:
+            order = np.argsort(-values, kind="stable")
+            return values[order], vectors[:, order]
+    values, vectors = np.linalg.eigh(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    return values[::-1][:many], vectors[:, ::-1][:, :many]
 
 
 def rank_one(pairs: Pairs, start: FloatArray) -> FloatArray:
     """Least squares of C_ij = r_i r_j over pairs, by their number of shared tasks."""
-    finite = np.isfinite(start) & pairs.shared.any(axis=1)
+    finite = np.isfinite(start) & (pairs.shared @ np.ones(len(start)) > 0)
     lean = np.where(finite, start, 0.0)
     for _ in range(ITERATIONS):
         weight = pairs.shared @ lean**2

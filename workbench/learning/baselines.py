@@ -37,7 +37,8 @@ class Baseline:
     labels
         How many of them.
     accuracy
-        Share of right labels on tasks with gold, a tie or no label as a half; None without gold.
+        Share of right labels on tasks with gold, a tie as a half, no label as a wrong one; None
+        without gold.
     """
 
     method: str
@@ -76,5 +77,6 @@ def _voted(
     task, worker = np.nonzero(chosen)
     names = data.tasks[: len(truth)], data.workers, data.classes
     outcome = VOTES[vote](Votes(task, worker, data.labels[task, worker], *names), seed=rng)
-    right = np.where(outcome.tied | outcome.unlabelled, 0.5, outcome.label == truth)[truth >= 0]
+    right = np.where(outcome.tied, 0.5, outcome.label == truth)
+    right = np.where(outcome.unlabelled, 0.0, right)[truth >= 0]
     return Baseline(f"{which} + {vote}", len(task), float(right.mean()) if len(right) else None)

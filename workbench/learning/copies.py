@@ -18,12 +18,13 @@ Source: beyond Liu, Liu (2015); one common factor with correlated remainders is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.votes import Votes
-from workbench.learning.agreement import Pairs, rank_one
+from workbench.learning.agreement import SPARSE, Pairs, leading, rank_one
 
 SHARED = 10
 """Tasks that two workers must share to be compared."""
@@ -49,45 +50,49 @@ def copies(votes: Votes) -> IntArray:
     votes
         Labels of any number of classes, each pair of task and worker once.
     """
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.special import bdtrc
 
     m = len(votes.workers)
-    agreement = _Agreement.of(votes)
-    compared = agreement.shared >= SHARED
-    if m < 4 or not compared.any():
+    agreement = _Agreement.of(votes) if m > 3 else None
+    if agreement is None:
         return np.arange(m)
-    vectors = np.linalg.eigh(agreement.rho)[1][:, ::-1]
-    starts = [vectors[:, k] for k in range(min(STARTS, m))]
-    if m <= 30:
-        starts += list(agreement.rho + np.diag(np.abs(agreement.rho).max(axis=1)))
+    compared = agreement.shared >= SHARED
     fits = []
-    for k, start in enumerate(starts):
+    for k, start in enumerate(agreement.starts()):
         lean = agreement.fit(start)
         z = agreement.surplus(lean)
         if not k and not (compared & (z > CUT)).any():
             return np.arange(m)
         most = np.where(z > 0, CUT * (1.0 + (CUT - 1.0) * (1.0 - agreement.rho**2)), CUT**2)
-        unexplained = np.minimum(z**2, most)[compared].sum() / 2.0
+        unexplained = np.minimum(z**2, most)[compared].sum()
         fits.append((float(unexplained - np.log(1.0 - lean**2).sum()), k, lean))
     lean = min(fits, key=lambda fit: fit[:2])[2]
+    first, second = agreement.first[compared], agreement.second[compared]
     own = np.sqrt(1.0 - lean**2)
-    chance = agreement.expected(np.outer(lean, lean) + ALIKE * np.outer(own, own))
-    unlikely = bdtrc(np.round(agreement.agreed) - 1.0, agreement.shared.astype(np.int64), chance)
-    linked = compared & (unlikely < 2.0 * LEVEL / compared.sum())
+    alike = lean[first] * lean[second] + ALIKE * own[first] * own[second]
+    chance = agreement.expected(alike, compared)
+    agreed, shared = agreement.agreed[compared], agreement.shared[compared]
+    unlikely = bdtrc(np.round(agreed) - 1.0, shared.astype(np.int64), chance)
+    one = unlikely < LEVEL / len(first)
+    linked = coo_array((one[one], (first[one], second[one])), shape=(m, m))
     group = connected_components(linked, directed=False)[1]
-    first: IntArray = np.unique(group, return_index=True)[1][group]
-    return first
+    number: IntArray = np.unique(group, return_index=True)[1][group]
+    return number
 
 
 @dataclass(frozen=True, eq=False)
 class _Agreement:
-    """Of each pair of workers, shape (m, m): shared tasks, on how many they agree, and more.
+    """Of the pairs of workers who share tasks, shape (pairs,): who, on how many they agree, more.
 
     `chance` is how often they agree if each names classes at her own rates, `scale` how much more
-    they would if they were one; ρ = (agreed/shared − chance)/scale. All 0 on the diagonal.
+    they would if they were one; ρ = (agreed/shared − chance)/scale.
     """
 
+    workers: int
+    first: IntArray
+    second: IntArray
     shared: FloatArray
     agreed: FloatArray
     chance: FloatArray
@@ -95,61 +100,92 @@ class _Agreement:
     rho: FloatArray
 
     @classmethod
-    def of(cls, votes: Votes) -> _Agreement:
-        from scipy.sparse import csr_array
-
-        n, m, L = len(votes.tasks), len(votes.workers), len(votes.classes)
-        shared, agreed = np.zeros((2, m, m))
-        rate = np.zeros((m, L))
-        for a in (None, *range(L)):
-            some = slice(None) if a is None else votes.label == a
-            task, worker = votes.task[some], votes.worker[some]
-            named = csr_array((np.ones(len(task)), (task, worker)), shape=(n, m))
-            if a is None:
-                shared = (named.T @ named).toarray()
-            else:
-                agreed += (named.T @ named).toarray()
-                rate[:, a] = np.bincount(worker, minlength=m)
+    def of(cls, votes: Votes) -> _Agreement | None:
+        """Compare workers; None where no two share enough tasks."""
+        m, L = len(votes.workers), len(votes.classes)
+        pair, shared = _together(votes, slice(None))
+        if not (shared >= SHARED).any():
+            return None
+        agreed, rate = np.zeros(len(pair)), np.zeros((m, L))
+        for a in range(L):
+            named = votes.label == a
+            some, times = _together(votes, named)
+            agreed[np.searchsorted(pair, some)] += times
+            rate[:, a] = np.bincount(votes.worker[named], minlength=m)
         rate /= np.maximum(rate.sum(axis=1, keepdims=True), 1.0)
         spread = np.sqrt(np.maximum(1.0 - (rate**2).sum(axis=1), 0.0))
-        scale, chance = np.outer(spread, spread), rate @ rate.T
-        for table in (shared, agreed):
-            np.fill_diagonal(table, 0.0)
-        there = (shared > 0) & (scale > 1e-9)
+        first, second = np.divmod(pair, m)
+        scale = spread[first] * spread[second]
+        chance = np.einsum("ij,ij->i", rate[first], rate[second])
         rho = np.divide(
-            agreed / np.maximum(shared, 1.0) - chance, scale, out=np.zeros((m, m)), where=there
+            agreed / shared - chance, scale, out=np.zeros(len(pair)), where=scale > 1e-9
         )
-        return cls(shared, agreed, chance, scale, np.clip(rho, -1.0, 1.0))
+        return cls(m, first, second, shared, agreed, chance, scale, np.clip(rho, -1.0, 1.0))
 
-    def expected(self, rho: FloatArray) -> FloatArray:
-        """Probability to agree at given correlations."""
-        return np.clip(self.chance + self.scale * rho, 1e-9, 1.0 - 1e-9)
+    def starts(self) -> list[FloatArray]:
+        """Directions from which a fit starts, shape (m,) each."""
+        rho, m = self._table(self.rho), self.workers
+        starts = list(leading(rho, min(STARTS, m))[1].T)
+        if m <= 30:
+            rho = rho.toarray() if hasattr(rho, "toarray") else rho
+            starts += list(rho + np.diag(np.abs(rho).max(axis=1)))
+        return starts
+
+    def _table(self, value: FloatArray) -> Any:
+        """A value of each pair as a symmetric table, shape (m, m); sparse where few pairs share."""
+        m, (i, j) = self.workers, (self.first, self.second)
+        if 2 * len(i) <= SPARSE * m**2:
+            from scipy.sparse import coo_array
+
+            rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+            return coo_array((np.tile(value, 2), (rows, columns)), shape=(m, m)).tocsr()
+        table = np.zeros((m, m))
+        table[i, j] = table[j, i] = value
+        return table
+
+    def expected(self, rho: FloatArray, some: BoolArray | slice = slice(None)) -> FloatArray:
+        """Probability to agree at given correlations, of some pairs."""
+        return np.clip(self.chance[some] + self.scale[some] * rho, 1e-9, 1.0 - 1e-9)
 
     def surplus(self, lean: FloatArray) -> FloatArray:
         """By how many standard errors pairs agree more than the product has it."""
-        agree = self.expected(np.outer(lean, lean))
+        agree = self.expected(lean[self.first] * lean[self.second])
         variance = agree * (1.0 - agree) * self.shared + 1.0
         return (self.agreed - agree * self.shared) / np.sqrt(variance)
 
     def fit(self, direction: FloatArray) -> FloatArray:
         """λ by the pairs that keep to a product, from a direction on; shape (m,)."""
-        lean, mask = self._scaled(direction), np.zeros(self.rho.shape, dtype=bool)
+        lean, mask = self._scaled(direction), np.zeros(len(self.rho), dtype=bool)
         for _ in range(ROUNDS):
             before: BoolArray = mask
             mask = self.surplus(lean) <= CUT
             if (mask == before).all():
                 break
             weight = self.shared * mask
-            lean = np.nan_to_num(rank_one(Pairs(weight, weight * self.rho), lean))
+            pairs = Pairs(self._table(weight), self._table(weight * self.rho))
+            lean = np.nan_to_num(rank_one(pairs, lean))
         return np.clip(lean, -MOST, MOST)
 
     def _scaled(self, vector: FloatArray) -> FloatArray:
         """A direction as long as fits the middle pair, and mostly of one sign."""
-        product = np.outer(vector, vector)
-        ratio = np.divide(self.rho, product, out=np.zeros_like(product), where=product != 0).ravel()
+        product = vector[self.first] * vector[self.second]
+        ratio = np.divide(self.rho, product, out=np.zeros_like(product), where=product != 0)
         order = np.argsort(ratio)
-        total = (self.shared * np.abs(product)).ravel()[order].cumsum()
+        total = (self.shared * np.abs(product))[order].cumsum()
         square = max(float(ratio[order[np.searchsorted(total, total[-1] / 2)]]), 0.0)
         length = min(np.sqrt(square), MOST / max(float(np.abs(vector).max()), 1e-300))
         scaled: FloatArray = vector * length * (-1.0 if vector.sum() < 0 else 1.0)
         return scaled
+
+
+def _together(votes: Votes, some: BoolArray | slice) -> tuple[IntArray, FloatArray]:
+    """Pairs of workers who share tasks by some labels, i·m + j, i < j; and how many tasks."""
+    from scipy.sparse import csr_array
+
+    task, worker, m = votes.task[some], votes.worker[some], len(votes.workers)
+    named = csr_array((np.ones(len(task)), (task, worker)), shape=(len(votes.tasks), m))
+    table = (named.T @ named).tocoo()
+    above = table.row < table.col
+    pair = table.row[above].astype(np.int64) * m + table.col[above]
+    order = np.argsort(pair)
+    return pair[order], table.data[above][order]

@@ -149,10 +149,11 @@ class Replayed:
         One row a task in order of arrival: `task, kind, label, confidence, asked, received,
         on_record, right, crowd_right, best_right, as_crowd`, and the running means `accuracy`,
         `crowd_accuracy`, `best_accuracy` (over tasks with gold) and `agreement` (over all).
-        `on_record` is how many labels the task has; `right` is 1 or 0, missing without gold.
-        `crowd_right` is what the majority of all its labels makes of the task (½ for a tie or no
-        label), `best_right` the majority of the best set by skill, and `as_crowd` whether the
-        label is that of the crowd's majority (½ for a tie or no label).
+        `on_record` is how many labels the task has; `right` is 1 or 0, missing without gold, and 0
+        where no label came in time: the answer was drawn. `crowd_right` is what the majority of
+        all its labels makes of the task (½ for a tie, 0 without a label), `best_right` the
+        majority of the best set by skill, and `as_crowd` whether the label is that of the crowd's
+        majority (½ for a tie or no label).
     workers
         One row a worker: `worker, estimate, bought, testers, differed, rounds, in_best_set,
         removed_at, left_after, labelled, skill, consensus`. `bought` counts the labels that she
@@ -242,7 +243,7 @@ def replay(
     -----
     A worker has left once her last label on record is given. With `pool="all"` she is not asked
     from the next step on, and is in no best set; else she is as all who have no label on record.
-    Tasks that nobody labelled get a drawn label.
+    Tasks that nobody labelled get a drawn label, which counts as wrong.
     """
     n = len(data.tasks) if horizon is None else checks.count("horizon", horizon, 1)
     if n > len(data.tasks):
@@ -346,15 +347,22 @@ def _right(leading: BoolArray, label: IntArray) -> FloatArray:
     return np.where(label >= 0, hit, np.nan)
 
 
+def _right_if_any(leading: BoolArray, labels: IntArray, truth: IntArray) -> FloatArray:
+    """The same of a vote: a task without any label has no answer, and is not right."""
+    right = _right(leading, truth)
+    return np.where(np.isnan(right) | (labels >= 0).any(axis=1), right, 0.0)
+
+
 def _score(steps: pd.DataFrame, data: Recorded, n: int, skill: FloatArray, pool: Pool) -> None:
     """Add what is right, by gold and by the crowd's majority, and the running means."""
     labels, truth, K = data.labels[:n], data.truth[:n], len(data.classes)
     answer = steps["label"].to_numpy()
     crowd = _leading(labels, K)
     best = np.where(_best_by_skill(labels, skill, pool, K), labels, -1)
-    steps["right"] = np.where(truth >= 0, answer == truth, np.nan)
-    steps["crowd_right"] = _right(crowd, truth)
-    steps["best_right"] = _right(_leading(best, K), truth)
+    heard = steps["received"].to_numpy() > 0
+    steps["right"] = np.where(truth >= 0, heard & (answer == truth), np.nan)
+    steps["crowd_right"] = _right_if_any(crowd, labels, truth)
+    steps["best_right"] = _right_if_any(_leading(best, K), best, truth)
     steps["as_crowd"] = _right(crowd, answer)
     means = {
         "accuracy": "right",
@@ -372,13 +380,15 @@ def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool, classes: int
     """Whom to ask by skill, shape (n, M): of each task's workers, or of all."""
     chosen = np.zeros(labels.shape, dtype=bool)
     there = np.isfinite(skill) & ((labels >= 0) | (pool == "all"))
-    rows, which = np.unique(there, axis=0, return_inverse=True)
-    for k, row in enumerate(rows):
+    sizes: dict[bytes, IntArray] = {}
+    for at, row in enumerate(there):
         able = np.flatnonzero(row)
-        if len(able):
+        key = able.tobytes()
+        if key not in sizes:
             able = able[np.argsort(-skill[able], kind="stable")]
-            size = Vote(classes=classes).sizes(skill[able][None])[0]
-            chosen[np.ix_(which == k, able[:size])] = True
+            size = Vote(classes=classes).sizes(skill[able][None])[0] if len(able) else 0
+            sizes[key] = able[:size]
+        chosen[at, sizes[key]] = True
     return chosen
 
 

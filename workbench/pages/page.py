@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import traceback
@@ -15,7 +16,7 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat
 from workbench.studies.analysis import conclude
-from workbench.studies.code import code_digest
+from workbench.studies.own import digests
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
@@ -57,7 +58,7 @@ def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[So
     InputError
         For a study that the store does not know, or code that made no trials in it.
     """
-    check_named(code, [plan.source for plan in store.plans()], store.path)
+    check_named(code, (plan.study for plan in store.plans()), store.path)
     versions = store.studies()
     names = list(versions) if studies is None else list(dict.fromkeys(studies))
     for name in names:
@@ -121,13 +122,14 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "title": study.title if study else "",
         "source": study.source if study else "",
         "code": _code(plans),
+        "run": f"workbench study run {_file(plans) or name}",
         "ended": done,
         "progress": _progress(done, planned, failed),
         "unfinished": planned is not None and done < len(planned),
         "failed": failed,
         "extra": 0 if planned is None else len(ended - planned),
         "other_versions": sorted(versions - {version}),
-        "older": _older(plans, table, code),
+        **_made_by(store, name, version, plans, code),
         "asked": asked,
         "parameters": _fixed(study, plans),
         "findings": [str(finding) for finding in analysis.findings],
@@ -175,7 +177,7 @@ def _try(
 
 def _load(name: str, plans: Sequence[StudyPlan], code: Sequence[Source]) -> Study:
     """Load the code of the latest plan, or of the catalog where there is no plan."""
-    return (plans[-1].source.allowed(code) if plans else Source(name)).load()
+    return (plans[-1].source.allowed(name, code) if plans else Source(name)).load()
 
 
 def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
@@ -226,19 +228,20 @@ def _parameters(table: pd.DataFrame, plans: Sequence[StudyPlan]) -> list[str]:
     return [name for name in swept if name in table]
 
 
-def _older(plans: Sequence[StudyPlan], table: pd.DataFrame, own: Sequence[Source]) -> int:
-    """How many of the trials were made by other code than today's, or by code not on record.
+def _made_by(
+    store: Store, name: str, version: int, plans: Sequence[StudyPlan], code: Sequence[Source]
+) -> Part:
+    """How many trials another workbench has made, and how many other code of the user's own.
 
-    Of a user's own study whose file is not named nobody can tell: none.
+    Where plugins and files of studies are not at hand, today's is what made the last trial.
     """
-    try:
-        code = code_digest(plans[-1].source.allowed(own)) if plans and len(table) else ""
-    except InputError:
-        return 0
-    if not code:
-        return 0
-    made_by = table.get("environment.code", pd.Series("", index=table.index))
-    return int((made_by != code).sum())
+    source = plans[-1].source if plans else Source(name)
+    with contextlib.suppress(InputError):
+        source = source.allowed(name, code).gathered()
+    rows = store.rows(name, version)[-1:]
+    last = [store.environments[row.environment].own for row in rows]
+    older, other = store.unlike(name, version, {**dict(*last), **digests(source.beside)})
+    return {"older": len(older), "other": len(other)}
 
 
 def _fixed(study: Study | None, plans: Sequence[StudyPlan]) -> tuple[tuple[str, str, str], ...]:
@@ -254,10 +257,13 @@ def _fixed(study: Study | None, plans: Sequence[StudyPlan]) -> tuple[tuple[str, 
 
 def _code(plans: Sequence[StudyPlan]) -> str:
     """Name the user's own file; empty for a study of the catalog."""
-    if not plans or not plans[-1].source.digest:
-        return ""
-    source = plans[-1].source
-    return f"{Path(source.name).name}, SHA-256 {source.digest[:16]}"
+    return f"{_file(plans)}, SHA-256 {plans[-1].source.digest[:16]}" if _file(plans) else ""
+
+
+def _file(plans: Sequence[StudyPlan]) -> str:
+    """Name of the file of a study of the user's own; empty for one of the catalog."""
+    own = plans and plans[-1].source.digest
+    return Path(plans[-1].source.name).name if own else ""
 
 
 def _install(table: pd.DataFrame) -> tuple[str, str]:

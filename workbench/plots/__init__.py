@@ -1,8 +1,8 @@
 """Pictures of results (floor 5). Nothing below this floor draws.
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
-marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `label`,
-`collect`, `audit`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
+marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
+`label`, `collect`, `audit`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ except (ValueError, OSError) as error:
 
 from workbench.plots._style import COLOURS
 from workbench.plots.assign import plan, skills
-from workbench.plots.audit import audit
+from workbench.plots.audit import audit, checks_needed
 from workbench.plots.check import checked
 from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
@@ -29,8 +29,9 @@ from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
 from workbench.plots.render import as_png, as_svg
 from workbench.plots.select import hiring
+from workbench.plots.sequential import sequential
 from workbench.plots.solving import chosen_gains, incumbents
-from workbench.plots.study import chart
+from workbench.plots.study import chart, verdicts
 
 __all__ = [
     "COLOURS",
@@ -39,6 +40,7 @@ __all__ = [
     "audit",
     "chart",
     "checked",
+    "checks_needed",
     "chosen_gains",
     "collected",
     "comparison",
@@ -49,5 +51,7 @@ __all__ = [
     "learning",
     "plan",
     "rungs",
+    "sequential",
     "skills",
+    "verdicts",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workbench.plots._picture import panels
@@ -28,18 +29,9 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
     epsilon
         Error asked for, drawn as a line.
     """
-    busy = labels[labels > 0].sort_values(ascending=False)
     worst = errors.sort_values("exact", ascending=False)
     with panels(title, (8.6, 3.4), 1, 2, lines="both") as (figure, (left, right)):
-        if len(busy) <= NAMED:
-            left.barh(np.arange(len(busy))[::-1], busy, color=COLOURS[5])
-            left.set_yticks(np.arange(len(busy))[::-1], [short(name) for name in busy.index])
-            left.set_xlabel("labels to give")
-        else:
-            left.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
-            left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
-            left.set_ylabel("labels to give")
-            whole_ticks(left.yaxis)
+        draw_labels(left, labels, "labels to give")
         place = np.arange(1, len(worst) + 1)
         for column, colour, dash, label in (
             ("bound", COLOURS[1], (0, (3, 2)), "bound that the cover promises"),
@@ -56,6 +48,20 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
             from_zero(axes)
             whole_ticks(axes.xaxis)
     return figure
+
+
+def draw_labels(axes: Axes, labels: pd.Series[Any], what: str) -> None:
+    """Draw how many labels each worker gives, by name where they are few."""
+    busy = labels[labels > 0].sort_values(ascending=False)
+    if len(busy) <= NAMED:
+        axes.barh(np.arange(len(busy))[::-1], busy, color=COLOURS[5])
+        axes.set_yticks(np.arange(len(busy))[::-1], [short(name) for name in busy.index])
+        axes.set_xlabel(what)
+        return
+    axes.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
+    axes.set_xlabel(f"the {len(busy)} workers with {what}, busiest first")
+    axes.set_ylabel(what)
+    whole_ticks(axes.yaxis)
 
 
 def skills(table: pd.DataFrame, *, title: str) -> Figure:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from workbench.plots._picture import panels
-from workbench.plots._style import COLOURS, key_above, whole_ticks
+from workbench.plots._style import COLOURS, from_zero, key_above, whole_ticks
 
 
 def audit(
@@ -37,6 +39,36 @@ def audit(
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
         axes.set_xlabel("answers checked by the expert")
         axes.set_ylabel("share of wrong answers")
+        whole_ticks(axes.xaxis)
+        key_above(axes, 2)
+    return figure
+
+
+def checks_needed(table: pd.DataFrame, *, title: str) -> Figure:
+    """How many checks an audit takes, by how many answers are wrong.
+
+    Parameters
+    ----------
+    table
+        A row a case: `errors` (its name), `wrong` (share), `q10, q50, q90` (quantiles of the
+        checks), as `wb.plan_audit` gives it.
+    """
+    place = np.arange(len(table))
+    with panels(title, (7.2, 1.4 + 0.45 * len(table)), wrap=70, lines="x") as (figure, (axes,)):
+        axes.hlines(
+            place, table["q10"], table["q90"], color=COLOURS[5], lw=5, label="8 of 10 audits"
+        )
+        axes.plot(table["q50"], place, "o", color=COLOURS[0], label="typical")
+        axes.set_yticks(
+            place,
+            [
+                f"{name}\n({100 * wrong:.2g} % wrong)"
+                for name, wrong in zip(table["errors"], table["wrong"], strict=True)
+            ],
+        )
+        from_zero(axes)
+        axes.set_ylim(len(table) - 0.5, -0.5)
+        axes.set_xlabel("answers to check")
         whole_ticks(axes.xaxis)
         key_above(axes, 2)
     return figure

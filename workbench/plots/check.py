@@ -31,6 +31,7 @@ def checked(
     gold: list[tuple[int, float, float]],
     now: int,
     *,
+    guess: float | None,
     title: str,
 ) -> Figure:
     """Skills with intervals, wrong answers by task, correlation of pairs, and what gold buys.
@@ -46,10 +47,12 @@ def checked(
     gold, now
         Control tasks, half the expected width of the interval of a majority vote's error, and the
         least root mean square error, a triple a point; and how many control tasks there are.
+    guess
+        Share of right answers of who always gives the commonest class; None without gold.
     """
     with panels(title, (9.6, 7.2), 2, 2, wrap=105) as (figure, axes):
         skills, difficulty, pairs, buys = axes
-        _skills(skills, workers)
+        _skills(skills, workers, guess)
         _difficulty(difficulty, wrong, dependence)
         _pairs(pairs, dependence)
         _gold(buys, gold, now)
@@ -71,7 +74,7 @@ def _gold(axes: Axes, gold: list[tuple[int, float, float]], now: int) -> None:
     key_above(axes, 2)
 
 
-def _skills(axes: Axes, workers: pd.DataFrame) -> None:
+def _skills(axes: Axes, workers: pd.DataFrame, guess: float | None = None) -> None:
     """Draw workers with their intervals: all, or those of most gold answers beside the others."""
     tested = workers[workers["answered"] > 0]
     tested = tested.sort_values("answered", ascending=False, kind="stable")
@@ -92,6 +95,10 @@ def _skills(axes: Axes, workers: pd.DataFrame) -> None:
     ):
         if there:
             axes.plot([], [], color=ink, marker="o", ls="none", ms=4, label=label)
+    if guess is not None:
+        axes.axhline(
+            guess, color="0.35", ls="--", lw=1.0, label=f"always the commonest class: {guess:.2f}"
+        )
     axes.set_xlabel("workers with gold answers, by skill")
     if len(others):
         counts, edges = np.histogram(others, bins=20, range=(0.0, 1.0))

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from workbench.accuracy.measured import MeasuredError
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, from_zero, key_above
 
@@ -19,6 +20,7 @@ def collected(
     epsilon: float | None,
     limit: float | None,
     title: str,
+    measured: MeasuredError | None = None,
 ) -> Figure:
     """Error (left) and, where ε is asked, share of closed tasks (right) against the cost a task.
 
@@ -33,6 +35,8 @@ def collected(
         ε, drawn as a line; None without.
     limit
         Information limit at the last measured error, drawn as a line; None without.
+    measured
+        The last error and its interval, which is drawn; None where nothing is measured.
     """
     paid = curve["cost"].to_numpy(dtype=float) / tasks
     line: dict[str, Any] = {"color": "0.35", "lw": 1.2, "zorder": 1}
@@ -49,7 +53,7 @@ def collected(
             mfc="white",
             lw=1.4,
             ls="--",
-            label="believed",
+            label="believed, by the policy's own model",
         )
         if curve["error"].notna().any():
             left.plot(
@@ -60,6 +64,19 @@ def collected(
                 ms=4,
                 lw=1.4,
                 label="measured",
+            )
+        if measured is not None and measured.error_measured is not None:
+            low, high = measured.error_interval
+            point = measured.error_measured
+            left.errorbar(
+                paid[-1:],
+                [point],
+                yerr=[[max(point - low, 0.0)], [max(high - point, 0.0)]],
+                color=COLOURS[0],
+                ls="none",
+                elinewidth=1.0,
+                capsize=3,
+                label="90 % interval",
             )
         if limit is not None:
             meaning = "least cost of any policy of the last error"

@@ -26,9 +26,9 @@ def comparison(
     Parameters
     ----------
     table
-        As `compare.summarise` returns it. Methods keep their names and their order; those that
-        bought no labels (relaxation, dual, an integer program without a plan) are left out. Bars
-        are ± 2 standard errors, within 0 and 1.
+        As `rows.summarise` returns it. Methods keep their names and their order; those that bought
+        no labels (relaxation, dual, an integer program without a plan) are left out, and bounds are
+        named as such. Bars are the 90 % intervals.
     tasks
         n: costs are drawn by task.
     epsilon
@@ -40,8 +40,9 @@ def comparison(
     """
     rows = table.dropna(subset=["cost"])
     place = np.arange(len(rows))
-    paid, error, spread = (
-        rows[name].to_numpy(dtype=float) for name in ("cost", "error_measured", "error_se")
+    paid, error, low, high = (
+        rows[name].to_numpy(dtype=float)
+        for name in ("cost", "error_measured", "error_low", "error_high")
     )
     without = rows["objective"].to_numpy(dtype=float) / tasks
     dots: dict[str, Any] = {"color": COLOURS[0], "marker": "o", "ms": 7, "ls": "none"}
@@ -65,14 +66,14 @@ def comparison(
         right.errorbar(
             error,
             place,
-            xerr=np.minimum(2 * spread, [error, 1 - error]),
+            xerr=np.maximum([error - low, high - error], 0.0),
             color=COLOURS[0],
             marker="s",
             ms=5,
             capsize=3,
             lw=1.2,
             ls="none",
-            label="measured (± 2 standard errors)",
+            label="measured (90 % interval)",
         )
         skills = "skills measured on gold" if recorded else "true skills"
         right.plot(
@@ -87,7 +88,8 @@ def comparison(
         )
         right.axvline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
         right.set_xlabel("share of wrong labels")
-        left.set_yticks(place, [plain(name) for name in rows["method"]])
+        names = rows["method"].map(plain) + np.where(rows["promise"] == "bound", " (a bound)", "")
+        left.set_yticks(place, names.tolist())
         for axes in (left, right):
             from_zero(axes)
             axes.locator_params(axis="x", nbins=6)

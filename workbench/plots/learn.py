@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workbench.accuracy.measured import MeasuredError
 from workbench.plots._picture import panels
 from workbench.plots._style import (
     COLOURS,
@@ -23,7 +24,12 @@ NAMED = 12
 
 
 def learning(
-    steps: pd.DataFrame, workers: pd.DataFrame, *, title: str, policy: str = "LS_OL"
+    steps: pd.DataFrame,
+    workers: pd.DataFrame,
+    *,
+    title: str,
+    policy: str = "LS_OL",
+    measured: MeasuredError | None = None,
 ) -> Figure:
     """How well labels were while workers were learnt, what was paid, and what was learnt.
 
@@ -44,9 +50,13 @@ def learning(
         `estimate_high`, and `testers`, by whose number marks grow.
     policy
         Who learnt, as its lines are called.
+    measured
+        The error of all answers and its interval, drawn at the end; None where none is measured.
     """
     with panels(title, (10.0, 8.0), 2, 2) as (figure, (above, paid, size, learnt)):
         _accuracies(above, steps, policy)
+        if measured is not None:
+            _interval(above, steps, measured)
         if "exploration_regret" in steps:
             _regrets(paid, steps)
         else:
@@ -96,6 +106,23 @@ def _accuracies(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
     low = float(np.nanmin(late)) if np.isfinite(late).any() else 0.0
     from_zero(axes)
     axes.set_ylim(max(-0.02, min(0.5, low - 0.03)), 1.02)
+
+
+def _interval(axes: Axes, steps: pd.DataFrame, measured: MeasuredError) -> None:
+    """Draw the interval of the share of right answers at the end."""
+    low, high = (1.0 - end for end in reversed(measured.error_interval))
+    right = 1.0 - float(measured.error_measured or 0.0)
+    axes.errorbar(
+        [len(steps)],
+        [right],
+        yerr=[[max(right - low, 0.0)], [max(high - right, 0.0)]],
+        color=COLOURS[0],
+        ls="none",
+        elinewidth=1.0,
+        capsize=3,
+        label="90 % interval",
+    )
+    axes.set_ylim(bottom=max(-0.02, min(axes.get_ylim()[0], low - 0.03)))
 
 
 def _regrets(axes: Axes, steps: pd.DataFrame) -> None:

@@ -272,3 +272,22 @@ def _shown(value: object) -> str:
 
 def _spaced(name: str) -> str:
     return name.replace("_", " ")
+
+
+def verdicts(counts: pd.Series[int], *, title: str) -> Figure:
+    """How many claims have which verdict.
+
+    Parameters
+    ----------
+    counts
+        Number of claims by verdict.
+    """
+    from workbench.plots._picture import panels
+
+    with panels(title, (6.4, 1.2 + 0.4 * len(counts)), wrap=70, lines="x") as (figure, (axes,)):
+        axes.barh(np.arange(len(counts)), counts, color=COLOURS[0])
+        axes.set_yticks(np.arange(len(counts)), [plain(str(word)) for word in counts.index])
+        axes.set_ylim(len(counts) - 0.5, -0.5)
+        axes.set_xlabel("claims")
+        whole_ticks(axes.xaxis)
+    return figure

@@ -10,25 +10,41 @@ not worse than guessing, unless asked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.accuracy.error_rate import ErrorRate
+from workbench.accuracy.likeliest import likeliest_error
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.crowd import align
+from workbench.crowd import align, frames
+from workbench.crowd.confusion import ConfusionEstimates
 from workbench.crowd.skills import GoldSkills, skills_from_gold
+from workbench.crowd.tables import row_table
 from workbench.selection import RULES
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.bounds import error_bound, interval
-from workbench.selection.covering import covering, who_answers
+from workbench.selection.covering import FEW_DRAWS, covering, covering_by_rows
 from workbench.selection.frontier import Frontier, frontier
+from workbench.selection.hired_vote import HiredVote
 from workbench.selection.learned import ControlAnswers, learned_scores
+from workbench.selection.rows import (
+    MOST_CLASSES,
+    LabelsSeen,
+    constant,
+    in_question,
+    labels_seen,
+    learned_rows,
+    rows_err_less,
+    rows_of,
+)
 from workbench.selection.rules import NOBODY as NONE
 from workbench.selection.rules import Selection, best_size, check_threshold
 from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
@@ -45,6 +61,15 @@ UNAFFORDABLE = "nobody to hire: the money buys no label of a worker who can be h
 AS_ANSWERED = (
     "chosen for the tasks as the workers have labelled them, one worker at a time; that no other "
     "choice errs less is not proven"
+)
+ALL_CONSTANT = "nobody to hire: whoever is not below chance names one class throughout"
+ONE_BY_ONE = "chosen one worker at a time; that no other choice errs less is not proven"
+ONE_CLASS = "names one class throughout, also where gold names another"
+BY_ROWS = (
+    "votes count by what each worker names where each class is true (columns 'says … of …'), and "
+    "by how frequent the classes are in the gold: on control tasks hidden in turn that errs less "
+    "than one skill a worker does, by a standard error at least; the expected error takes the "
+    "chosen to err independently, given the class"
 )
 BEYOND_DOUBT = 0.999
 """Chance from which on the rule "accuracy" takes a worker of two classes at the opposite word."""
@@ -114,8 +139,16 @@ class HireOptions:
     @property
     def covers(self) -> bool:
         """Whether who labels which task may count."""
-        plain = self.rule == "accuracy" and self.money is None and not self.curve
-        return plain and self.as_answered
+        return self._plain and self.as_answered
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether workers may be known by rows of confusion matrices."""
+        return self._plain and self.prior is None and not self.allow_below_chance
+
+    @property
+    def _plain(self) -> bool:
+        return self.rule == "accuracy" and self.money is None and not self.curve
 
     def __post_init__(self) -> None:
         RULES[self.rule]
@@ -186,6 +219,12 @@ class Hiring:
         table's workers in them.
     unpriced
         Whether no amount of money decided.
+    vote
+        Of the chosen, best first: by weights, or by rows of confusion matrices.
+    compared
+        Whether rows were compared with one skill a worker.
+    constant
+        Names of those who name one class throughout, and are refused.
     """
 
     table: pd.DataFrame
@@ -210,6 +249,9 @@ class Hiring:
     known: Scores
     order: IntArray
     unpriced: bool
+    vote: HiredVote
+    compared: bool
+    constant: Names
 
     @property
     def size(self) -> int:
@@ -230,6 +272,8 @@ class Hiring:
 
     def error_curve(self, *, seed: Seed = 0) -> list[ErrorRate]:
         """Predicted error of the first 1, 2, … workers of the table, as far as `curve` goes."""
+        if self.vote.rows is not None:
+            return [_error_by_rows(self.vote, k, seed) for k in range(1, self.size + 1)]
         return prefix_errors(self.known, self.order[: len(self.curve)], seed=seed)
 
     def interval_curve(self) -> FloatArray:
@@ -279,60 +323,210 @@ def hire(
     tested = skills_from_gold(labels, gold)
     names = _class_names(labels, gold)
     L, workers = _class_count(options.classes, names), tested.workers
-    answered = tested.estimates.answered[0]
-    scored = score_by(control_answers(labels, gold, workers), L, options)
-    pool = eligible_to_hire(scored, options)
-    refused = scored.eligible & ~pool.eligible
-    prices = worker_prices(scored, workers, options.costs)
-    answers = who_answers(labels, gold, workers)
-    selection, money, curve_sets = chosen_by(pool, prices, budget, options, answers)
+    answers = control_answers(labels, gold, workers, names)
+    seen = labels_seen(labels, gold, workers, names)
+    prices = worker_prices(score_by(answers, L, options), workers, options.costs)
+    made = choose(answers, seen, L, budget, options, prices)
+    pool, selection, curve_sets = made.pool, made.selection, made.sets
     if options.curve and curve_sets is None:
         each = np.ones(len(pool)) if prices is None else prices
         curve_sets = frontier(pool, each, budget, seed=options.seed)
-    if refused.any() and not pool.eligible.any():
-        selection = replace(selection, note=NOBODY)
 
-    chosen, rule = selection.chosen, options.rule
-    k = len(chosen)
-    order = _ranked(scored, pool, selection)
+    chosen, k = selection.chosen, len(selection.chosen)
+    order = _ranked(made.scored, pool, selection)
     far = min(budget, int(pool.eligible.sum())) if options.money is None else k
-    table = _workers_table(tested, scored, pool, prices, options.confidence).iloc[order]
+    table = _workers_table(tested, made, prices, options.confidence)
+    if (by := made.vote.rows) is not None:
+        table = pd.concat(
+            [table.drop(columns="weight"), row_table(by.confusion, by.prior, names)], axis=1
+        )
     score = set_score(pool.gain[chosen])
-    certain = k > 0 and bool((answered[chosen] >= 2).all())
+    certain = k > 0 and bool((pool.answered[chosen] >= 2).all())
+    notes = _notes(made, workers, options) + _cheaper(curve_sets, workers)
     return Hiring(
-        table=table.reset_index(drop=True).assign(chosen=np.arange(len(order)) < k),
+        table=table.iloc[order].reset_index(drop=True).assign(chosen=np.arange(len(order)) < k),
         chosen=workers[chosen],
-        rule=rule,
+        rule=options.rule,
         budget=budget,
         confidence=options.confidence,
         score=score if k else None,
         interval=interval(pool, chosen, confidence=options.confidence) if certain else None,
         error_bound=error_bound(score, L) if k else None,
         error_bound_printed=error_bound(score, L, variant="printed") if k else None,
-        error_predicted=predicted_error(pool, chosen, seed=options.seed) if k else None,
+        error_predicted=_predicted(made, options.seed),
         curve=prefix_scores(pool.gain[order[:far]]),
         plug_in_curve=prefix_scores(pool.plug_in[order[:far]]),
         class_names=names,
         control=len(gold),
-        excluded=_excluded(workers, scored, np.where(refused, below_chance(scored), 0.0)),
+        excluded=_excluded(workers, made),
         tied=workers[selection.tied],
-        money=money,
+        money=made.money,
         frontier=curve_sets,
-        notes=_notes(scored, refused, selection, workers, options) + _cheaper(curve_sets, workers),
+        notes=notes,
         known=pool,
         order=order,
         unpriced=options.money is None,
+        vote=made.vote,
+        compared=made.compared,
+        constant=workers[made.constant],
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Who is hired by control answers, and what that rests on.
+
+    Attributes
+    ----------
+    scored, pool
+        Scores of all workers; and the same, those who are refused not eligible.
+    constant
+        Who names one class throughout, and is refused, shape (m,).
+    selection, money, sets
+        The chosen; the exact choice within the money, and the cheapest sets, where prices decide.
+    vote
+        Of the chosen.
+    compared
+        Whether rows were compared with one skill a worker.
+    """
+
+    scored: Scores
+    pool: Scores
+    constant: BoolArray
+    selection: Selection
+    money: MoneySelection | None
+    sets: Frontier | None
+    vote: HiredVote
+    compared: bool
+
+    @property
+    def refused(self) -> BoolArray:
+        """Who could be scored and is refused, shape (m,)."""
+        return self.scored.eligible & ~self.pool.eligible
+
+
+def choose(
+    answers: ControlAnswers,
+    seen: LabelsSeen,
+    classes: int,
+    budget: int,
+    options: HireOptions,
+    prices: FloatArray | None = None,
+) -> Choice:
+    """Choose at most K workers by their control answers: the whole of what rests on gold.
+
+    Parameters
+    ----------
+    answers, seen
+        Answers to control tasks, and what all labels show.
+    classes, budget, options
+        L, K, and how to hire.
+    prices
+        Of a label by worker, shape (m,), where the options have money.
+    """
+    scored = score_by(answers, classes, options)
+    unguarded = eligible_to_hire(scored, options)
+    still = np.zeros(len(scored), dtype=np.bool_)
+    if not options.allow_below_chance:
+        still = constant(answers, seen, classes)
+    pool = replace(unguarded, eligible=unguarded.eligible & ~still)
+    money, sets, rows = None, None, None
+    if options.by_rows and pool.eligible.any() and answers.true is not None:
+        rows = _RowsOrSkill(answers, unguarded, pool, seen, budget, options)
+    if rows is not None and rows.better:
+        vote = rows.by_rows(answers, None)
+        value = pool.posterior_value
+        selection = Selection(vote.chosen, np.zeros(0), NONE, _one_by_one(seen, options), value)
+    else:
+        selection, money, sets = chosen_by(pool, prices, budget, options, seen.answers)
+        vote = HiredVote(selection.chosen, pool.vote_weight[selection.chosen])
+    if (scored.eligible & ~pool.eligible).any() and not pool.eligible.any():
+        selection = replace(selection, note=ALL_CONSTANT if still.any() else NOBODY)
+    compared = rows is not None and rows.compared
+    return Choice(scored, pool, still, selection, money, sets, vote, compared)
+
+
+@dataclass(frozen=True, eq=False)
+class _RowsOrSkill:
+    """Two ways to choose: by rows of confusion matrices, and by one skill a worker.
+
+    The skills hire as if nobody was known to be constant: where somebody is, they are known to be
+    wrong, and rows are held against what they would have done.
+    """
+
+    answers: ControlAnswers
+    unguarded: Scores
+    pool: Scores
+    seen: LabelsSeen
+    budget: int
+    options: HireOptions
+
+    @cached_property
+    def rows(self) -> ConfusionEstimates:
+        return learned_rows(self.answers, self.pool.classes)
+
+    @cached_property
+    def compared(self) -> bool:
+        """Whether rows explain the control answers better, so that they are worth a trial."""
+        return self.pool.classes <= MOST_CLASSES and in_question(self.answers, self.rows)
+
+    @cached_property
+    def better(self) -> bool:
+        """Whether rows are to be taken."""
+        return self.compared and rows_err_less(
+            self.answers, self.by_rows, self.by_skill, self.pool.classes, self.options.seed
+        )
+
+    def by_rows(self, answers: ControlAnswers, draws: int | None = FEW_DRAWS) -> HiredVote:
+        """Choose by the rows of some answers, drawn as much as those of all."""
+        rows = rows_of(answers, self.rows)
+        chosen = covering_by_rows(
+            rows.confusion,
+            rows.prior,
+            self.pool.eligible,
+            self.seen.answers if self.options.covers else None,
+            self.budget,
+            undecided=self.options.undecided,
+            draws=draws,
+            seed=self.options.seed,
+        )
+        return HiredVote(chosen, np.full(len(chosen), np.nan), rows)
+
+    def by_skill(self, answers: ControlAnswers) -> HiredVote:
+        """Choose by the skills of some answers, drawn as much as those of all."""
+        pool = replace(self.unguarded, correct=answers.correct, answered=answers.answered)
+        who = self.seen.answers
+        made = chosen_by(pool, None, self.budget, self.options, who, draws=FEW_DRAWS)
+        chosen = made[0].chosen
+        return HiredVote(chosen, pool.vote_weight[chosen])
+
+
+def _one_by_one(seen: LabelsSeen, options: HireOptions) -> str:
+    """Say how those are chosen who are known by rows."""
+    return AS_ANSWERED if options.covers and seen.answers is not None else ONE_BY_ONE
+
+
+def _error_by_rows(vote: HiredVote, first: int, seed: Seed) -> ErrorRate:
+    """Expected error of the likeliest class by the first of the hired, all labelling each task."""
+    assert vote.rows is not None
+    return likeliest_error(vote.rows.confusion[vote.chosen[:first]], vote.rows.prior, seed=seed)
+
+
+def _predicted(made: Choice, seed: Seed) -> ErrorRate | None:
+    """Expected error of the vote where all the chosen take part."""
+    chosen = made.selection.chosen
+    if not len(chosen):
+        return None
+    if made.vote.rows is not None:
+        return _error_by_rows(made.vote, len(chosen), seed)
+    return predicted_error(made.pool, chosen, seed=seed)
+
+
 def _workers_table(
-    tested: GoldSkills,
-    scored: Scores,
-    pool: Scores,
-    prices: FloatArray | None,
-    confidence: float,
+    tested: GoldSkills, made: Choice, prices: FloatArray | None, confidence: float
 ) -> pd.DataFrame:
     """Answers to control tasks, skill with its interval, and what each worker adds to a set."""
+    scored, pool = made.scored, made.pool
     correct, answered = tested.estimates.correct[0], tested.estimates.answered[0]
     low, high = skill_interval(correct, answered, confidence)
     gain, posterior, weight = (
@@ -411,14 +605,17 @@ def worker_prices(
     return prices
 
 
-def control_answers(labels: pd.DataFrame, gold: pd.Series[Any], workers: Names) -> ControlAnswers:
-    """Number the answers to control tasks; arguments as for `hire`, and the workers' names."""
+def control_answers(
+    labels: pd.DataFrame, gold: pd.Series[Any], workers: Names, classes: Sequence[Any]
+) -> ControlAnswers:
+    """Number the answers to control tasks; arguments as for `hire`, and names."""
     answers = labels[labels["task"].isin(gold.index)]
-    true = gold.reindex(answers["task"]).to_numpy()
-    return ControlAnswers(
-        pd.Index(gold.index).get_indexer(pd.Index(answers["task"])).astype(np.int64),
-        pd.Index(workers).get_indexer(pd.Index(answers["worker"])).astype(np.int64),
-        answers["label"].to_numpy() == true,
+    named = pd.Index(list(classes))
+    return ControlAnswers.of(
+        frames.codes(pd.Index(gold.index), answers["task"]),
+        frames.codes(pd.Index(workers), answers["worker"]),
+        frames.codes(named, gold.reindex(answers["task"])),
+        frames.codes(named, answers["label"]),
         len(workers),
     )
 
@@ -447,13 +644,17 @@ def chosen_by(
     budget: int,
     options: HireOptions,
     answers: BoolArray | None = None,
+    draws: int | None = None,
 ) -> tuple[Selection, MoneySelection | None, Frontier | None]:
     """Choose by the rule, or within the money where prices, one a worker, decide.
 
-    `answers`, shape (n, m), says who labels which task, where that is to be seen.
+    `answers`, shape (n, m), says who labels which task, where that is to be seen; `draws` is for
+    `covering`.
     """
     if answers is not None and options.covers and pool.eligible.any():
-        chosen = covering(pool, answers, budget, undecided=options.undecided, seed=options.seed)
+        chosen = covering(
+            pool, answers, budget, undecided=options.undecided, draws=draws, seed=options.seed
+        )
         value = pool.posterior_value
         return Selection(chosen, np.zeros(0), NONE, AS_ANSWERED, value), None, None
     if prices is None or options.money is None:
@@ -510,11 +711,15 @@ def _ranked(scored: Scores, pool: Scores, selection: Selection) -> IntArray:
     return np.concatenate([selection.chosen, order[~np.isin(order, selection.chosen)]])
 
 
-def _excluded(workers: Names, pool: Scores, below: FloatArray) -> pd.DataFrame:
-    """`below` is the chance of who is refused, else 0."""
-    out = np.flatnonzero(~pool.eligible | (below > 0))
+def _excluded(workers: Names, made: Choice) -> pd.DataFrame:
+    """Who cannot be scored or is refused, and why."""
+    pool, refused = made.scored, made.refused
+    below = np.where(refused & ~made.constant, below_chance(pool), 0.0)
+    out = np.flatnonzero(~pool.eligible | refused)
     why = [
-        f"below chance with probability {below[j]:.3f}"
+        ONE_CLASS
+        if made.constant[j]
+        else f"below chance with probability {below[j]:.3f}"
         if below[j]
         else "one control answer"
         if pool.answered[j]
@@ -524,24 +729,24 @@ def _excluded(workers: Names, pool: Scores, below: FloatArray) -> pd.DataFrame:
     return pd.DataFrame({"worker": workers[out], "why": why})
 
 
-def _notes(
-    pool: Scores,
-    refused: BoolArray,
-    selection: Selection,
-    workers: Names,
-    options: HireOptions,
-) -> tuple[str, ...]:
+def _notes(made: Choice, workers: Names, options: HireOptions) -> tuple[str, ...]:
+    pool, selection = made.scored, made.selection
     L, chosen, tied = pool.classes, selection.chosen, selection.tied
+    still, refused = made.constant, made.refused & ~made.constant
     out = pool.answered[~pool.eligible]
     none = int((out == 0).sum())
     guessed = int((pool.eligible & (pool.answered < 2)).sum())
-    liars = workers[chosen][pool.skill[chosen] < 1.0 / L]
+    by_skill = made.vote.rows is None
+    liars = workers[chosen][(pool.skill[chosen] < 1.0 / L) & by_skill]
     by = "gain and price" if options.money is not None else "rank"
     notes = {
         selection.note: bool(selection.note),
         f"refused, {refused.sum()} of {len(pool)} workers ({checks.listing(workers[refused])}): "
         f"their answers make a skill below guessing, 1/{L}, more likely than not; they are hired "
         "where below chance is allowed": refused.any(),
+        f"refused, {still.sum()} of {len(pool)} workers ({checks.listing(workers[still])}): all "
+        "their labels name one class, also where gold names another; they tell nothing of a "
+        "task": still.any(),
         f"left out, {len(out)} of {len(pool)} workers: {none} without a control answer, "
         f"{len(out) - none} with one (one answer has no variance); a prior takes them in": len(out),
         f"{guessed} workers with no or one control answer are scored by the prior: G is no "
@@ -550,9 +755,10 @@ def _notes(
         f"{np.isin(tied, chosen).sum()} of them taken by a draw": len(tied),
         f"chosen though worse than guessing, {len(liars)} ({checks.listing(liars)}): their weights "
         "are negative; in a plain majority they do harm": len(liars),
+        BY_ROWS: not by_skill,
         "bound and expected error take every chosen worker to label every task, independently of "
         "the others and, where wrong, evenly among the classes: workers who err on the same hard "
-        "tasks do worse": len(chosen),
+        "tasks do worse": len(chosen) and by_skill,
         "the score is of workers chosen by the same answers, and tends to be too high; its "
         "interval, and the bound at it, are for workers fixed beforehand": (
             len(chosen) and options.rule != "random"

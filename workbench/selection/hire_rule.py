@@ -1,8 +1,9 @@
 """Hiring as a rule that is fitted on gold, so that the error of its vote can be measured.
 
 Fitted anew without a part of the control tasks, it scores and chooses workers anew: a measure that
-kept the choice would judge workers by the tasks for which they were chosen. The chosen vote with
-the weights that the rule takes (`Scores.vote_weight`), those of them who answered the task.
+kept the choice would judge workers by the tasks for which they were chosen. So is the choice
+between one skill a worker and rows of confusion matrices. The chosen vote as the rule has it
+(`HiredVote`), those of them who answered the task.
 
 Source of rule and vote: Li, Liu (2015), Section 3.
 """
@@ -17,38 +18,35 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
+from workbench.accuracy.likeliest import posteriors
 from workbench.accuracy.measured import (
+    MOST_FOLDS,
     MajorityError,
     MeasuredError,
     majority_error,
     measure_error,
 )
 from workbench.aggregation.vote_rule import wrong_chance
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import (
     FittedRule,
     GoldRule,
     RuleLabels,
     VotesByTask,
-    chances,
     gold_codes,
     some_votes,
 )
 from workbench.crowd.votes import Votes
-from workbench.selection.covering import who_answers
-from workbench.selection.hire import (
-    HireOptions,
-    Hiring,
-    chosen_by,
-    eligible_to_hire,
-    score_by,
-    worker_prices,
-)
+from workbench.selection.hire import HireOptions, Hiring, choose, worker_prices
+from workbench.selection.hired_vote import HiredVote
 from workbench.selection.learned import ControlAnswers
+from workbench.selection.rows import LabelsSeen, labels_seen
 
-Choose: TypeAlias = Callable[[ControlAnswers], tuple[IntArray, FloatArray]]
-"""From control answers to the indices of the chosen (k,), and their weights."""
+Choose: TypeAlias = Callable[[ControlAnswers], HiredVote]
+"""From control answers to the chosen and their vote."""
+FEWER_FOLDS = 10
+"""Times that the rule is fitted anew where each fit compares two ways to choose."""
 BRIEFLY = 2.0
 """Seconds that the solver may take to choose anew within the money, each time."""
 
@@ -56,29 +54,27 @@ BRIEFLY = 2.0
 def hiring(
     budget: int,
     classes: int,
+    seen: LabelsSeen,
     options: HireOptions | None = None,
     prices: FloatArray | None = None,
-    who: BoolArray | None = None,
 ) -> Choose:
-    """Make the way to choose of `hire`: at most K workers, and the weights of their votes.
+    """Make the way to choose of `hire`: at most K workers, and their vote.
 
     Parameters
     ----------
     budget, classes, options
         K, L and what `hire` is asked for.
+    seen
+        What all labels show.
     prices
         Of a label by worker, shape (m,), where the options have money.
-    who
-        Who labels which task, shape (n, m), where that is to be seen.
     """
     wishes = options or HireOptions()
 
-    def choose(answers: ControlAnswers) -> tuple[IntArray, FloatArray]:
-        pool = eligible_to_hire(score_by(answers, classes, wishes), wishes)
-        chosen = chosen_by(pool, prices, budget, wishes, who)[0].chosen
-        return chosen, pool.vote_weight[chosen]
+    def chosen(answers: ControlAnswers) -> HiredVote:
+        return choose(answers, seen, classes, budget, wishes, prices).vote
 
-    return choose
+    return chosen
 
 
 def measure_hiring(
@@ -100,9 +96,10 @@ def measure_hiring(
     prices = worker_prices(hired.known, workers, options.costs)
     if options.money is not None and options.time_limit is not None:
         options = replace(options, time_limit=min(options.time_limit, BRIEFLY))
-    who = who_answers(labels, gold, workers)
-    choose = hiring(hired.budget, hired.known.classes, options, prices, who)
-    measured = measure_error(hire_rule(votes, choose), codes, seed=options.seed)
+    seen = labels_seen(labels, gold, workers, hired.class_names)
+    by = hiring(hired.budget, hired.known.classes, seen, options, prices)
+    most = FEWER_FOLDS if hired.compared else MOST_FOLDS
+    measured = measure_error(hire_rule(votes, by), codes, most_folds=most, seed=options.seed)
     rows = np.flatnonzero(np.isin(workers, hired.chosen)[votes.worker])
     correlation = error_correlation(some_votes(votes, rows), codes, seed=options.seed)
     return measured, correlation, majority_error(votes, codes, measured.counted)
@@ -116,7 +113,7 @@ def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
     votes
         Labels of n tasks.
     choose
-        Chooses by control answers, and weighs the chosen.
+        Chooses by control answers, and says how the chosen vote.
 
     Returns
     -------
@@ -127,41 +124,37 @@ def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
     def fit(gold: IntArray) -> FittedRule:
         control = np.flatnonzero(gold >= 0)
         rows, place = by_task.rows(control)
-        worker = by_task.votes.worker[rows]
-        right = by_task.votes.label[rows] == gold[control][place]
-        answers = ControlAnswers(place, worker, right, len(votes.workers))
-        chosen, weight = choose(answers)
-        weights = np.zeros(len(votes.workers))
-        weights[chosen] = weight
-        member = np.zeros(len(votes.workers), dtype=np.bool_)
-        member[chosen] = True
-        return _HiredVote(by_task, np.where(member, weights, np.nan), answers)
+        worker, said = by_task.votes.worker[rows], by_task.votes.label[rows]
+        answers = ControlAnswers.of(place, worker, gold[control][place], said, len(votes.workers))
+        return _HiredVote(by_task, choose(answers), answers)
 
     return fit
 
 
 @dataclass(frozen=True, eq=False)
 class _HiredVote(FittedRule):
-    """A vote of the chosen: weight by worker, NaN for the others."""
+    """The vote of the chosen."""
 
     by_task: VotesByTask
-    weight: FloatArray
+    vote: HiredVote
     answers: ControlAnswers
 
     def label(self, tasks: IntArray) -> RuleLabels:
-        rows, place = self._rows(tasks)
         votes = self.by_task.votes
+        rows, place = self.by_task.rows(tasks)
         shape = (len(tasks), len(votes.classes))
-        return RuleLabels(chances(place, votes.label[rows], self.weight[votes.worker[rows]], shape))
+        return RuleLabels(self.vote.chance(place, votes.worker[rows], votes.label[rows], shape))
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
-        rows, place = self._rows(tasks)
         votes = self.by_task.votes
-        skill = pooled_skills(self.answers.correct, self.answers.answered)
-        chance = self.label(tasks).chance
-        return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
-
-    def _rows(self, tasks: IntArray) -> tuple[IntArray, IntArray]:
         rows, place = self.by_task.rows(tasks)
-        counts = ~np.isnan(self.weight[self.by_task.votes.worker[rows]])
-        return rows[counts], place[counts]
+        counts = np.isin(votes.worker[rows], self.vote.chosen)
+        rows, place = rows[counts], place[counts]
+        worker, label = votes.worker[rows], votes.label[rows]
+        chance, known = self.label(tasks).chance, self.vote.rows
+        if known is None:
+            skill = pooled_skills(self.answers.correct, self.answers.answered)
+            return wrong_chance(label, skill[worker], place, chance)
+        likely = posteriors(known.confusion[worker, :, label], place, known.prior, len(tasks))
+        wrong: FloatArray = 1.0 - (likely * chance).sum(axis=1)
+        return wrong

@@ -57,12 +57,32 @@ class ControlAnswers:
         Whether it is right, shape (k,).
     workers
         m.
+    true, said
+        True class of each answer's task, and the class that it names, by number, shape (k,); None
+        where only right and wrong are known.
     """
 
     task: IntArray
     worker: IntArray
     right: BoolArray
     workers: int
+    true: IntArray | None = None
+    said: IntArray | None = None
+
+    @classmethod
+    def of(
+        cls, task: IntArray, worker: IntArray, true: IntArray, said: IntArray, workers: int
+    ) -> ControlAnswers:
+        """Answers by the classes that are true and named."""
+        return cls(task, worker, said == true, workers, true, said)
+
+    def kept(self, rows: BoolArray) -> ControlAnswers:
+        """Some of the answers, marked in shape (k,)."""
+        true = None if self.true is None else self.true[rows]
+        said = None if self.said is None else self.said[rows]
+        return ControlAnswers(
+            self.task[rows], self.worker[rows], self.right[rows], self.workers, true, said
+        )
 
     @property
     def answered(self) -> IntArray:

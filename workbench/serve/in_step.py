@@ -11,6 +11,7 @@ here, by her key.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import time
@@ -438,7 +439,8 @@ class Keeper:
                     self.step.steer()
                 except Exception as error:  # the server goes on, and its owner sees why
                     what = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-                    self.step.say(f"{what}{error}; it is tried again")
+                    with contextlib.suppress(OSError, ValueError):  # nobody may hear it
+                        self.step.say(f"{what}{error}; it is tried again")
                     due = time.monotonic() + AGAIN
         finally:
             self.step.close()

@@ -12,14 +12,18 @@ numbers; a project whose `maximum_annotations` is 0 offers nothing else.
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote, urlsplit
 from xml.sax.saxutils import quoteattr
+
+import msgspec
+from msgspec import Meta, Struct
 
 from workbench.base.checks import show
 from workbench.base.errors import InputError
@@ -33,6 +37,73 @@ ACTIONS = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED")
 IN_TURN = "Sequential sampling"
 CONTROL = "label"
 """Name of the control in a project that is made here."""
+IS_IT = ": is this the address of a Label Studio?"
+
+
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+T = TypeVar("T")
+
+
+class _Made(Struct):
+    """A thing that has a number there; more stands in it."""
+
+    id: Number
+
+
+class _Access(Struct):
+    access: str
+
+
+class _Hook(Struct):
+    id: Number
+    url: str
+
+
+class _User(Struct):
+    id: Number
+    email: str | None = None
+    username: str | None = None
+
+
+class _Control(Struct):
+    type: str | None = None
+    labels: list[Any] | None = None
+
+
+class _Project(Struct):
+    id: Number
+    parsed_label_config: dict[str, _Control] | None = None
+
+
+class _Choices(Struct):
+    choices: list[Any] = []
+
+
+class _Part(Struct):
+    type: str | None = None
+    from_name: str | None = None
+    value: Any = None
+
+
+class _Annotation(Struct):
+    id: Number
+    completed_by: Number | _Made
+    was_cancelled: bool | None = None
+    updated_at: str | None = None
+    result: list[_Part] | None = None
+
+
+class _Task(Struct):
+    id: Number
+    data: dict[str, Any]
+    overlap: Number
+    is_labeled: bool
+    annotations: list[_Annotation] | None = None
+
+
+class _Page(Struct):
+    tasks: list[_Task]
+    total: Number
 
 
 class Annotation(NamedTuple):
@@ -109,17 +180,18 @@ class LabelStudio:
         Raises
         ------
         InputError
-            There is none of this number.
+            There is none of this number, or it is in another form than Label Studio's.
         """
         project = self._ask("GET", f"/api/projects/{number}/", absent=True)
         if project is None:
             raise InputError(f"--project {number}: {self.url} has no such project for this token")
+        _read(project, _Project, self.url)
         return dict(project)
 
     def new_project(self, title: str, config: str) -> int:
         """Make a project."""
         body = {"title": title[:50].ljust(3, "."), "label_config": config}
-        return int(self._ask("POST", "/api/projects/", body)["id"])
+        return _read(self._ask("POST", "/api/projects/", body), _Made, self.url).id
 
     def take_over(self, project: Mapping[str, Any]) -> None:
         """Let a project, as read, offer only what is opened by `offer`, in its tasks' order."""
@@ -135,15 +207,18 @@ class LabelStudio:
         while count < total:
             words = f"project={project}&fields=all&page={page}&page_size={PAGE}"
             reply = self._ask("GET", f"/api/tasks/?{words}", absent=True)
-            if reply is None or not reply["tasks"]:
+            if reply is None:
                 return
-            yield from (_task(task, control) for task in reply["tasks"])
-            page, total, count = page + 1, reply["total"], count + len(reply["tasks"])
+            read = _read(reply, _Page, self.url)
+            if not read.tasks:
+                return
+            yield from (_task(task, control, self.url) for task in read.tasks)
+            page, total, count = page + 1, read.total, count + len(read.tasks)
 
     def task(self, number: int, control: str) -> StudioTask | None:
         """Read a task; None where it is no more."""
         task = self._ask("GET", f"/api/tasks/{number}/", absent=True)
-        return None if task is None else _task(task, control)
+        return None if task is None else _task(_read(task, _Task, self.url), control, self.url)
 
     def add(self, project: int, tasks: Sequence[Mapping[str, Any]]) -> None:
         """Put tasks into a project, the data of each."""
@@ -161,10 +236,8 @@ class LabelStudio:
 
     def users(self) -> dict[int, str]:
         """Name of each user: the address, or the user name where there is none."""
-        return {
-            user["id"]: user.get("email") or user.get("username") or f"annotator {user['id']}"
-            for user in self._ask("GET", "/api/users/")
-        }
+        users = _read(self._ask("GET", "/api/users/"), list[_User], self.url)
+        return {each.id: each.email or each.username or f"annotator {each.id}" for each in users}
 
     def listen(self, project: int, url: str, token: str) -> None:
         """Let changes of annotations be told to an address, with a secret header.
@@ -187,30 +260,43 @@ class LabelStudio:
 
     def leave_alone(self, project: int, url: str) -> None:
         """Let nothing more be told to an address."""
-        for hook in self._ask("GET", f"/api/webhooks/?project={project}"):
-            if hook["url"] == url:
-                self._ask("DELETE", f"/api/webhooks/{hook['id']}/", absent=True)
+        hooks = self._ask("GET", f"/api/webhooks/?project={project}")
+        for hook in _read(hooks, list[_Hook], self.url):
+            if hook.url == url:
+                self._ask("DELETE", f"/api/webhooks/{hook.id}/", absent=True)
 
     # ---- one request ----
 
-    def _ask(self, method: str, path: str, body: Any = None, *, absent: bool = False) -> Any:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        absent: bool = False,
+        again: bool = False,
+    ) -> Any:
         """Send a request; None for a thing that is not there, where that is allowed.
+
+        `again`: with another access, for the one before was refused.
 
         Raises
         ------
         InputError
-            It cannot be reached, or refuses.
+            It cannot be reached, refuses, or answers with something else than JSON.
         """
         try:
             return self._send(method, path, body, self._header())
         except urllib.error.HTTPError as error:
-            if error.code == 401 and self._access is not None:
+            if error.code == 401 and self._access is not None and not again:
                 self._access = None  # it is valid for minutes only
-                return self._ask(method, path, body, absent=absent)
+                return self._ask(method, path, body, absent=absent, again=True)
             if error.code == 404 and absent:
                 return None
             raise InputError(f"{self.url}: {_reason(error)}") from None
-        except (OSError, ValueError) as error:
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+            raise InputError(f"{self.url}: answers with no JSON{IS_IT}") from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise InputError(f"{self.url}: cannot be reached ({reason!s:.200})") from None
 
@@ -221,7 +307,8 @@ class LabelStudio:
         if self._access is None:
             try:
                 body = {"refresh": self._token}
-                self._access = self._send("POST", "/api/token/refresh/", body, None)["access"]
+                reply = self._send("POST", "/api/token/refresh/", body, None)
+                self._access = _read(reply, _Access, self.url).access
             except urllib.error.HTTPError as error:
                 raise InputError(f"{self.url}: {_reason(error)}") from None
         return f"Bearer {self._access}"
@@ -249,24 +336,38 @@ def _reason(error: urllib.error.HTTPError) -> str:
     return f"refuses ({error.code}): {' '.join(detail.split())[:300]}"
 
 
-def _task(task: Mapping[str, Any], control: str) -> StudioTask:
-    annotations = tuple(_annotation(each, control) for each in task.get("annotations") or ())
-    name = str(task["data"].get("task", task["id"]))
-    return StudioTask(task["id"], name, task["overlap"], task["is_labeled"], annotations)
+def _read(reply: Any, kind: type[T], url: str) -> T:
+    """Hold an answer against the form that it should have.
+
+    Raises
+    ------
+    InputError
+        It has another: the line names the first place.
+    """
+    try:
+        return msgspec.convert(reply, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        where = " ".join(str(error).replace("`", "").split())
+        raise InputError(f"{url}: answers otherwise than expected, {where:.200}{IS_IT}") from None
 
 
-def _annotation(annotation: Mapping[str, Any], control: str) -> Annotation:
-    user = annotation["completed_by"]
-    skipped = bool(annotation["was_cancelled"])
+def _task(task: _Task, control: str, url: str) -> StudioTask:
+    annotations = tuple(_annotation(each, control, url) for each in task.annotations or ())
+    name = str(task.data.get("task", task.id))
+    return StudioTask(task.id, name, task.overlap, task.is_labeled, annotations)
+
+
+def _annotation(annotation: _Annotation, control: str, url: str) -> Annotation:
+    user, skipped = annotation.completed_by, bool(annotation.was_cancelled)
     chosen = [
         choice
-        for part in annotation["result"] or ()
-        if part.get("type") == "choices" and part.get("from_name") == control
-        for choice in part["value"]["choices"]
+        for part in annotation.result or ()
+        if part.type == "choices" and part.from_name == control
+        for choice in _read(part.value, _Choices, url).choices
     ]
     label = str(chosen[0]) if len(chosen) == 1 and not skipped else None
-    number = user["id"] if isinstance(user, dict) else user
-    return Annotation(annotation["id"], number, annotation["updated_at"], label, skipped)
+    number = user.id if isinstance(user, _Made) else user
+    return Annotation(annotation.id, number, annotation.updated_at or "", label, skipped)
 
 
 # ---- how a project shows tasks ----
@@ -280,9 +381,11 @@ def control_of(project: Mapping[str, Any], classes: Collection[str]) -> str:
     InputError
         There is none.
     """
-    for name, control in (project.get("parsed_label_config") or {}).items():
-        if control.get("type") == "Choices" and set(classes) <= set(control.get("labels", ())):
-            return str(name)
+    read = msgspec.convert(project, _Project)
+    for name, control in (read.parsed_label_config or {}).items():
+        offered = {str(label) for label in control.labels or ()}
+        if control.type == "Choices" and set(classes) <= offered:
+            return name
     raise InputError(
         f"project {project.get('id')}: no Choices in its labeling configuration has all classes "
         f"({', '.join(sorted(classes))[:200]}): add them, or leave out --project to have one made"

@@ -41,7 +41,11 @@ class Refits:
     def _made(self, fitted: Future[Policy]) -> None:
         error = fitted.exception()
         if error is not None:
-            LOG.error("beliefs could not be fitted anew", exc_info=error)
+            LOG.error(
+                "beliefs could not be fitted anew, and stay as they are until there are more "
+                "labels; then it is tried again",
+                exc_info=error,
+            )
             return
         with contextlib.suppress(RuntimeError):  # the server is being stopped
             self._desk.submit(self._take)
@@ -54,5 +58,8 @@ class Refits:
         except InputError as error:  # another program has the journal: the next look tries again
             LOG.warning("a fit is taken later: %s", error)
             self._refit = None
+            return
+        except Exception:  # nobody asks what became of it
+            LOG.exception("a fit could not be taken; labels go on without it")
             return
         self.look()

@@ -1,4 +1,4 @@
-"""What code a trial runs: a digest of it, so that a record tells whether it is of today's.
+"""What code of the workbench a page's figures hang on: a digest of it, name by name.
 
 Taken is what the trial's function names in its own file, and what this names in its turn there and
 in the modules of the workbench that it imports, name by name; and of every module that is imported
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -23,13 +22,12 @@ from typing import NamedTuple
 import crowd_models
 import workbench
 from workbench.studies.source import Source
+from workbench.studies.syntax import BINDING, DEFINITIONS, bare, bound, dumped, hashed, single
 
 ROOTS = {
     "workbench": Path(workbench.__file__).parent,
     "crowd_models": Path(crowd_models.__file__).parent,
 }
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-BINDING = (*DEFINITIONS, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
 LATE = "imported"
 """What a registry calls for an entry whose module is imported when it is looked up."""
 WHOLE = "*"
@@ -106,7 +104,7 @@ def _followed(waiting: list[Place], own: Mapping[str, _Module]) -> dict[Place, s
         if place in parts or module is None or place in AT_THE_DOOR:
             continue
         nodes = module.of(place.name)
-        parts[place] = "\n".join(map(_dumped, nodes))
+        parts[place] = "\n".join(map(dumped, nodes))
         waiting += [use for node in nodes for use in module.used(node)]
         if place.name == UNBOUND:
             waiting += [Place(name, UNBOUND) for name in module.imports()]
@@ -118,15 +116,11 @@ def _followed(waiting: list[Place], own: Mapping[str, _Module]) -> dict[Place, s
 def _digest(parts: Mapping[Place, str], own: str) -> str:
     """Digest of code by place; a plugin's module is called after its bytes, comments included."""
     listing = sorted(
-        f"{'own' if place.module == own else place.module}:{place.name} {_hashed(text)}\n"
+        f"{'own' if place.module == own else place.module}:{place.name} {hashed(text)}\n"
         for place, text in parts.items()
         if text
     )
-    return _hashed("".join(listing))
-
-
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashed("".join(listing))
 
 
 class _Module:
@@ -135,20 +129,20 @@ class _Module:
     def __init__(self, name: str, tree: ast.Module) -> None:
         self.name = name
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        self.tree = _without_docstrings(tree)
+        self.tree = bare(tree)
         self.bound: dict[str, list[ast.stmt]] = {}
         self.unbound: list[ast.stmt] = []
         for statement in self.tree.body:
-            for node in _single(statement):
-                names = [*_bound(node)]
-                for bound in names:
-                    self.bound.setdefault(bound, []).append(node)
+            for node in single(statement):
+                names = [*bound(node)]
+                for one in names:
+                    self.bound.setdefault(one, []).append(node)
                 if not isinstance(node, ast.Pass) and not (names and isinstance(node, BINDING)):
                     self.unbound.append(node)
         self.modules = dict(_modules(self.tree))
         if "__getattr__" in self.bound:  # the names that it gives are imported for type checking
-            for node in (part for statement in imports for part in _single(statement)):
-                self.bound.update({name: [node] for name in _bound(node) if name not in self.bound})
+            for node in (part for statement in imports for part in single(statement)):
+                self.bound.update({name: [node] for name in bound(node) if name not in self.bound})
 
     def of(self, name: str) -> list[ast.stmt]:
         """Top-level statements that bind a name; all where it cannot be told."""
@@ -276,71 +270,3 @@ def _inside(module: str) -> list[str]:
     files = (one.relative_to(path.parent).with_suffix("") for one in path.parent.rglob("*.py"))
     inside = (".".join((module, *file.parts)).removesuffix(".__init__") for file in files)
     return sorted(name for name in inside if name != module)
-
-
-def _single(node: ast.stmt) -> list[ast.stmt]:
-    """An import taken apart, a name each; another statement as it is."""
-    if isinstance(node, ast.ImportFrom):
-        return [ast.ImportFrom(node.module, [alias], node.level) for alias in node.names]
-    if isinstance(node, ast.Import):
-        return [ast.Import([alias]) for alias in node.names]
-    return [node]
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """Names that a top-level statement binds."""
-    if isinstance(node, DEFINITIONS):
-        yield node.name
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        for alias in node.names:
-            if alias.name != WHOLE:
-                yield (alias.asname or alias.name).partition(".")[0]
-    else:
-        inside = [part for part in ast.walk(node) if isinstance(part, ast.comprehension)]
-        passing = {id(name) for part in inside for name in ast.walk(part.target)}
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                yield from () if id(part) in passing else (part.id,)
-            elif isinstance(part, (*DEFINITIONS, ast.Import, ast.ImportFrom)):
-                yield from _bound(part)
-
-
-class _Bare(ast.NodeTransformer):
-    """Leaves out docstrings, of attributes too, and what is imported for type checking alone."""
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            statements = [
-                part
-                for part in body
-                if not (
-                    isinstance(part, ast.Expr)
-                    and isinstance(part.value, ast.Constant)
-                    and isinstance(part.value.value, str)
-                )
-            ]
-            node.body = statements or [ast.Pass()]  # type: ignore[attr-defined]
-        return node
-
-    def visit_If(self, node: ast.If) -> ast.AST:
-        if ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
-            return ast.Pass()
-        return self.generic_visit(node)
-
-
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    bare: ast.Module = _Bare().visit(tree)
-    return bare
-
-
-def _dumped(node: object) -> str:
-    """Write a tree without what is empty: later Pythons have fields that earlier ones lack."""
-    if isinstance(node, ast.AST):
-        fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
-        inside = ", ".join(f"{name}={_dumped(value)}" for name, value in fields)
-        return f"{type(node).__name__}({inside})"
-    if isinstance(node, list):
-        return f"[{', '.join(map(_dumped, node))}]"
-    return repr(node)

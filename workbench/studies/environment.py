@@ -1,4 +1,4 @@
-"""What a trial ran on: versions, commit, machine. Kept beside every record.
+"""What a trial ran on: versions, digests of code, commit, machine. Kept beside every record.
 
 Nothing heavy is imported: versions are read from the installed packages' metadata.
 """
@@ -13,10 +13,15 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import crowd_models
+import workbench
+
 PACKAGES = ("crowd-workbench", "numpy", "pandas", "highspy", "pyomo")
+SOURCES = frozenset({".py", ".toml"})
+"""Endings of the workbench's files that computations read."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,13 @@ class Environment:
     cpus
         How many processors it has.
     code
-        Digest of the code that the trials ran (`workbench.studies.code`); empty where unknown, as
-        in what release 1.0 kept.
+        Digest of the code that the trials ran, name by name, in records of release 2.0; empty in
+        others.
+    workbench
+        SHA-256 of the installed workbench's sources; empty in records of release 2.0 and before.
+    own
+        SHA-256 of what of the user's own the trials came from, by file or module
+        (`workbench.studies.own`).
     """
 
     packages: Mapping[str, str]
@@ -49,6 +59,8 @@ class Environment:
     host: str
     cpus: int
     code: str = ""
+    workbench: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     @functools.cache
@@ -61,12 +73,14 @@ class Environment:
             platform.platform(),
             platform.node(),
             os.cpu_count() or 1,
+            workbench=workbench_digest(),
         )
 
     @property
     def json(self) -> str:
-        """All of it as JSON; without an unknown code, as release 1.0 wrote it."""
-        return json.dumps({k: v for k, v in asdict(self).items() if k != "code" or v})
+        """All of it as JSON; without what earlier releases did not write and is empty."""
+        later = ("code", "workbench", "own")
+        return json.dumps({k: v for k, v in asdict(self).items() if k not in later or v})
 
     @property
     def id(self) -> str:
@@ -80,8 +94,26 @@ class Environment:
 
     def columns(self) -> dict[str, str | int]:
         """Its values for a table, under names no parameter can have."""
-        own = {name: value for name, value in vars(self).items() if name != "packages"}
-        return {f"environment.{name}": value for name, value in {**self.packages, **own}.items()}
+        fields = {name: value for name, value in vars(self).items() if name != "packages"}
+        fields["own"] = ", ".join(f"{name} {digest}" for name, digest in sorted(self.own.items()))
+        return {f"environment.{name}": value for name, value in {**self.packages, **fields}.items()}
+
+
+@functools.cache
+def workbench_digest() -> str:
+    """SHA-256 of the sources of the installed workbench, with the models and problems beside it."""
+    models = Path(crowd_models.__file__).parent
+    folders = [Path(workbench.__file__).parent, models]
+    if (models.with_name("problems") / "check.py").is_file():  # in a checkout
+        folders.append(models.with_name("problems"))
+    listing = [
+        f"{folder.name}/{file.relative_to(folder).as_posix()} "
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}\n"
+        for folder in folders
+        for file in sorted(folder.rglob("*"))
+        if file.suffix in SOURCES and file.is_file()
+    ]
+    return hashlib.sha256("".join(listing).encode()).hexdigest()
 
 
 def _version(package: str) -> str:

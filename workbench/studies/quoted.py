@@ -34,6 +34,7 @@ from workbench.base.writing import write_whole
 from workbench.studies.catalog import studies as catalog
 from workbench.studies.claim import Verdict
 from workbench.studies.code import UNKNOWN, code_digest, digest_of_text
+from workbench.studies.environment import workbench_digest
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 
@@ -272,10 +273,20 @@ def _reason(page: Path) -> str:
 def _of(study: str, table: pd.DataFrame, store: Path) -> Quoted:
     if table.empty:
         raise InputError(f"{store}: no trials of {study} as it is now; run it first")
-    codes = set(table.get("environment.code", pd.Series(UNKNOWN, index=table.index)))
-    code = codes.pop() if len(codes) == 1 else UNKNOWN
     seeds = tuple(sorted({int(seed) for seed in table["seed"]}))
-    return Quoted(study, seeds, len(table), code[:SHOWN])
+    return Quoted(study, seeds, len(table), _code(study, table)[:SHOWN])
+
+
+def _code(study: str, table: pd.DataFrame) -> str:
+    """Digest of the code that ran trials: today's, where today's workbench did and nothing else.
+
+    Records of release 2.0 have it themselves.
+    """
+    made_by = {name: set(table[f"environment.{name}"]) for name in ("workbench", "own", "code")}
+    if made_by["workbench"] == {workbench_digest()} and made_by["own"] == {""}:
+        return code_digest(Source.of(study))
+    codes = made_by["code"]
+    return str(codes.pop()) if len(codes) == 1 else UNKNOWN
 
 
 def _pages(places: Iterable[Path]) -> list[Path]:

@@ -2,7 +2,8 @@
 
 Outcomes are kept in batches, a fraction of a second late, or `LONGEST` where the disk is slow. A
 trial whose process died is tried again, up to `ATTEMPTS` times in all; each attempt is kept. What
-an earlier run has finished is skipped, so to go on after any interruption is to run again.
+an earlier run has finished is skipped, so to go on after any interruption is to run again. What it
+has made by other code of the user's own than today's is not: that is run anew.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
-from workbench.studies.code import code_digest
+from workbench.studies.own import digests
 from workbench.studies.shards import in_shard
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import Trial
@@ -34,6 +35,8 @@ SHARE = 50
 """Between commits passes so many times what the last one took: workers wait meanwhile."""
 BATCH = 500
 """Outcomes in a commit."""
+PARTS = 3
+"""Files and modules that a line names."""
 ATTEMPTS = 3
 """How often a trial may end its process before that is its record."""
 FAILED = frozenset({Status.ERROR, Status.CRASHED, Status.DEADLINE, Status.MEMORY, Status.CANCELLED})
@@ -57,7 +60,13 @@ class Progress:
     seconds
         Since the run began.
     older
-        Of those skipped, the ones that were made by other code than today's.
+        Of those skipped, the ones that another workbench than today's has made.
+    changed
+        Those that were made by other code of the user's own, and are run anew.
+    parts
+        Which files and modules of the user's are other.
+    own
+        Digests of what of the user's own the trials come from, by file or module.
     """
 
     planned: int
@@ -66,6 +75,9 @@ class Progress:
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     older: int = 0
+    changed: int = 0
+    parts: tuple[str, ...] = ()
+    own: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -99,12 +111,28 @@ class Progress:
         return ", ".join(parts)
 
 
-def older_line(trials: int) -> str:
-    """Say that records are of other code than today's."""
-    many = "1 trial was" if trials == 1 else f"{trials:,} trials were"
-    return (
-        f"{many} made by other code than today's, or by code not on record: --fresh runs them anew"
-    )
+def made_lines(progress: Progress) -> list[str]:
+    """Say which records are not of today's code, and what becomes of them; a line each."""
+    lines = []
+    if progress.changed:
+        parts = ", ".join(progress.parts[:PARTS])
+        more = len(progress.parts) - PARTS
+        parts += f" and {more} more" if more > 0 else ""
+        lines.append(
+            f"{made_by(progress.changed)} other code of yours, or by code not on record ({parts}): "
+            f"{'it is' if progress.changed == 1 else 'they are'} run anew"
+        )
+    if progress.older:
+        lines.append(
+            f"{made_by(progress.older)} another workbench than today's, or by one not on record: "
+            "--fresh runs all anew"
+        )
+    return lines
+
+
+def made_by(trials: int) -> str:
+    """Begin a sentence on what has made some trials."""
+    return "1 trial was made by" if trials == 1 else f"{trials:,} trials were made by"
 
 
 def duration(seconds: float) -> str:
@@ -148,7 +176,7 @@ class Which:
     retry
         Also what ended in an error, a crash, over its deadline or its memory.
     fresh
-        Also what was made by other code than today's, or by code that is not known.
+        All, whatever there is.
 
     Raises
     ------
@@ -179,7 +207,7 @@ def run(
     stop: Event | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Progress:
-    """Run what is not finished yet, and keep it.
+    """Run what is not finished yet, or was by other code of the user's own, and keep it.
 
     Parameters
     ----------
@@ -211,12 +239,13 @@ def run(
         `cancelled` attempts, and run again next time.
     """
     begun = time.monotonic()
-    code = code_digest(plan.source)
-    older = store.older(plan.study, plan.version, code)
+    source = plan.source.gathered()
+    own = digests(source.beside)
+    older, other = store.unlike(plan.study, plan.version, own)
     finished = {
         key
         for key, status in store.finished(plan.study, plan.version).items()
-        if not (which.retry and status in FAILED) and not (which.fresh and key in older)
+        if not which.fresh and not (which.retry and status in FAILED) and key not in other
     }
 
     def left_out(trial: Trial) -> str:
@@ -228,19 +257,27 @@ def run(
 
     reasons = Counter(map(left_out, plan.trials()))
     planned = reasons.total() - reasons["elsewhere"]
-    skipped = (trial.key for trial in plan.trials() if left_out(trial) == "finished")
-    stale = sum(key in older for key in skipped)
-    before = Progress(planned, reasons["finished"], older=stale)
+    unlike = {*older, *other}
+    kept = {trial.key: left_out(trial) for trial in plan.trials() if trial.key in unlike}
+    anew = [key for key, why in kept.items() if not why and key in other and not which.fresh]
+    before = Progress(
+        planned,
+        reasons["finished"],
+        older=sum(why == "finished" and key in older for key, why in kept.items()),
+        changed=len(anew),
+        parts=tuple(sorted({part for key in anew for part in other[key]})),
+        own=own,
+    )
     store.remember(plan)
     if on_progress is not None:
         on_progress(before)
     trials = (trial for trial in plan.trials() if not left_out(trial))
-    course = RunCourse(store, trials, before, begun, on_progress, code=code, committed=begun)
+    course = RunCourse(store, trials, before, begun, on_progress, committed=begun)
     stop = stop or Event()
     try:
         # A trial that is to be tried again may come back when the executor has asked for the last.
         while course.more and not stop.is_set():
-            with contextlib.closing(executor.run(plan.source, course, limits, stop)) as ended:
+            with contextlib.closing(executor.run(source, course, limits, stop)) as ended:
                 for outcome in ended:
                     course.take(outcome)
                     if isinstance(stop, Interrupts) and stop.at_once:
@@ -304,8 +341,6 @@ class RunCourse:
         When this one began, by `time.monotonic`.
     on_progress
         Called after each commit.
-    code
-        Digest of what the trials run.
     more
         Whether there are trials to hand out.
     again, under_way
@@ -323,7 +358,6 @@ class RunCourse:
     before: Progress
     begun: float
     on_progress: Callable[[Progress], None] | None = None
-    code: str = ""
     more: bool = True
     again: deque[Trial] = field(default_factory=deque)
     under_way: dict[str, Trial] = field(default_factory=dict)
@@ -378,7 +412,7 @@ class RunCourse:
         began = time.monotonic()
         outcomes, final = zip(*pending, strict=True)
         try:
-            self.store.write(outcomes, final=final, code=self.code)
+            self.store.write(outcomes, final=final, own=self.before.own)
         except BaseException:
             self.under_way.clear()
             raise

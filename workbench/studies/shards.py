@@ -7,10 +7,11 @@ keeps them in a store of its own. Shards, or any stores, are then merged into on
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workbench.base.errors import InputError
+from workbench.studies.environment import Environment
 from workbench.studies.records import REPEATABLE, TrialRow
 from workbench.studies.store import Store
 
@@ -51,7 +52,7 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
 
     An attempt that is there already is not kept twice. Of a trial that was run more than once,
     an end that would come again stands before one that depends on the machine (a deadline, a
-    crash), else the first that was met.
+    crash); of two by different code of the user's own the later; else the first that was met.
 
     Parameters
     ----------
@@ -78,6 +79,9 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
                 raise InputError(f"{path}: is the store to merge into, leave it out of the list")
             parts.append(stack.enter_context(Store.open(path)))
         plans = [plan for part in parts for plan in part.plans()]
+        environments = {
+            id_: environment for part in parts for id_, environment in part.environments.items()
+        }
         volatile = {plan.study: plan.volatile for plan in plans}
         records: dict[str, TrialRow] = {}
         present: set[TrialRow] = set()
@@ -87,7 +91,9 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
             # Within one file a later final row replaces an earlier: that is no contradiction.
             own = part.records()
             for row in part.rows():
-                final = own.get(row.key) == row and _stands(row, records, volatile, part.path)
+                final = own.get(row.key) == row and _stands(
+                    row, records, environments, volatile, part.path
+                )
                 bare = row._replace(final=0)
                 if part is not store and bare in present:
                     counts["there already"] += 1
@@ -97,25 +103,25 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
         counts["attempts"] = len(new)
         counts["records"] = len({row.key for row in new if row.final})
         with store.transaction():
-            store.append(
-                new,
-                {
-                    id_: environment
-                    for part in parts
-                    for id_, environment in part.environments.items()
-                },
-            )
+            store.append(new, environments)
             for plan in plans:
                 store.remember(plan)
     return counts
 
 
 def _stands(
-    row: TrialRow, records: dict[str, TrialRow], volatile: dict[str, tuple[str, ...]], path: Path
+    row: TrialRow,
+    records: dict[str, TrialRow],
+    environments: Mapping[str, Environment],
+    volatile: dict[str, tuple[str, ...]],
+    path: Path,
 ) -> bool:
     """Whether a row becomes its trial's record, which is noted then."""
     record, fields = records.get(row.key), volatile.get(row.study, ())
     repeatable = row.status in REPEATABLE
+    if record is not None and _own(record, environments) != _own(row, environments):
+        records[row.key] = max(record, row, key=lambda each: each.finished)
+        return records[row.key] is row
     if record is not None and record.status in REPEATABLE:
         if repeatable and record.measured(fields) != row.measured(fields):
             raise InputError(
@@ -128,3 +134,9 @@ def _stands(
         records[row.key] = row
         return True
     return False
+
+
+def _own(row: TrialRow, environments: Mapping[str, Environment]) -> Mapping[str, str]:
+    """Of what code of the user's own a row is."""
+    made = environments.get(row.environment)
+    return {} if made is None else made.own

@@ -6,15 +6,17 @@ the user names it, and where it is, byte by byte, the one that the trials were m
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin, plugins
 from workbench.studies.catalog import studies
+from workbench.studies.own import OwnFile, own_files
 from workbench.studies.study import Study
 
 
@@ -28,10 +30,13 @@ class Source:
         Catalog name, or the path of a Python file that defines `STUDY`.
     digest
         SHA-256 of the file, so that no worker runs another version of it; empty for the catalog.
+    beside
+        All files of the user's that its trials come from, where they have been `gathered`.
     """
 
     name: str
     digest: str = ""
+    beside: tuple[OwnFile, ...] = ()
 
     @classmethod
     def of(cls, name: str) -> Source:
@@ -54,17 +59,33 @@ class Source:
         return cls(name)
 
     def load(self) -> Study:
-        """Import the study; one import a process.
+        """Import the study, and plugins that it needs; one import a process.
 
         Raises
         ------
         InputError
-            When the file cannot be imported, has changed, or defines no `STUDY`.
+            When a file cannot be imported, has changed, or defines no `STUDY`.
         """
         return _load(self)
 
-    def allowed(self, named: Iterable[Source] = ()) -> Source:
+    def gathered(self) -> Source:
+        """Point to the same study, and list what of the user's own its trials come from.
+
+        Raises
+        ------
+        InputError
+            When a file cannot be read, or has changed since it was loaded.
+        """
+        file = load_plugin(self.name, self.digest, shared=False) if self.digest else None
+        return replace(self, beside=own_files(file))
+
+    def allowed(self, study: str, named: Iterable[Source] = ()) -> Source:
         """Point to code that may be run: in the catalog, or in a file that the user has `named`.
+
+        Parameters
+        ----------
+        study
+            Which study it is of: the file that is named may have been edited since.
 
         Raises
         ------
@@ -73,13 +94,12 @@ class Source:
         """
         if not self.digest:
             return self
-        for source in named:
-            if source.digest == self.digest:
-                return source
+        same = [source for source in named if source.digest == self.digest]
+        for source in same or [source for source in named if source.load().name == study]:
+            return source
         file = Path(self.name).name
         raise InputError(
-            f"{file} is code of your own, which is run only if you name it, "
-            f"unchanged since: --study {file}"
+            f"{file} is code of your own, which is run only if you name it: --study {file}"
         )
 
 
@@ -97,25 +117,30 @@ def own_sources(names: Sequence[str]) -> list[Source]:
     return [Source.of(name) for name in names]
 
 
-def check_named(named: Iterable[Source], made_with: Iterable[Source], path: Path) -> None:
-    """Refuse a file of the user's that no trial in a store was made with.
+def check_named(named: Iterable[Source], studies_there: Iterable[str], path: Path) -> None:
+    """Refuse a file of the user's whose study a store has no trials of.
 
     Raises
     ------
     InputError
         With its name.
     """
-    digests = {source.digest for source in made_with}
+    listed = list(dict.fromkeys(studies_there))
     for source in named:
-        if source.digest not in digests:
+        study = ""
+        with contextlib.suppress(InputError):  # said where it is to be run
+            study = source.load().name
+        if study and study not in listed:
             raise InputError(
-                f"--study {source.name}: is not the file that made trials in {path}, its SHA-256 "
-                "is another; name it as it was then, or leave it out"
+                f"--study {source.name}: defines {study}, of which {path} has no trials; it has "
+                f"{', '.join(listed) or 'none yet'}"
             )
 
 
 @functools.cache
 def _load(source: Source) -> Study:
+    for file in source.beside:
+        file.load()
     if not source.digest:
         if source.name not in studies():
             raise InputError(f"this version of the workbench has no study {source.name!r}")

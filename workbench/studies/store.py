@@ -30,6 +30,7 @@ from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
+from workbench.studies.own import changed
 from workbench.studies.records import TrialRow, checksum, frame, row_of
 from workbench.studies.study_plan import StudyPlan
 
@@ -188,20 +189,41 @@ class Store:
         )
         return {key: Status(status) for key, status in rows}
 
-    def older(self, study: str, version: int, code: str) -> dict[str, Status]:
-        """Tell the status of each trial whose record is of other code, or of unknown, by key."""
-        return {
-            row.key: Status(row.status)
-            for row in self.records(self.rows(study, version)).values()
-            if self._environments[row.environment].code != code
-        }
+    def unlike(
+        self, study: str, version: int, own: Mapping[str, str]
+    ) -> tuple[frozenset[str], dict[str, list[str]]]:
+        """Tell which records are not of today's code, by key.
+
+        Parameters
+        ----------
+        own
+            Digests of what of the user's own the study's trials come from today.
+
+        Returns
+        -------
+        older
+            Those of another workbench, or of one that is not on record.
+        other
+            Those of other code of the user's own, and which parts of it are other.
+        """
+        here = Environment.here().workbench
+        parts, older = {}, {}
+        for id_, made in self._environments.items():
+            parts[id_], older[id_] = changed(made.own, own), made.workbench != here
+        records = self.records(self.rows(study, version)).values()
+        unknown = changed({}, own)
+        other = {row.key: parts.get(row.environment, unknown) for row in records}
+        return (
+            frozenset(row.key for row in records if older.get(row.environment, True)),
+            {key: names for key, names in other.items() if names},
+        )
 
     def write(
         self,
         outcomes: Sequence[Outcome],
         *,
         final: Sequence[bool] | None = None,
-        code: str = "",
+        own: Mapping[str, str] | None = None,
     ) -> None:
         """Keep outcomes in one transaction; they are on the disk when this returns.
 
@@ -213,15 +235,15 @@ class Store:
             Any number.
         final
             Which are final; all where None.
-        code
-            Digest of the code that they ran.
+        own
+            Digests of what of the user's own they came from; none where None.
 
         Raises
         ------
         StoreError
             When they cannot be written; then none is.
         """
-        here = replace(Environment.here(), code=code)
+        here = replace(Environment.here(), own=dict(own or {}))
         flags = [True] * len(outcomes) if final is None else final
         pairs = zip(outcomes, flags, strict=True)
         self.append([row_of(outcome, flag, here.id) for outcome, flag in pairs], {here.id: here})

@@ -76,7 +76,8 @@ class StudyPlan:
     def json(self) -> str:
         """All of it as JSON, parameters in order."""
         sweep = [{name: list(values) for name, values in block.items()} for block in self.sweep]
-        plain = {**asdict(self), "sweep": sweep}
+        source = {"name": self.source.name, "digest": self.source.digest}
+        plain = {**asdict(self), "source": source, "sweep": sweep}
         return json.dumps(plain, separators=(",", ":"), allow_nan=False)
 
     @classmethod

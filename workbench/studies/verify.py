@@ -18,7 +18,9 @@ from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
 from workbench.studies.executors import Executor, Limits
 from workbench.studies.executors.local import Local
+from workbench.studies.own import digests
 from workbench.studies.records import REPEATABLE, TrialRow
+from workbench.studies.run import made_by
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import DamagedStoreError, Store, remedy
 from workbench.studies.study import Study
@@ -184,21 +186,17 @@ class StoreCheck:
         self.studies: dict[tuple[str, int], tuple[Source, Study]] = {}
         self.volatile: dict[tuple[str, int], tuple[str, ...]] = {}
         self.unfit: set[str] = set()
+        self.other: set[str] = set()
 
     def of_code(self) -> Iterator[Mismatch]:
         """Find each study's code, and say where it has changed."""
         plans = self.store.plans()
-        check_named(self.named, [plan.source for plan in plans], self.store.path)
+        check_named(self.named, (plan.study for plan in plans), self.store.path)
         latest = {(plan.study, plan.version): plan for plan in plans}
-        for plan in plans:
-            if latest[plan.study, plan.version].source.digest != plan.source.digest:
-                message = f"{plan.study}: {plan.source.name} changed between its runs"
-                message += ", and its version did not: trials of both are kept as one study"
-                yield Mismatch("warning", "source", message)
         for of_study, plan in latest.items():
             self.volatile[of_study] = plan.volatile
             try:
-                source = plan.source.allowed(self.named)
+                source = plan.source.allowed(plan.study, self.named).gathered()
                 study = source.load()
                 if (study.name, study.version) != of_study:
                     raise InputError(
@@ -210,10 +208,16 @@ class StoreCheck:
             else:
                 self.studies[of_study] = source, study
                 self.volatile[of_study] = study.volatile
+                _, other = self.store.unlike(*of_study, digests(source.beside))
+                self.other |= other.keys()
+                if other:
+                    parts = ", ".join(sorted({part for names in other.values() for part in names}))
+                    message = f"not run again: {made_by(len(other))} other code of yours ({parts})"
+                    yield Mismatch("warning", "source", message, tuple(other))
 
     def of_rows(self) -> Iterator[Mismatch]:
         """Hold each row against its key, its study, and the same trial's other records."""
-        first: dict[str, TrialRow] = {}
+        first: dict[tuple[str, str], TrialRow] = {}
         twice: Counter[str] = Counter()
         for row in self.rows:
             if wrong := self._wrong(row):
@@ -221,7 +225,7 @@ class StoreCheck:
                 kind, message = wrong
                 yield Mismatch("error", kind, f"{_name(row)}: {message}", (row.key,))
             if row.final and row.status == Status.OK and row.key in self.records:
-                other = first.setdefault(row.key, row)
+                other = first.setdefault((row.key, self._own(row)), row)
                 twice[row.study] += other is not row
                 if other.measured(self._volatile(row)) != row.measured(self._volatile(row)):
                     message = f"{_name(row)} has two different records"
@@ -290,7 +294,7 @@ class StoreCheck:
             for row in self.records.values()
             if row.status in REPEATABLE
             and (row.study, row.version) in self.studies
-            and row.key not in self.unfit
+            and row.key not in self.unfit | self.other
         ]
         draw = np.random.default_rng(seed)
         size = min(sample, len(repeatable))
@@ -319,6 +323,11 @@ class StoreCheck:
         message = f"{_name(row)}: came to no end when run again: {end}"
         return Mismatch("warning", "different", message, (row.key,))
 
+    def _own(self, row: TrialRow) -> str:
+        """Of what code of the user's own a row is: other code may give another record."""
+        made = self.store.environments.get(row.environment)
+        return "" if made is None else json.dumps(made.own, sort_keys=True)
+
     def _volatile(self, row: TrialRow) -> tuple[str, ...]:
         return self.volatile.get((row.study, row.version), ())
 
@@ -341,9 +350,16 @@ def _difference(row: TrialRow, again: TrialRow, volatile: Sequence[str]) -> str:
 
 def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> str:
     """Tell what the code that ran and the code here differ in; machines are not code."""
-    machine = ("environment.host", "environment.cpus", "environment.platform")
+    # What is of the user's own differs from study to study: `of_code` looks at it.
+    machine = [f"environment.{name}" for name in ("host", "cpus", "platform", "code", "own")]
     return ", ".join(
-        f"{name.removeprefix('environment.')} {value or 'unknown'} (here {now.get(name)})"
+        f"{name.removeprefix('environment.')} {_short(value) or 'unknown'} "
+        f"(here {_short(now.get(name))})"
         for name, value in before.items()
         if name not in machine and value != now.get(name)
     )
+
+
+def _short(value: object) -> object:
+    """Value as it is shown: twelve digits of a digest."""
+    return value[:12] if isinstance(value, str) and len(value) == 64 else value

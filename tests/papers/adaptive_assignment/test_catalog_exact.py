@@ -5,7 +5,7 @@ from workbench.papers.adaptive_assignment import exact_at_size
 from workbench.studies.catalog import studies
 
 STUDY = exact_at_size.STUDY
-SMALL = {"tasks": 60, "workers": 30, "capacity": 40, "epsilon": 0.2, "time_limit": 20.0}
+SMALL = {"tasks": 60, "workers": 30, "capacity": 40, "epsilon": 0.2, "time_limit": 600.0}
 
 
 def one(**params):

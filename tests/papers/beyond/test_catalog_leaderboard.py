@@ -103,6 +103,15 @@ def trials():
     return pd.DataFrame(rows)
 
 
+def test_of_one_crowd_no_interval_is_made_up():
+    table = trials()
+    table = table[(table["status"] == "ok") & (table["crowd"] == "x") & (table["repetition"] == 0)]
+    found = leaderboard.curves(table)
+    said = "\n".join(leaderboard.findings(leaderboard.standings(found), found))
+    assert "is first, error" in said
+    assert "nan" not in said
+
+
 def test_ranks_and_differences_are_those_by_hand():
     table = trials()
     found = leaderboard.curves(table[table["status"] == "ok"])

@@ -41,8 +41,8 @@ from workbench.crowd.datasets import DATASETS
 from workbench.crowd.gold_rule import GoldRule
 from workbench.crowd.votes import Votes
 from workbench.papers.recorded_crowds import SIMULATED, Recording, recorded, simulated
-from workbench.selection.covering import who_answers
 from workbench.selection.hire_rule import hire_rule, hiring
+from workbench.selection.rows import labels_seen
 from workbench.studies.analysis import ended, in_order, measured, percent
 from workbench.studies.study import (
     Analysis,
@@ -161,8 +161,8 @@ def _hiring(crowd: Recording, control: IntArray, budget: int) -> GoldRule:
         }
     )
     gold = pd.Series(votes.classes[crowd.truth[control]], index=votes.tasks[control])
-    who = who_answers(labels, gold, votes.workers)
-    return hire_rule(votes, hiring(budget, len(votes.classes), who=who))
+    seen = labels_seen(labels, gold, votes.workers, list(votes.classes))
+    return hire_rule(votes, hiring(budget, len(votes.classes), seen))
 
 
 def _choosing(name: str, crowd: Recording, control: IntArray, seed: Seed) -> GoldRule:

@@ -244,12 +244,13 @@ def findings(ranks: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
         with_place = own[own["place"] != "–"]
         first, rest = with_place.iloc[0], with_place.iloc[1:]
         near = rest.loc[~rest["apart"], "method"].tolist()
-        over = f" (over crowds {first['low']:+.4f} to {first['high']:+.4f})"
+        several = first["crowds"] > 1 and not pd.isna(first["low"])
+        over = f" (over crowds {first['low']:+.4f} to {first['high']:+.4f})" if several else ""
+        spread = "" if pd.isna(first["se"]) else f" ± {first['se']:.4f}"
         yield (
             f"{kind}, beside {BASELINE[str(kind)]}, crowds: {first['crowds']}: {first['method']} "
-            f"is first, error {first['less']:+.4f} ± {first['se']:.4f}"
-            f"{over if first['crowds'] > 1 else ''}; by crowds not told apart from it: "
-            f"{', '.join(near) or 'none'}."
+            f"is first, error {first['less']:+.4f}{spread}{over}; by crowds not told apart "
+            f"from it: {', '.join(near) or 'none'}."
         )
     missing = [name for name in DATASETS if name not in set(rows["crowd"])]
     if missing:

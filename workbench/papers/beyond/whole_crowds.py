@@ -281,11 +281,14 @@ def findings(ranks: pd.DataFrame) -> Iterator[str]:
     placed = ranks[ranks["place"] != "–"]
     first, rest = placed.iloc[0], placed.iloc[1:]
     near = rest.loc[~rest["apart"], "method"].tolist()
+    over = "of which no interval follows"
+    if not pd.isna(first["low"]):
+        over = f"over crowds {first['low']:+.4f} to {first['high']:+.4f}"
     yield (
         f"{first['method']} errs least on {first['crowds']} whole crowds without gold, "
-        f"{first['less']:+.4f} beside a majority (over crowds {first['low']:+.4f} to "
-        f"{first['high']:+.4f}), at worst {first['worst']:+.4f} ({first['where']}); not told apart "
-        f"from it: {', '.join(near) or 'none'}."
+        f"{first['less']:+.4f} beside a majority ({over}), at worst "
+        f"{first['worst']:+.4f} ({first['where']}); not told apart from it: "
+        f"{', '.join(near) or 'none'}."
     )
     safest = placed[placed["method"] != BASELINE].sort_values("worst", kind="stable").iloc[0]
     yield f"Least at risk: {safest['method']}, at worst {safest['worst']:+.4f} ({safest['where']})."

@@ -27,6 +27,7 @@ from typing import Any
 import workbench
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
+from workbench.studies.environment import workbench_digest
 from workbench.studies.executors import PULSE, Limits
 from workbench.studies.executors.worker import WorkerProcess
 from workbench.studies.source import Source
@@ -149,7 +150,7 @@ def _run(
                 future = client.submit(
                     run_there,
                     run,
-                    workbench.__version__,
+                    (workbench.__version__, workbench_digest()),
                     source,
                     trial,
                     limits,
@@ -267,12 +268,20 @@ class WorkerStock:
 _stock = WorkerStock()
 
 
-def run_there(run: str, version: str, source: Source, trial: Trial, limits: Limits) -> Outcome:
-    """Run a trial in a worker process of this Dask worker."""
-    if version != workbench.__version__:
+def run_there(
+    run: str, installed: tuple[str, str], source: Source, trial: Trial, limits: Limits
+) -> Outcome:
+    """Run a trial in a worker process of this Dask worker.
+
+    `installed` is the version of the workbench and the digest of its sources, where it is asked.
+    """
+    version, digest = installed
+    here = workbench.__version__
+    if (here, workbench_digest()) != installed:
+        more = f", of other sources ({workbench_digest()[:12]} and {digest[:12]})"
         raise InputError(
-            f"a Dask worker has crowd-workbench {workbench.__version__}, this is {version}: "
-            "install the same on all machines"
+            f"a Dask worker has crowd-workbench {here}, this is {version}"
+            f"{more if here == version else ''}: install the same on all machines"
         )
     worker = _stock.take(run, source, limits)
     try:

@@ -11,12 +11,10 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import InputError
 from workbench.base.process import Inbox, SupervisedProcess, data_limit
-from workbench.base.registry import load_plugin, plugins
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import PULSE, Limits
 from workbench.studies.source import Source
@@ -73,8 +71,7 @@ class WorkerProcess:
             self.kill()
         self._process = self._process or SupervisedProcess(self.inbox, ONE_THREAD)
         self._ready, self._since = False, time.monotonic()
-        own = tuple((plugin.path, plugin.digest) for plugin in plugins())
-        self._process.call(run_trial, self.source, trial, self.limits.memory, own)
+        self._process.call(run_trial, self.source, trial, self.limits.memory)
         if self._dismissed:  # by another thread, meanwhile
             self._process.kill()
 
@@ -181,17 +178,14 @@ def run_trial(
     source: Source,
     trial: Trial,
     memory: float | None,
-    own: Sequence[tuple[Path, str]],
     report: Callable[[Any], None],
 ) -> Outcome | str:
-    """Load the user's own files and the study, say so, and run a trial within a memory limit.
+    """Load the study, say so, and run a trial within a memory limit.
 
     Parameters
     ----------
     memory
         In megabytes.
-    own
-        Files that the process which asks has loaded, and the digest of each.
 
     Returns
     -------
@@ -199,8 +193,6 @@ def run_trial(
         A line that says why the study cannot be loaded.
     """
     try:
-        for path, digest in own:
-            load_plugin(path, digest)
         source.load()
     except InputError as error:
         return str(error)

@@ -1,0 +1,45 @@
+"""Labels bought one by one: who gives them, and when a task is closed (of `assignment`)."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, MARKERS, areas, from_zero, key_above, plain
+from workbench.plots.assign import draw_labels
+
+
+def sequential(
+    labels: pd.Series[float], rules: pd.DataFrame, *, epsilon: float, title: str
+) -> Figure:
+    """A policy: labels that each worker gives in the mean (left), and its closing rules (right).
+
+    Parameters
+    ----------
+    labels
+        Expected number of labels by worker; who gives none is left out.
+    rules
+        A row a rule: `task_type, share, labels, error`, as `wb.plan(…, sequential=…)` gives them.
+    epsilon
+        ε as asked, drawn as a line.
+    """
+    types = list(rules.groupby("task_type", sort=False))
+    with panels(title, (8.6, 3.4), 1, 2) as (figure, (left, right)):
+        draw_labels(left, labels, "expected labels")
+        for at, (kind, own) in enumerate(types):
+            right.scatter(
+                own["labels"],
+                own["error"],
+                s=areas(100 * own["share"]),
+                color=COLOURS[at % len(COLOURS)],
+                marker=MARKERS[at % len(MARKERS)],
+                label=plain(f"rules of type {kind}") if len(types) > 1 else "rules",
+            )
+        right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=f"requested ε = {epsilon:g}")
+        right.set_xlabel("expected labels a task")
+        right.set_ylabel("probability of a wrong label")
+        key_above(right, 2)
+        for axes in (left, right):
+            from_zero(axes)
+    return figure
