@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 TINY = 1e-300
 """Smaller probabilities are raised to it, so that no logarithm is infinite."""
+LAID_OUT: WeakKeyDictionary[Votes, csr_array] = WeakKeyDictionary()
+"""Sparse matrices of votes, as long as these live: many models are fitted to the same."""
 LARGEST = 2**27
 """Most numbers in one table: 1 GB, and a model holds several tables."""
 
@@ -192,14 +195,18 @@ def label_matrix(votes: Votes, earlier: Earlier | None = None, columns: int = 1)
             f"{L} classes, {m} workers and {n} tasks: posteriors and confusion matrices would take "
             f"{8e-9 * cells:.0f} GB; take a majority, or code the labels as fewer classes"
         )
-    order = np.argsort(votes.task, kind="stable")
-    column = (votes.worker * L + votes.label)[order]
     size = np.bincount(votes.task, minlength=n)
-    start = np.concatenate([[0], np.cumsum(size)])
+    named = LAID_OUT.get(votes)
+    if named is None:
+        order = np.argsort(votes.task, kind="stable")
+        column = (votes.worker * L + votes.label)[order]
+        start = np.concatenate([[0], np.cumsum(size)])
+        named = csr_array((np.ones(len(votes)), column, start), shape=(n, m * L))
+        LAID_OUT[votes] = named
     return LabelMatrix(
         votes,
         (n, m, L),
-        csr_array((np.ones(len(votes)), column, start), shape=(n, m * L)),
+        named,
         size > 0,
         np.bincount(votes.worker, minlength=m) > 0,
         _known(earlier, n, L),
