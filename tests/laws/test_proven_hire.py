@@ -41,7 +41,7 @@ def unmeasured():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hiring, "measure_hiring", once)
-        patch.setattr(hiring, "rare_class", lambda *_: None)
+        patch.setattr(hiring, "_rare", lambda *_: None)
         yield
 
 
