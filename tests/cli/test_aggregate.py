@@ -182,3 +182,12 @@ def test_gold_beside_a_method_is_not_asked_for_again(run, files, method):
     assert "Give it as --truth to measure" in said
     assert "give twenty" not in said
     assert "give twenty" in run(*BASE, "--method", method).stdout
+
+
+def test_the_picture_has_an_option(run, files):
+    drawn = run(*BASE, "--plot", "answers.png")
+    assert "written: answers.png" in drawn.stdout
+    assert Path("answers.png").read_bytes().startswith(b"\x89PNG")
+    refused = run(*BASE, "--plot", "answers.png", "--save", "answers.parquet")
+    assert refused.exit_code == 2
+    assert "--plot and --save: give one of them" in refused.stderr

@@ -67,7 +67,16 @@ def always_no(seed=0):
     truth = (rng.random(300) < 0.1).astype(int)
     chance = np.where(truth == 1, 0.85, 0.12)
     looking = (rng.random((300, 4)) < chance[:, None]).astype(int)
-    return np.column_stack([np.zeros((300, 4), dtype=int), looking])
+    return np.column_stack([np.zeros((300, 4), dtype=int), looking]), truth
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_rare_class_and_who_always_say_no_the_range_is_true(seed):
+    labels, truth = always_no(seed)
+    found = wb.aggregate(frame(labels))
+    shown = found.believed_range
+    wrong = (found.labels.sort_index() != np.array(["no", "yes"])[truth]).mean()
+    assert shown.low <= wrong <= shown.high
 
 
 UNTOLD = {
@@ -75,7 +84,6 @@ UNTOLD = {
     "nearly no overlap": (nearly_no_overlap, "only 8 of 200 tasks have labels of two workers"),
     "coin tossers": (lambda: crowd([0.5] * 5)[0], "agree no more than chance explains"),
     "contradictors": (contradictors, "agree no more than chance explains"),
-    "who always say no": (always_no, "agree no more than chance explains"),
     "nothing but no": (lambda: np.zeros((200, 3), dtype=int), "all labels are of one class"),
 }
 

@@ -15,7 +15,8 @@ made by eleven crowds held nine in ten draws of the twelfth in the mean over cro
 Nothing can be believed where labels do not speak of one another: `untold`.
 
 Source: Barber, Candès, Ramdas, Tibshirani (2021), "Predictive inference with the jackknife+",
-Annals of Statistics, Section 1; Krippendorff (2011) for agreement by chance.
+Annals of Statistics, Section 1; Hoeffding (1948), "A class of statistics with asymptotically normal
+distribution", Annals of Mathematical Statistics, for agreement by chance.
 """
 
 from __future__ import annotations
@@ -191,7 +192,9 @@ def untold(votes: Votes) -> str | None:
 def _beyond_chance(task: IntArray, label: IntArray) -> float:
     """Pairs of labels that agree beyond what shares of the classes explain, in standard errors.
 
-    Two labels agree by chance with A = Σ p², and two pairs that share a label both do with Σ p³.
+    Two labels agree by chance with A = Σ p², so that P pairs of k labels in all agree PA times. The
+    variance (Hoeffding 1948, Section 5) is P (A + A² − 2 Σ p³) for pairs by themselves, and
+    (Σ p³ − A²) Σ_i n_i (n_i − 1 − 2P/k)² for what tasks of unlike size n_i do to the shares p.
 
     Parameters
     ----------
@@ -205,9 +208,11 @@ def _beyond_chance(task: IntArray, label: IntArray) -> float:
     twice, thrice = float((share**2).sum()), float((share**3).sum())
     pairs = size * (size - 1.0) / 2.0
     agreeing = float((alike * (alike - 1.0)).sum()) / 2.0
-    shared = 2.0 * np.maximum(size - 2.0, 0.0) * (thrice - twice**2)
-    variance = float((pairs * (twice * (1.0 - twice) + shared)).sum())
-    return (agreeing - twice * float(pairs.sum())) / float(np.sqrt(variance))
+    total = float(pairs.sum())
+    alone = twice + twice**2 - 2.0 * thrice
+    unlike = float((size * (size - 1.0 - 2.0 * total / len(label)) ** 2).sum())
+    variance = total * alone + (thrice - twice**2) * unlike
+    return (agreeing - twice * total) / float(np.sqrt(variance))
 
 
 def _hundredths(share: float) -> str:

@@ -150,7 +150,10 @@ class Labels(Result):
 
     @property
     def confidence(self) -> pd.Series[float]:
-        """Confidence in the label, by task: in [0, 1]; NaN where a method has no measure of it."""
+        """Confidence in the label, by task, in [0, 1].
+
+        NaN where a method has no measure of it, and of a model of which nothing can be believed.
+        """
         return self._by_task("confidence")
 
     @property
