@@ -69,6 +69,7 @@ def drawn(rng, share, tasks, labels, copied):
         ([0.5, 0.5], 40, 3, 0.0),
         ([0.97, 0.03], 150, 2, 0.95),
         ([0.97, 0.03], 30, 5, 0.6),
+        ([0.97, 0.03], 30, 2, 0.3),
         ([0.2] * 5, 60, 3, 0.3),
     ],
 )
@@ -165,6 +166,7 @@ def test_whom_a_worker_contradicts():
     assert contradicted(votes_of(label), 2) is None
     label[0, 1] = label[0, 0]
     assert contradicted(votes_of(label), 0) is None
+    assert contradicted(votes_of(label), 1) is None
     assert contradicted(votes_of(label[1:5]), 0) is None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.selection.test_rows import rare
+from tests.selection.test_hire_by_rows import rare
 from workbench.assignment.rows_or_skill import rows_or_skill
 
 PLENTY = wb.TaskLimits(have="none")

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.base.writing import write_together, write_whole
 from workbench.collection.collector import Collector
 
@@ -95,6 +96,13 @@ def test_drafts_of_the_killed_go_and_of_the_living_stay(tmp_path):
         assert living.wait(30) == 0
     assert file.read_bytes() == b"last"
     assert set(names(tmp_path)) == strangers | {file.name}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_no_saved_state_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="a pipe or device"):
+        Collector.load(tmp_path / "pipe")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

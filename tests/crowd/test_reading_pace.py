@@ -88,6 +88,23 @@ def test_a_gzip_of_more_labels_than_memory_holds_is_refused_with_little(
     assert peak < 8e6
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+def test_more_rows_than_are_read_are_refused_before_they_are(tmp_path, monkeypatch, zipped):
+    text = b"task,worker,label\n" + b"".join(b"t%d,w,x\n" % k for k in range(100_000))
+    path = tmp_path / ("labels.csv.gz" if zipped else "labels.csv")
+    path.write_bytes(gzip.compress(text) if zipped else text)
+    monkeypatch.setattr(reading, "MOST_ROWS", 100_000)
+    assert len(read_export(path).labels) == 100_000
+    monkeypatch.setattr(reading, "MOST_ROWS", 99_998)
+    monkeypatch.setattr(reading, "COUNTED", 2**14)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"more than 99,998 rows"):
+        read_export(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < len(text)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "labels.csv")

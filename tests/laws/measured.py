@@ -3,8 +3,8 @@
 A command sees a fifth of the gold and says an interval of the error; the rest of the gold, which
 nobody has seen, says what was made. With halves even a right interval of a rate would hold in some
 70 %: both halves vary. A row of `ROWS` is a way in: it takes labels, the gold given, the rest and
-a seed, and gives the ends of the interval on the screen and the share of wrong answers on the rest,
-where a task without an answer is wrong.
+a seed, and gives for each error on the screen the ends of its interval and the share of wrong
+answers on the rest, where a task without an answer is wrong; nothing where nothing is stated.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 import workbench as wb
+from tests.laws import measured_compare, measured_hire
 from workbench.base.seeds import stream
 
 CROWDS = (
@@ -65,7 +66,7 @@ class Held(NamedTuple):
         return self.low - 1e-9 <= self.made <= self.high + 1e-9
 
 
-Row = Callable[[pd.DataFrame, pd.Series, pd.Series, int], tuple[float, float, float]]
+Row = Callable[[pd.DataFrame, pd.Series, pd.Series, int], list[tuple[float, float, float]]]
 
 
 def part(name, seed, row=""):
@@ -87,17 +88,43 @@ def held(name):
     crowds = CROWDS if EVERYTHING else FEW_CROWDS
     seeds = SEEDS if EVERYTHING else FEW_SEEDS
     return [
-        Held(crowd, seed, *ROWS[name](*part(crowd, seed, name), seed))
+        Held(crowd, seed, *judged)
         for crowd in crowds
         for seed in seeds
+        for judged in ROWS[name](*part(crowd, seed, name), seed)
     ]
+
+
+def aggregate(labels, given, rest, seed):
+    """The method that the gold prefers."""
+    found = wb.aggregate(labels, gold=given, seed=seed)
+    low, high = found.to_dict()["error_interval"]
+    return [(low, high, wrong_on_rest(found.labels, rest))]
+
+
+def hire(labels, given, rest, seed):
+    """Five workers, and the vote that the screen's next step casts."""
+    found = measured_hire.hire(labels, given, rest, seed)
+    return [] if found is None else [found]
+
+
+def plan(labels, given, rest, seed):
+    """A plan at the first of a few ε that some plan keeps, with whoever labelled the rest."""
+    found = measured_hire.plan(labels, given, rest, seed)
+    return [] if found is None else [found]
+
+
+def compare(labels, given, rest, seed):
+    """Every method that can be bought, on the tasks that are kept."""
+    judged = measured_compare.draws(labels, given, rest, seed)
+    return [(entry.low, entry.high, entry.made) for entry in judged]
 
 
 def collect(labels, given, rest, seed):
     """Half of the labels on record at most, by the default policy: all tasks."""
     found = wb.collect(labels, given, total=len(labels) // 2, seed=seed)
     low, high = found.to_dict()["error_interval"]
-    return low, high, wrong_on_rest(found.answers.set_index("task")["label"], rest)
+    return [(low, high, wrong_on_rest(found.answers.set_index("task")["label"], rest))]
 
 
 def collect_closed(labels, given, rest, seed):
@@ -106,8 +133,9 @@ def collect_closed(labels, given, rest, seed):
     found = wb.collect(labels, given, epsilon=0.1, known=hidden, seed=seed)
     told, answers = found.to_dict()["measured_closed"], found.answers.set_index("task")
     closed = rest[answers["closed"].reindex(rest.index).to_numpy(dtype=bool)]
-    low, high = (0.0, 1.0) if told is None else told["error_interval"]
-    return low, high, wrong_on_rest(answers["label"], closed) if len(closed) else low
+    if told is None or not len(closed):
+        return []
+    return [(*told["error_interval"], wrong_on_rest(answers["label"], closed))]
 
 
 def learn(labels, given, rest, seed):
@@ -115,8 +143,16 @@ def learn(labels, given, rest, seed):
     found = wb.learn(labels, given, seed=seed)
     low, high = found.to_dict()["error_interval"]
     steps = found.steps.set_index("task")
-    return low, high, wrong_on_rest(steps["label"].where(steps["received"] > 0), rest)
+    return [(low, high, wrong_on_rest(steps["label"].where(steps["received"] > 0), rest))]
 
 
-ROWS: dict[str, Row] = {"collect": collect, "collect, closed": collect_closed, "learn": learn}
+ROWS: dict[str, Row] = {
+    "aggregate": aggregate,
+    "hire": hire,
+    "plan": plan,
+    "compare": compare,
+    "collect": collect,
+    "collect, closed": collect_closed,
+    "learn": learn,
+}
 """The ways in that say "measured"."""

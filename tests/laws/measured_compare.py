@@ -10,7 +10,6 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.comparison.instances import RecordedOptions
 from workbench.comparison.running import answered, recorded
-from workbench.crowd.replay import split_gold
 
 EPSILONS = (0.1, 0.2, 0.3, 0.4)
 """Errors asked for: of each crowd the least that is in reach of a third of its tasks."""
@@ -33,26 +32,23 @@ class Judged(NamedTuple):
         return self.low <= self.made <= self.high
 
 
-def draws(labels: pd.DataFrame, gold: pd.Series, seed: int) -> list[Judged]:
-    """Give `compare` a fifth of the gold, and judge every method that can be bought by the rest.
+def draws(labels, given, rest, seed) -> list[Judged]:
+    """Give `compare` a part of the gold, and judge every method that can be bought by the rest.
 
     Empty where too few tasks are in reach.
     """
-    given, rest = split_gold(gold, control=0.2, seed=seed)
     streams = [np.random.SeedSequence(seed, spawn_key=(0, part)) for part in range(2)]
     for epsilon in EPSILONS:
         try:
-            instance = recorded(
-                labels, gold[given], RecordedOptions(0.3, 20, epsilon), seed=streams[0]
-            )
+            instance = recorded(labels, given, RecordedOptions(0.3, 20, epsilon), seed=streams[0])
         except InputError:
             continue
-        at = pd.Index(instance.names).get_indexer(rest)
+        at = pd.Index(instance.names).get_indexer(rest.index)
         if len(instance.tasks) * 2 >= len(instance.left_out) and (at >= 0).sum() >= FEWEST:
             break
     else:
         return []
-    truth = pd.Index(_classes(instance)).get_indexer(gold[rest[at >= 0]])
+    truth = pd.Index(_classes(instance)).get_indexer(rest[at >= 0])
     found = []
     for method, answers, error in answered(instance, seed=streams[1]):
         wrong = 1.0 - answers.chance[at[at >= 0], truth]

@@ -63,7 +63,7 @@ def test_what_is_compared_is_the_error_by_enumeration():
     rng = np.random.default_rng(1)
     known = scores([9, 14, 16, 5], [10, 20, 20, 10], 3)
     answers = rng.random((7, 4)) < 0.6
-    drawn = room.Drawn.of(known, answers, 0.4, 0, 200_000)
+    drawn = room.DrawnLabels.of(known, answers, 0.4, 0, 200_000)
     score = np.zeros((3, drawn.tasks))
     chosen = []
     for worker in range(4):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.keywords import moved
-from workbench.api.measuring import GoldError, payload_of, rare_class
+from workbench.api.measuring import GoldError, RareClass, payload_of, rare_class
 from workbench.api.result import (
     MOST,
     Figure,
@@ -36,6 +36,7 @@ from workbench.selection.hire_rule import measure_hiring
 from workbench.solving.claims import FEASIBLE, PROVEN, WORD
 
 if TYPE_CHECKING:
+    from workbench.accuracy.measured import MajorityError, MeasuredError
     from workbench.selection.frontier import Frontier
     from workbench.selection.money import MoneySelection
 
@@ -499,11 +500,22 @@ def hire(
     if hires.size:
         outcome, correlation, beside = measure_hiring(source.table, control, hires, how)
         chosen = "each judged by workers chosen without it"
-        tasks = source.table["task"].unique()[outcome.counted]
-        truth = pd.Series(source.classes.all_back(control.reindex(tasks).tolist()), dtype=object)
-        rare = rare_class(truth, hires.known.classes, outcome, beside)
+        rare = _rare(source, control, hires.known.classes, outcome, beside)
         error = GoldError(outcome, correlation, hires.size, chosen, beside, rare=rare)
     return Hires(source.name, seed, money, hires, source, control, how, error)
+
+
+def _rare(
+    source: inputs.Given,
+    control: pd.Series[Any],
+    classes: int,
+    measured: MeasuredError,
+    majority: MajorityError | None,
+) -> RareClass | None:
+    """How many control tasks of a rare class the vote of the hired finds."""
+    tasks = source.table["task"].unique()[measured.counted]
+    truth = source.classes.all_back(control.reindex(tasks).tolist())
+    return rare_class(pd.Series(truth, dtype=object), classes, measured, majority)
 
 
 def _prices(source: Any) -> pd.Series[Any]:

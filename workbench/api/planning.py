@@ -182,7 +182,7 @@ class Plan(Result):
             f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
             if missed
             else f"Buy {labels}: {self._cheapest()}.",
-            f"{self._promised()}{'; your gold contradicts that' if missed else ''}.",
+            f"{self._promised()}{'; your gold speaks against that' if missed else ''}.",
         ]
         sentences += self._asks_nothing()
         if self.surely is not None:

@@ -26,7 +26,7 @@ from msgspec import Meta
 
 from workbench.base.arrays import Names
 from workbench.base.errors import InputError
-from workbench.base.writing import locked, resolved, write_whole
+from workbench.base.writing import locked, refuse_special, resolved, write_whole
 
 SCHEMA = 1
 """Of the frame around the state; each service counts the versions of its own."""
@@ -361,6 +361,7 @@ def read_state(path: str | Path, kind: type[S]) -> tuple[S, int]:
         As for `Saveable.load`.
     """
     try:
+        refuse_special(Path(path))
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise _missing(path, kind) from None

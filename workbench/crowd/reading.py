@@ -125,8 +125,10 @@ UNZIPPED = 200
 """Bytes at most of a byte of gzip: labels take 5 to 80, nothing but zeros 1,000."""
 SMALL = 2**24
 """Bytes that a file may unzip to, however small it is."""
-ZIPPED_PART = 2**20
-"""Bytes that are unzipped together when they are counted."""
+MOST_ROWS = 5 * 10**7
+"""Rows of text that are read into memory, which take some 4 GB; more are aggregated from disk."""
+COUNTED = 2**20
+"""Bytes that are read together when they are counted."""
 
 
 def is_missing(cell: str) -> bool:
@@ -551,13 +553,17 @@ def read_data(path: Path) -> bytes:
         It cannot be read, or is more than memory or a table of labels can hold.
     """
     with _readable(path):
-        check_memory(path, TEXT_IN_MEMORY * path.stat().st_size)
+        size = path.stat().st_size
+        check_memory(path, TEXT_IN_MEMORY * size)
         with path.open("rb") as file:
             if file.read(2) == b"\x1f\x8b":
                 _check_unzipped(path)
                 with gzip.open(path) as unzipped:
                     return unzipped.read()
-        return path.read_bytes()
+            file.seek(0)
+            if size > MOST_ROWS:  # fewer bytes are fewer rows
+                _measured(path, file, size)
+            return path.read_bytes()
 
 
 def _check_unzipped(path: Path) -> None:
@@ -574,10 +580,8 @@ def _check_unzipped(path: Path) -> None:
         file.seek(max(size - 4, 0))
         told = int.from_bytes(file.read(4), "little")
     if told <= most:
-        told = 0
         with gzip.open(path) as unzipped:
-            while told <= most and (part := unzipped.read(ZIPPED_PART)):
-                told += len(part)
+            told = _measured(path, unzipped, most)
     if told <= most:
         return
     check_memory(path, TEXT_IN_MEMORY * told)
@@ -585,6 +589,20 @@ def _check_unzipped(path: Path) -> None:
         f"{path_name(path)}: unzips to more than {UNZIPPED} times its size, which no table of "
         "labels does; unzip it and look at what is in it"
     )
+
+
+def _measured(path: Path, file: io.BufferedIOBase, most: int) -> int:
+    """Count the bytes of a file, as far as some number of them, and refuse too many rows."""
+    told, rows = 0, 0
+    while told <= most and (part := file.read(COUNTED)):
+        told, rows = told + len(part), rows + part.count(b"\n")
+        if rows > MOST_ROWS + 1:
+            raise InputError(
+                f"{path_name(path)}: more than {MOST_ROWS:,} rows, which text is not read for; "
+                "save them as Parquet and aggregate them from disk by --save answers.parquet, or "
+                "take a part"
+            )
+    return told
 
 
 def read_text(path: Path) -> str:

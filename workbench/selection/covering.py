@@ -94,7 +94,7 @@ def covering(
     -------
     Indices of the chosen, who errs least alone first.
     """
-    return _chosen(Drawn.of(pool, answers, undecided, seed, draws or DRAWS), budget)
+    return _chosen(DrawnLabels.of(pool, answers, undecided, seed, draws or DRAWS), budget)
 
 
 def covering_by_rows(
@@ -124,16 +124,16 @@ def covering_by_rows(
     L, v = len(shares), int(eligible.sum())
     if answers is None and min(budget, v) * math.log(L) <= math.log(LISTED):
         blank = 1.0 - 1.0 / L if undecided is None else undecided
-        listed = Listed(np.flatnonzero(eligible), confusion, shares, blank)
+        listed = ListedAnswers(np.flatnonzero(eligible), confusion, shares, blank)
         return _chosen(listed, budget, filled=True)
     known = confusion, shares, eligible
     everybody: BoolArray = np.ones((1, len(eligible)), dtype=np.bool_)
     who = everybody if answers is None else answers
-    drawn = Drawn.by_rows(*known, who, undecided, seed, draws or DRAWS)
+    drawn = DrawnLabels.by_rows(*known, who, undecided, seed, draws or DRAWS)
     return _chosen(drawn, budget, filled=True)
 
 
-def _chosen(votes: Drawn | Listed, budget: int, *, filled: bool = False) -> IntArray:
+def _chosen(votes: DrawnLabels | ListedAnswers, budget: int, *, filled: bool = False) -> IntArray:
     """Add workers one by one, then exchange them; who errs least alone comes first.
 
     Where classes are unequal two more may help where one more does not: `filled` adds up to the
@@ -173,14 +173,16 @@ def _chosen(votes: Drawn | Listed, budget: int, *, filled: bool = False) -> IntA
     return votes.places[np.array(sorted(chosen, key=lambda each: alone[each]), dtype=np.int64)]
 
 
-def _best(votes: Drawn | Listed, score: FloatArray, candidates: IntArray) -> tuple[int, float]:
+def _best(
+    votes: DrawnLabels | ListedAnswers, score: FloatArray, candidates: IntArray
+) -> tuple[int, float]:
     """Who lowers the error most, and to what."""
     errors = votes.errors_with(score, candidates)
     best = int(errors.argmin())
     return int(candidates[best]), float(errors[best])
 
 
-class Listed:
+class ListedAnswers:
     """All ways in which workers known by rows can answer a task that each of them labels.
 
     A score is who is in, marked in one row, shape (1, v): the ways are few, and listed anew.
@@ -190,7 +192,7 @@ class Listed:
     places
         Indices of those who can be hired, shape (v,).
     confusion, shares, blank
-        As for `Drawn`.
+        As for `DrawnLabels`.
     """
 
     def __init__(
@@ -227,7 +229,7 @@ class Listed:
         return ways
 
 
-class Drawn:
+class DrawnLabels:
     """Labels drawn of those who can be hired, and what they say for each class.
 
     Parameters
@@ -263,7 +265,7 @@ class Drawn:
     @classmethod
     def of(
         cls, pool: Scores, answers: BoolArray, undecided: float | None, seed: Seed, draws: int
-    ) -> Drawn:
+    ) -> DrawnLabels:
         """Draw tasks of class 0, for workers who err alike on all classes."""
         draw, L = stream(seed, "covering"), pool.classes
         rows = _some(len(answers), draws, draw)
@@ -285,7 +287,7 @@ class Drawn:
         undecided: float | None,
         seed: Seed,
         draws: int,
-    ) -> Drawn:
+    ) -> DrawnLabels:
         """Draw tasks of each class as often as its share says."""
         draw, L = stream(seed, "covering by rows"), len(shares)
         rows = _some(len(answers), draws, draw)

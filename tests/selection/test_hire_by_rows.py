@@ -21,7 +21,7 @@ from workbench.crowd.confusion import (
 )
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.votes import Votes
-from workbench.selection.covering import Drawn, Listed, covering_by_rows
+from workbench.selection.covering import DrawnLabels, ListedAnswers, covering_by_rows
 from workbench.selection.hire import HireOptions
 from workbench.selection.hire_rule import hire_rule, hiring
 from workbench.selection.hired_vote import HiredVote
@@ -62,8 +62,8 @@ def test_errors_are_those_of_all_ways_to_answer(classes):
     known, shares = matrices(rng, 4, classes), rng.dirichlet(np.full(classes, 3.0))
     everybody = np.ones(4, dtype=bool)
     answers = rng.random((7, 4)) < 0.6
-    listed = Listed(np.arange(4), known, shares, 0.4)
-    drawn = Drawn.by_rows(known, shares, everybody, answers, 0.4, 0, 200_000)
+    listed = ListedAnswers(np.arange(4), known, shares, 0.4)
+    drawn = DrawnLabels.by_rows(known, shares, everybody, answers, 0.4, 0, 200_000)
     of, score = listed.start(), drawn.start()
     assert listed.error(of) == drawn.error(score) == 0.4
     for worker in range(4):
