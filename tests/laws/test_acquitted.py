@@ -69,7 +69,8 @@ def test_who_always_says_no_is_named_and_beats_no_guess():
     usual = (truth[:150] == 0).mean()
     assert found.to_dict()["guess"] == pytest.approx(usual)
     better = int((marked["low"] > usual).sum())
-    assert f"{better} of 8 workers are surely right more often than by always saying no" in said
+    assert f"of 8 workers {better} beat that by the 95 % interval" in said
+    assert "Always answering no is right on" in said
     assert not marked["below_chance"].any()
 
 

@@ -70,8 +70,7 @@ class ErrorRange:
         """Say the range in a sentence, the model's own figure left out."""
         return (
             f"Believed: {_hundredths(self.low)} to {_hundredths(self.high)} % of the answers are "
-            f"wrong, the range made on {self.crowds} recorded crowds where a model believed the "
-            "like."
+            f"wrong, as many as on {self.crowds} recorded crowds where a model believed the same."
         )
 
 

@@ -169,24 +169,32 @@ class LabelCheck(Looked, Result):
         wrong, tasks = self.majority
         counts, workers = self.counts, len(self.workers)
         if tasks:
-            interval = error_interval(wrong, tasks, None)
+            interval = self._interval() or (0.0, 1.0)
             sentences = [
                 f"Everybody's majority is wrong on {percent(wrong / tasks)} of tasks (90 % "
                 f"interval {percent(interval[0])} to {percent(interval[1])}; {wrong:.4g} of "
                 f"{tasks} gold tasks{_shared(wrong)}), with "
                 f"{counts['labels'] / max(counts['tasks'], 1):.3g} labels a task.",
                 self._carried(),
-                f"{'Errors go together: the' if self.found.overall.shown else 'The'} labels of a "
-                f"task tell as much as {self.effective_workers:.2g} from workers who err apart"
-                f"{f'; {_agreement(self.agreement)}' if self.agreement.pairs else ''}.",
             ]
+            if self.found.overall.shown:
+                sentences.append(
+                    f"Errors go together: the {self.found.overall.answers:.2g} labels of a task "
+                    f"are worth {self.effective_workers:.2g} from independent workers."
+                )
         else:
             sentences = [
                 f"Without gold nobody knows how often the majority of these {workers} workers is "
                 "wrong: they may agree on errors.",
-                *([f"{_agreement(self.agreement)}."] if self.agreement.pairs else ()),
             ]
+        if self.agreement.pairs:
+            sentences.append(f"{_agreement(self.agreement)}.")
         return [*sentences, self._against(), *self._next()]
+
+    def _interval(self) -> tuple[float, float] | None:
+        """90 % interval of the majority's error on any number of further tasks."""
+        wrong, tasks = self.majority
+        return error_interval(wrong, tasks, None) if tasks else None
 
     def _against(self) -> str:
         """Say what stands against the labels: the gravest, and what else; or what was looked at."""
@@ -216,9 +224,9 @@ class LabelCheck(Looked, Result):
         worse = int((self.table["high"] < guess).sum())
         rest = len(self.workers) - better - worse
         return (
-            f"{better} of {len(self.workers)} workers are surely right more often than by always "
-            f"saying {names([name], 1)} ({percent(guess)}), {worse} surely less often; {rest} "
-            "cannot be told by their gold answers."
+            f"Always answering {names([name], 1)} is right on {percent(guess)} of your gold: of "
+            f"{len(self.workers)} workers {better} beat that by the 95 % interval of their skill, "
+            f"{worse} fall below it, and of {rest} it cannot be told."
         )
 
     def _next(self) -> list[str]:
@@ -343,6 +351,8 @@ class LabelCheck(Looked, Result):
             ],
             "guess": None if self.usual is None else self.usual[1],
             "majority": {"wrong": self.majority[0], "gold_tasks": self.majority[1]},
+            "error_majority": self.majority[0] / self.majority[1] if self.majority[1] else None,
+            "error_majority_interval": self._interval(),
             "repeated": vars(self.repeated),
             "seed": self.seed,
         }

@@ -22,7 +22,7 @@ from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, shown, tabled
+from workbench.base.text import Columns, counted, shown, tabled
 from workbench.comparison import running as room
 from workbench.comparison import two_classes
 from workbench.comparison.instances import FOLDS, RecordedOptions
@@ -190,7 +190,9 @@ class Comparison(Result):
     @property
     def _scope(self) -> str:
         """How many methods, on which tasks, and why the others are left out."""
-        head = f"{len(self.table)} methods on {self.crowd}"
+        bounds = int((self.table["promise"] == "bound").sum())
+        beside = f" and {counted(bounds, 'bound')}" if bounds else ""
+        head = f"{len(self.table) - bounds} methods{beside} on {self.crowd}"
         if not self.left_out:
             return f"{head}: {self.tasks:,} tasks, {self.workers} workers"
         asked, out = percent(self.settings["epsilon"]), self.tasks_all - self.tasks
@@ -291,6 +293,9 @@ class Comparison(Result):
         )
         last = self.table["promise"] == "bound"
         rows = self.table.assign(last=last).sort_values(["last", "cost"], kind="stable")
+        # Nobody can buy what a bound is measured by: the error stands among the details.
+        errors = ["error_measured", "error_low", "error_high"]
+        rows.loc[rows["last"], errors] = np.nan
         return tabled(rows.to_dict("records"), {key: COLUMNS[key] for key in shown_here})
 
     def details(self) -> str:

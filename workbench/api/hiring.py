@@ -188,19 +188,19 @@ class Hires(Result):
             return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
         who = f"{hired.size} of {of} workers: {names(self.chosen, LISTED)}"
         if still := len(hired.constant):
-            who += f"; {still} of the others name one class throughout, and tell nothing"
+            who += f"; of the others {still} always name one class, which tells nothing"
         sentences = [f"Hire {who}."]
         if self.error is not None and self.error.worse:
             sentences = [
-                f"Do not hire these {who}. Their vote errs on more of your gold than everybody's "
-                "majority."
+                f"Do not hire these {who}. {'Blanks counted, their' if self.empty else 'Their'} "
+                "vote errs on more of your gold than everybody's majority."
             ]
         if self.empty:
             tasks = counted(self.given.table["task"].nunique(), "task")
             sentences.append(f"{self.empty} of {tasks} get no answer: none of these labelled them.")
         if self.error is not None:
             labelled = self._labelled()
-            per_task = len(labelled) / max(labelled.nunique(), 1)
+            per_task = len(labelled) / max(self.given.table["task"].nunique(), 1)
             sentences += self.error.verdict("their vote is", per_task)
         sentences += self._by_class()
         if self.error is not None:
@@ -217,8 +217,8 @@ class Hires(Result):
             for name, share in zip(named, rows.prior.tolist(), strict=True)
         ]
         return [
-            "A vote counts what its worker names where each class is true, classes being as "
-            f"frequent as in your gold: {names(shares, 4)}."
+            "Each label is weighted by how often its worker gives it where each class is true; "
+            f"the shares of the classes are taken from your gold: {names(shares, 4)}."
         ]
 
     def _next(self) -> str:

@@ -183,7 +183,8 @@ class GoldError:
                 f"{percent(self.majority.error)} of the same tasks, with "
                 f"{self.majority.labels:.3g} labels a task"
             )
-            takes = "" if labels is None else f" takes {labels:.3g} labels a task, and"
+            alike = labels is None or f"{labels:.3g}" == f"{self.majority.labels:.3g}"
+            takes = "" if alike else f" takes {labels:.3g} labels a task, and"
             words = in_words(difference(error, self.majority))
             sentences.append(f"{beside}: this{takes} {words}.")
         return sentences

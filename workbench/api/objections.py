@@ -100,8 +100,8 @@ def _of_abstentions(check: Looked) -> list[Objection]:
     return [
         Objection(
             f"{share} abstentions",
-            f"{share} of the labels read as no answer ({names(mute, NAMED)}), and count as a "
-            "class like the others: leave such rows out",
+            f"{share} of the labels read as no answer ({names(mute, NAMED)}), which is counted as "
+            "a class here: leave such rows out and check again",
         )
     ]
 
@@ -130,8 +130,8 @@ def _of_agreement(check: Looked) -> list[Objection]:
         return [
             Objection(
                 "labels agree no better than chance",
-                f"labels agree no better than chance, as far as {tasks} with two labels or more "
-                "can tell: they may be guesses, and a vote among them no better",
+                f"labels agree no better than chance on {tasks} with two labels or more: they may "
+                "be guesses, and so may their majority",
             )
         ]
     return []
@@ -264,8 +264,9 @@ def _of_ratings(check: Looked) -> list[Objection]:
     return [
         Objection(
             "classes read as ratings",
-            "classes read as ratings, numbers of which near ones are given to one task: their "
-            "majority often errs by a step, where mean or median would do",
+            "classes read as ratings on a scale: take the median or the mean of a task's labels, "
+            "for their majority often errs by a step; agreement, as counted here, takes near "
+            "ratings for different ones",
         )
     ]
 

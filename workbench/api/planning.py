@@ -171,7 +171,7 @@ class Plan(Result):
         record = f", beside {len(self.counted)} on record" if len(self.counted) else ""
         still = ""
         if many := len(self.constant):
-            still = f" ({many} get none: they name one class throughout, and tell nothing)"
+            still = f" ({many} get none: they always name one class, which tells nothing)"
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"

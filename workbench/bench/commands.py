@@ -50,7 +50,7 @@ COUNTED = (300, 3000)
 Quantity = Literal["seconds", "megabytes"]
 
 
-class DrawnLabels(NamedTuple):
+class SimulatedTable(NamedTuple):
     """Labels with columns task, worker, label; the class of each task."""
 
     labels: pd.DataFrame
@@ -62,7 +62,7 @@ class DrawnLabels(NamedTuple):
         return self.truth.iloc[: min(GOLD, len(self.truth) // 2)]
 
 
-def drawn(labels: int, workers: int, seed: int = 0, each: int = PER_TASK) -> DrawnLabels:
+def drawn(labels: int, workers: int, seed: int = 0, each: int = PER_TASK) -> SimulatedTable:
     """Draw a crowd: workers of each task at random, right with their skills of .55 to .95."""
     import numpy as np
     import pandas as pd
@@ -76,10 +76,10 @@ def drawn(labels: int, workers: int, seed: int = 0, each: int = PER_TASK) -> Dra
     names, classes = np.array([f"t{i}" for i in range(tasks)]), np.array(["no", "yes"])
     workers_named = np.array([f"w{j}" for j in range(workers)])
     table = {"task": names[task], "worker": workers_named[whom], "label": classes[label]}
-    return DrawnLabels(pd.DataFrame(table), pd.Series(classes[truth], index=names))
+    return SimulatedTable(pd.DataFrame(table), pd.Series(classes[truth], index=names))
 
 
-def _plan(crowd: DrawnLabels) -> None:
+def _plan(crowd: SimulatedTable) -> None:
     """Of as many new tasks as there are old ones."""
     import workbench as wb
 
@@ -88,7 +88,7 @@ def _plan(crowd: DrawnLabels) -> None:
     wb.plan(crowd.labels, crowd.truth, tasks, epsilon=0.1, capacity=each)
 
 
-def _compare(crowd: DrawnLabels) -> None:
+def _compare(crowd: SimulatedTable) -> None:
     """At an error that the labels on record can keep."""
     import workbench as wb
 
@@ -96,15 +96,17 @@ def _compare(crowd: DrawnLabels) -> None:
     wb.compare(crowd.labels, crowd.truth, epsilon=0.4 if few else 0.2)
 
 
-def _collect(crowd: DrawnLabels) -> None:
+def _collect(crowd: SimulatedTable) -> None:
     """By half of the labels on record."""
     import workbench as wb
 
     wb.collect(crowd.labels, crowd.truth, total=len(crowd.labels) // 2)
 
 
-def _of_front_door(name: str, *, gold: str = "", **options: Any) -> Callable[[DrawnLabels], None]:
-    def run(crowd: DrawnLabels) -> None:
+def _of_front_door(
+    name: str, *, gold: str = "", **options: Any
+) -> Callable[[SimulatedTable], None]:
+    def run(crowd: SimulatedTable) -> None:
         import workbench as wb
 
         own = {"gold": getattr(crowd, gold)} if gold else {}
@@ -113,7 +115,7 @@ def _of_front_door(name: str, *, gold: str = "", **options: Any) -> Callable[[Dr
     return run
 
 
-COMMANDS: dict[str, Callable[[DrawnLabels], None]] = {
+COMMANDS: dict[str, Callable[[SimulatedTable], None]] = {
     "check": _of_front_door("check"),
     "aggregate": _of_front_door("aggregate"),
     "aggregate-gold": _of_front_door("aggregate", gold="gold"),
