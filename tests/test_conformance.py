@@ -122,7 +122,7 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
     [
         ("agreeable_aggregator", "aggregate --labels {} --method agreeable", "agreeable"),
         ("fewest_labels_policy", f"compare {SMALL_CROWD}", "fewest labels"),
-        ("cautious_rule", "hire --labels {} --gold {gold} --budget 2 --rule cautious", "Hire"),
+        ("cautious_rule", "hire --labels {} --gold {gold} --budget 2 --rule cautious", "2 of 3"),
         (
             "lead_of_two",
             "collect --labels {} --gold {gold} --policy lead-of-two --total 4",
