@@ -291,7 +291,7 @@ class _Model:
         joint[self.excluded] = -np.inf
         joint -= joint.max(axis=1, keepdims=True)
         np.exp(joint, out=joint)
-        joint /= (joint @ np.ones(L * self.M))[:, None]
+        joint /= joint.sum(axis=1)[:, None]
         return joint
 
     def run(self, joint: FloatArray, most: int) -> _Run:
