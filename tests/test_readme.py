@@ -173,7 +173,7 @@ def test_a_batch_half_labelled_is_planned_as_the_page_says(classes, tmp_path, mo
         for words in commands(HOW_TO / "plan.md")
         if {"all.csv", "all-and-new.csv"} & set(words)
     )
-    ran = CliRunner().invoke(main, [*assign, "--details", "--time-limit", "3"])
+    ran = CliRunner().invoke(main, [*assign, "--details", "--time-limit", "20"])
     assert ran.exit_code in (0, 1), ran.output
     assert "135 counted, of 45 tasks" in ran.output
     plan = pd.read_csv("plan.csv")

@@ -128,7 +128,7 @@ def test_screen_picture_and_dictionary_tell_the_same_error(settings):
 def test_without_gold_no_figure_of_the_model_stands_on_the_screen():
     found = rehearsed(epsilon=0.1, given=0)
     screen = found.summary()
-    assert re.search(r"Believed: [\d.]+ to [\d.]+ % of the answers are wrong, the range", screen)
+    assert re.search(r"Believed: [\d.]+ to [\d.]+ % of the answers are wrong, as many", screen)
     assert f"{100 * found.believed_error:.2g} %" not in screen.split("Believed")[0]
     assert "hide forty of them" in screen
     assert "by the policy's own model" in found.details()

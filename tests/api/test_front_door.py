@@ -46,7 +46,7 @@ RESULTS = {
     "diagnosis": api.doctor,
     "judgement": lambda: api.judge(study().store),
 }
-NO_FIGURE = {"converted", "no plan", "classes", "report", "diagnosis", "judgement"}
+NO_FIGURE = {"converted", "no plan", "classes", "report", "diagnosis"}
 
 
 @pytest.fixture(scope="module")
