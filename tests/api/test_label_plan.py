@@ -161,5 +161,8 @@ def test_the_command(tmp_path):
     assert ran.exit_code == 2
     assert "--proof goes with --sequential" in ran.output
     ran = CliRunner().invoke(main, [*map(str, words), "--plot", str(tmp_path / "p.png")])
+    assert ran.exit_code == 0, ran.output
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    ran = CliRunner().invoke(main, [*map(str, words), "--vote", str(tmp_path / "v.csv")])
     assert ran.exit_code == 2
     assert "--sequential" in ran.output

@@ -34,6 +34,7 @@ from workbench.base.writing import write_together
 from workbench.crowd.votes import Votes
 from workbench.papers.beyond.leaderboard_trials import STAND_IN, of_votes
 from workbench.papers.beyond.whole_crowds import ALL, ordered
+from workbench.papers.recorded_crowds import places, simulated
 from workbench.studies.analysis import ended, ended_well
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
@@ -75,10 +76,26 @@ def batch(votes: Votes, truth: IntArray, tasks: int, rng: np.random.Generator) -
     return Votes.of(table, classes=votes.classes)
 
 
+def laid_out(crowd: str, order: int, streams: Streams) -> tuple[Votes, IntArray, IntArray]:
+    """Labels in the order of a draw, their places among their task's, and the true classes.
+
+    Of the stand-in all workers label all tasks: few labels of workers near chance say nothing.
+    """
+    if crowd != STAND_IN:
+        return ordered(crowd, order, streams.entropy)
+    stand_in = simulated("simulated", seed=streams.entropy + order)
+    votes = stand_in.votes
+    return (
+        votes,
+        places(votes.task, stream(streams.entropy, "order").random(len(votes))),
+        stand_in.truth,
+    )
+
+
 def trial(params: Params, streams: Streams) -> Record:
     """Let the default label one batch of one crowd, in one order, at every level."""
     crowd, order, tasks = str(params["crowd"]), int(params["order"]), int(params["tasks"])
-    votes, place, truth = ordered(crowd, order, streams.entropy)
+    votes, place, truth = laid_out(crowd, order, streams)
     gold = pd.Series(votes.classes[truth[truth >= 0]], index=votes.tasks[truth >= 0])
     record: dict[str, Any] = {}
     for level in LEVELS:
