@@ -91,7 +91,7 @@ def test_recorded_with_prices_groups_and_gold(run, files):
     assert not any("no gold" in note for note in known["notes"])
     bare = run(*asked, "--details", "--out", "answers.csv", "--plot", "curve.png")
     assert bare.exit_code == 0, bare.output
-    assert "recorded crowds where a model believed the like" in bare.stdout
+    assert "recorded crowds where a model believed the same" in bare.stdout
     table = pd.read_csv("answers.csv")
     assert list(table) == ["task", "label", "confidence", "closed"]
     assert len(table) == 30
