@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import workbench as wb
-from tests.assignment.test_top_up import half_labelled
+from tests.core.assignment.test_top_up import half_labelled
 from workbench.cli import main
 
 HERE = Path(__file__).parents[1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tests.papers.catalog_runs import run_serially  # noqa: F401 (tests of claims take it here)
+from tests.core.studies.study_runs import run_serially  # noqa: F401 (tests of claims take it here)
 from workbench.studies.catalog import claims
 from workbench.studies.judging import judge
 

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 from crowd_models import AssignmentProblem, requirement
-from tests.papers.catalog_runs import complete, first_again, one_record, smoke, streams_of
-from workbench.crowd.population import uniform
-from workbench.papers.adaptive_assignment import (
+from crowd_papers.adaptive_assignment import (
     assignment_trials,
     competitive_ratio,
     exact_heuristic,
 )
-from workbench.papers.adaptive_assignment.adaptive_curves import at_equal_labels, differences
+from crowd_papers.adaptive_assignment.adaptive_curves import at_equal_labels, differences
+from tests.core.studies.study_runs import complete, first_again, one_record, smoke, streams_of
+from workbench.crowd.population import uniform
 from workbench.solving import Solution, Termination, solve
 from workbench.studies.analysis import conclude
 from workbench.studies.catalog import studies

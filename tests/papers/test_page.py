@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import workbench
+from tests.core.studies.serial import Serial
 from tests.papers.made_up import Tables, all_tables, claims_of
-from tests.studies.serial import Serial
 from workbench.base.errors import InputError
 from workbench.studies.catalog import claims, studies, studies_needed
 from workbench.studies.claim import Word

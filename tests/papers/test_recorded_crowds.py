@@ -7,10 +7,8 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.papers import recorded_crowds
-from workbench.papers.recorded_crowds import (
-    Recording,
+from crowd_papers import recorded_crowds
+from crowd_papers.recorded_crowds import (
     choose,
     examine,
     in_hindsight,
@@ -18,6 +16,8 @@ from workbench.papers.recorded_crowds import (
     shared_controls,
     vote,
 )
+from workbench.crowd.simulate import dense_votes, one_coin_labels
+from workbench.ranking.recorded_crowds import Recording
 from workbench.selection.scores import informativeness, set_score
 
 RULES = ("selected", "top-skill", "top-gain", "random", "as many")

@@ -116,7 +116,7 @@ class Leaderboard(Result):
     @cached_property
     def points(self) -> pd.DataFrame:
         """Errors on whole crowds: a row a method, crowd, level of labels and order."""
-        from workbench.papers.beyond import whole_crowds
+        from workbench.ranking import whole_crowds
 
         own = pd.concat([ended_well(study.table) for study in self.whole], ignore_index=True)
         table = whole_crowds.points(own)
@@ -131,36 +131,36 @@ class Leaderboard(Result):
 
     @cached_property
     def on_whole_crowds(self) -> pd.DataFrame:
-        """A row an aggregator, by place: see `workbench.papers.beyond.whole_crowds`."""
-        from workbench.papers.beyond.whole_crowds import standings
+        """A row an aggregator, by place: see `workbench.ranking.whole_crowds`."""
+        from workbench.ranking.whole_crowds import standings
 
         return standings(self.points) if self.whole else pd.DataFrame()
 
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Error against labels a task: a row a method, crowd, repetition and level."""
-        from workbench.papers.beyond.leaderboard import curves
+        from workbench.ranking.leaderboard import curves
 
         return curves(ended_well(self.study.table))
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """A row a method, by kind and place: see `workbench.papers.beyond.leaderboard`."""
-        from workbench.papers.beyond.leaderboard import standings
+        """A row a method, by kind and place: see `workbench.ranking.leaderboard`."""
+        from workbench.ranking.leaderboard import standings
 
         return standings(self.curves)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
         """Mean error over levels, a row a method and a column a crowd."""
-        from workbench.papers.beyond.leaderboard import errors
+        from workbench.ranking.leaderboard import errors
 
         return errors(self.curves)
 
     @cached_property
     def refused(self) -> pd.DataFrame:
         """Why methods have no number on crowds."""
-        from workbench.papers.beyond.leaderboard import refusals
+        from workbench.ranking.leaderboard import refusals
 
         return refusals(self.study.table)
 
@@ -170,7 +170,7 @@ class Leaderboard(Result):
 
     def verdict(self) -> list[str]:
         """Say which method of each kind errs least, and what it gains on the kind's plainest."""
-        from workbench.papers.beyond.leaderboard import BASELINE
+        from workbench.ranking.leaderboard import BASELINE
 
         sentences = self._whole_verdict()
         for kind, rows in self.standings.groupby("kind", sort=False):
@@ -221,8 +221,8 @@ class Leaderboard(Result):
         """Draw aggregators beside a majority on whole crowds; without them, a panel a crowd."""
         if not self.whole:
             return self.study.plot("curves")
-        from workbench.papers.beyond.whole_crowds import chart
         from workbench.plots import study
+        from workbench.ranking.whole_crowds import chart
 
         return study.chart(chart(self.points))
 
@@ -362,8 +362,9 @@ def leaderboard(
     >>> sorted(set(board.to_frame()["kind"])), board.crowds
     (['aggregator', 'rule'], ('simulated',))
     """
-    from workbench.papers.beyond.benchopt_files import read_results
-    from workbench.papers.beyond.leaderboard_trials import KINDS, STAND_IN, marked, methods
+    from workbench.ranking.benchopt_files import read_results
+    from workbench.ranking.methods import KINDS, marked, methods
+    from workbench.ranking.recorded_crowds import STAND_IN
 
     for file in plugins:
         load_plugin(file)
@@ -416,8 +417,8 @@ def _on_whole_crowds(
     crowds: Sequence[str], orders: int | None, size: str, **more: Any
 ) -> StudyResult:
     """Run the aggregators of the registry, and the quick ones of peers."""
-    from workbench.papers.beyond.leaderboard_trials import marked
-    from workbench.papers.beyond.whole_crowds import ORDERS, quick
+    from workbench.ranking.methods import marked
+    from workbench.ranking.whole_crowds import ORDERS, quick
 
     many = {"smoke": 2, "small": ORDERS, "paper": 3 * ORDERS}.get(size, ORDERS)
     values = {
@@ -458,7 +459,7 @@ def export_benchopt(
     InputError
         An unknown crowd, a number below 1, or a file that is there already.
     """
-    from workbench.papers.beyond.benchopt_files import benchmark
+    from workbench.ranking.benchopt_files import benchmark
 
     for file in plugins:
         load_plugin(file)

@@ -8,6 +8,9 @@ that something new is one file and one entry, or a user's own file:
     from workbench.base.registry import Entry
 
     AGGREGATORS.register(Entry("first-vote", first_vote, "the first label", "common practice"))
+
+An installed package does the same: it names a module that registers under the entry points
+`workbench.plugins`, and is there without `--plugin`. The studies of the papers come so.
 """
 
 from __future__ import annotations
@@ -18,8 +21,11 @@ import hashlib
 import importlib
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -114,11 +120,11 @@ class Registry(Mapping[str, Entry[F]]):
             _loading[-1].append((self, entry.name))
 
     def summaries(self) -> dict[str, str]:
-        """Give the summary of each entry by name, importing nothing."""
-        return {name: entry.summary for name, entry in self._entries.items()}
+        """Give the summary of each entry by name; what an entry stands for is not imported."""
+        return {name: entry.summary for name, entry in self._all().items()}
 
     def added(self) -> tuple[str, ...]:
-        """Name those that did not come with the workbench."""
+        """Name those that a plugin registered."""
         return tuple(name for name in self if name not in self._shipped)
 
     def __getitem__(self, name: str) -> Entry[F]:
@@ -130,7 +136,7 @@ class Registry(Mapping[str, Entry[F]]):
             There is none of that name; the line lists those there are.
         """
         if name not in self:
-            near = difflib.get_close_matches(str(name).casefold(), self._entries, n=1)
+            near = difflib.get_close_matches(str(name).casefold(), self._all(), n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise InputError(f"no {self.family} {name!r:.60}: {guess}there are {', '.join(self)}")
         entry = self._entries[name]
@@ -139,13 +145,42 @@ class Registry(Mapping[str, Entry[F]]):
         return entry
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._entries
+        return isinstance(name, str) and name in self._all()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._all())
+
+    def _all(self) -> dict[str, Entry[F]]:
+        """Entries, those of installed packages among them."""
+        installed()
+        return self._entries
+
+
+GROUP = "workbench.plugins"
+"""Entry points by which an installed package adds to the workbench: any name, a module."""
+
+
+@cache
+def installed() -> tuple[ModuleType, ...]:
+    """Import the installed packages that add to the workbench, once a process.
+
+    Returns
+    -------
+    Their modules, by name of the entry point. One that fails is left out, with a warning.
+    """
+    modules = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            modules.append(point.load())
+        except Exception as error:
+            warnings.warn(
+                f"the plugin {point.name!r} ({point.value}) is left out: {in_one_line(error)}",
+                stacklevel=2,
+            )
+    return tuple(modules)
 
 
 @dataclass(frozen=True)
@@ -204,6 +239,7 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     -----
     What it prints as it is loaded goes to standard error: standard output is for results.
     """
+    installed()  # or what they register would be taken for this file's
     place = Path(path).resolve()
     try:
         code = place.read_bytes()

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import click
 
@@ -44,7 +44,6 @@ COMMANDS = {
     "leaderboard": "Hold every method against the others on recorded crowds.",
     "study": "Run studies: thousands of trials, kept, resumed, reported.",
     "claims": "Hold what the papers claim against what was measured.",
-    "bench": "Measure speed and memory beside what they are compared with.",
 }
 """Name and help line; the module `workbench.cli.<name>` has the rest."""
 GONE = {"assign": "plan", "select": "hire"}
@@ -125,14 +124,27 @@ class Commands(click.Group):
         run = partial(super().main, args, *more, standalone_mode=False, **extra)
         if not standalone_mode:
             return run()
-        open_streams()
         # Without arguments those of the process are meant: it has nothing else to do.
-        with ctrl_c(last=args is None) as presses, warnings.catch_warnings():
-            warnings.showwarning = _warned  # type: ignore[assignment]
-            code, message = _ended(run, presses)
-            if message:
-                say(f"error: {' '.join(message.split())}")
-            sys.exit(code)
+        return leave(run, last=args is None)
+
+
+def leave(run: Callable[[], Any], *, last: bool = True) -> Never:
+    """Run a command and leave Python with its exit code: what a user can mend becomes one line.
+
+    Parameters
+    ----------
+    run
+        The command; what it returns is the code.
+    last
+        Whether the process has nothing else to do, and a second Ctrl-C ends it at once.
+    """
+    open_streams()
+    with ctrl_c(last=last) as presses, warnings.catch_warnings():
+        warnings.showwarning = _warned  # type: ignore[assignment]
+        code, message = _ended(run, presses)
+        if message:
+            say(f"error: {' '.join(message.split())}")
+        sys.exit(code)
 
 
 def _ended(run: Callable[[], Any], presses: list[int]) -> tuple[int, str]:

@@ -1,8 +1,10 @@
-"""Which studies and claims there are: the folder of papers is the registry.
+"""Which studies and claims there are: the folders of installed packages are the registry.
 
-A file `workbench/papers/PAPER/SOME_NAME.py` with a line `STUDY = …` is the study `some-name`, and
-its functions under `@claim` are claims. A user's own file, given by `--plugin FILE`, has the same
-form and may have any name. Nothing is imported before it is looked up: names are those of files.
+A package says that it is one by its entry point (`workbench.base.registry.installed`). In it a
+file `SOME_NAME.py` with a line `STUDY = …` is the study `some-name`, and its functions under
+`@claim` are claims; `PAPER` of its folder says which paper it is about. A user's own file, given by
+`--plugin FILE`, has the same form and may have any name. No study is imported before it is looked
+up: names are those of files.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from workbench.base.errors import InputError
-from workbench.base.registry import Entry, Registry, imported, plugins
+from workbench.base.registry import Entry, Registry, imported, installed, plugins
 from workbench.studies.claim import Claim
 from workbench.studies.study import Study
 
-SHELF = "workbench.papers"
-"""Package of the papers, a package each, whose docstring and `PAPER` say which it is."""
+OWN = "workbench.ranking"
+"""The room whose studies the front door itself runs."""
 
 TITLE = re.compile(r'^STUDY = .*?\btitle="(?P<title>[^"]+)"', re.MULTILINE | re.DOTALL)
 """What makes a file one of a study, and its title."""
@@ -91,10 +93,15 @@ def studies_needed() -> tuple[str, ...]:
 
 @cache
 def _files() -> dict[str, str]:
-    """Text of each paper's file, by module."""
-    shelf = importlib.import_module(SHELF)
-    paths = sorted(path for folder in shelf.__path__ for path in Path(folder).glob("*/*.py"))
-    return {f"{SHELF}.{path.parent.name}.{path.stem}": path.read_text("utf-8") for path in paths}
+    """Text of each file of the packages, by module."""
+    packages = (importlib.import_module(OWN), *installed())
+    return {
+        ".".join((package.__name__, *path.relative_to(folder).with_suffix("").parts)): text
+        for package in packages
+        for folder in getattr(package, "__path__", ())
+        for path in sorted(Path(folder).rglob("*.py"))
+        if "STUDY" in (text := path.read_text("utf-8")) or "@claim" in text
+    }
 
 
 @cache

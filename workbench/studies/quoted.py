@@ -11,7 +11,7 @@ A page says so itself, at its head, where readers of Markdown look for such thin
 that no study makes have the package that measured them and the day:
 
     measured:
-    - {package: workbench.bench, date: 2026-05-17, code: 5f2c…}
+    - {package: benchmarks, date: 2026-05-17, code: 5f2c…}
 
 A notebook has in its metadata, under `workbench`, a digest of its cells' code and all that this
 uses. A page in a folder `findings` that names neither is stale, and so is such a notebook: nobody

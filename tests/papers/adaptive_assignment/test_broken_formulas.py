@@ -7,11 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.papers.catalog_runs import run_serially
-from tests.papers.made_up import Tables, algorithm
-from workbench.accuracy import error_rate
-from workbench.assignment import primal
-from workbench.papers.adaptive_assignment import (
+from crowd_papers.adaptive_assignment import (
     estimated_skills,
     gold_estimates,
     made_gold,
@@ -21,13 +17,17 @@ from workbench.papers.adaptive_assignment import (
     toy_example,
     weighted_vote,
 )
-from workbench.papers.worker_selection import (
+from crowd_papers.worker_selection import (
     selection_bound,
     selection_exact,
     selection_remarks,
     selection_scores,
     selection_trials,
 )
+from tests.core.studies.study_runs import run_serially
+from tests.papers.made_up import Tables, algorithm
+from workbench.accuracy import error_rate
+from workbench.assignment import primal
 from workbench.selection import scores
 from workbench.selection.select import select
 from workbench.studies.catalog import claims

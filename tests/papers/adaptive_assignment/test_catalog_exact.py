@@ -1,7 +1,7 @@
 """The study of the integer program at the paper's size, on small crowds."""
 
-from tests.papers.catalog_runs import one_record, smoke
-from workbench.papers.adaptive_assignment import exact_at_size
+from crowd_papers.adaptive_assignment import exact_at_size
+from tests.core.studies.study_runs import one_record, smoke
 from workbench.studies.catalog import studies
 
 STUDY = exact_at_size.STUDY

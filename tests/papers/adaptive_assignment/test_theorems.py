@@ -9,11 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem, TypedProblem, requirement
-from workbench.accuracy.error_rate import vote_error
-from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.primal import primal_approximation
-from workbench.assignment.weights import sampled_weights
-from workbench.papers.adaptive_assignment.theorems import (
+from crowd_papers.adaptive_assignment.theorems import (
     Sampling,
     mean_qualities,
     theorem_2,
@@ -21,6 +17,10 @@ from workbench.papers.adaptive_assignment.theorems import (
     theorem_4,
     theorem_5,
 )
+from workbench.accuracy.error_rate import vote_error
+from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.primal import primal_approximation
+from workbench.assignment.weights import sampled_weights
 from workbench.solving import solve
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crowd_papers.beyond import audit
 from workbench.auditing.state import most_wrong
 from workbench.auditing.strata import Strata
-from workbench.papers.beyond import audit
 from workbench.studies.trials import Streams
 
 STREAMS = Streams(7, (0,), b"a trial")

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowd_papers.beyond import aggregation
+from crowd_papers.beyond.aggregation import STUDY, by_crowd, draw, gains, trial
 from workbench.aggregation import AGGREGATORS
 from workbench.crowd.simulate import one_coin_labels
 from workbench.crowd.tables import LabelSet
-from workbench.papers.beyond import aggregation
-from workbench.papers.beyond.aggregation import STUDY, by_crowd, draw, gains, trial
 from workbench.studies.study import TrialEnded
 from workbench.studies.trials import Trial
 

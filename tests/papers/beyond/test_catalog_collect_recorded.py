@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.papers.catalog_runs import complete, smoke
+from crowd_papers.beyond import collect_recorded as study
+from crowd_papers.beyond.collect_recorded import STEPS, by_crowd, crossed_error
+from tests.core.studies.study_runs import complete, smoke
 from workbench.collection import POLICIES
 from workbench.collection.by_task import ByTask
-from workbench.papers.beyond import collect_recorded as study
-from workbench.papers.beyond.collect_recorded import STEPS, by_crowd, crossed_error
 
 
 def test_the_standard_error_is_of_orders_and_tasks():

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from crowd_models import requirement
-from tests.papers.catalog_runs import complete, one_record, smoke
+from crowd_papers.beyond import assignment_policies, bad_instances
+from crowd_papers.beyond.assignment_policies import best_policies
+from crowd_papers.beyond.bad_instances import Small, replay, search
+from tests.core.studies.study_runs import complete, one_record, smoke
 from workbench.assignment import POLICIES
-from workbench.papers.beyond import assignment_policies, bad_instances
-from workbench.papers.beyond.assignment_policies import best_policies
-from workbench.papers.beyond.bad_instances import Small, replay, search
 from workbench.solving import solve
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowd_papers.beyond.exam import Examined, best_exam, bounded
 from workbench.collection.answers import rehearse
 from workbench.collection.policy import Goal
 from workbench.collection.simulated import simulated
-from workbench.papers.beyond.exam import Examined, best_exam, bounded
 from workbench.solving.ignorance import unknown_skills_bound
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from crowd_models.online import RandomOrder, SequenceMix
-from tests.release import before_a_release
+from crowd_papers.beyond.dynamic_program import online_optimum
+from crowd_papers.beyond.instances import FAMILIES, every_sequence, ladder
+from crowd_papers.beyond.minimax_program import PrefixTree, minimax
+from tests.core.release import before_a_release
 from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
-from workbench.papers.beyond.dynamic_program import online_optimum
-from workbench.papers.beyond.instances import FAMILIES, every_sequence, ladder
-from workbench.papers.beyond.minimax_program import PrefixTree, minimax
 
 CHECKER = policy_checker()
 

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from workbench.papers.beyond.mixed_crowds import RARE, SETTINGS, SKILLS, mixed_crowd
-from workbench.papers.beyond.mixed_rivals import best_panel, cascade
+from crowd_papers.beyond.mixed_crowds import RARE, SETTINGS, SKILLS, mixed_crowd
+from crowd_papers.beyond.mixed_rivals import best_panel, cascade
 
 
 def crowd(setting=SETTINGS[0], tasks=120, people=3, seed=0):

@@ -16,9 +16,7 @@ from crowd_models.online import (
     SequenceMix,
     occupation_program,
 )
-from tests.release import before_a_release
-from workbench.base.errors import InputError
-from workbench.papers.beyond.dynamic_program import (
+from crowd_papers.beyond.dynamic_program import (
     LackLevels,
     StateSpace,
     histograms,
@@ -26,9 +24,11 @@ from workbench.papers.beyond.dynamic_program import (
     online_optimum,
     ranks,
 )
-from workbench.papers.beyond.online_optimum import STUDY, judged, play, trial
-from workbench.papers.beyond.online_optimum import drawn as run_drawn
-from workbench.papers.beyond.online_runs import ONLINE
+from crowd_papers.beyond.online_optimum import STUDY, judged, play, trial
+from crowd_papers.beyond.online_optimum import drawn as run_drawn
+from crowd_papers.beyond.online_runs import ONLINE
+from tests.core.release import before_a_release
+from workbench.base.errors import InputError
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_model
 from workbench.studies.study import TrialEnded

@@ -8,12 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from workbench.assignment.robust import STEPS, posted_price
-from workbench.base.checker import policy_checker
-from workbench.base.errors import InputError
-from workbench.papers.beyond.dynamic_program import offline_plans
-from workbench.papers.beyond.instances import FAMILIES, every_sequence, ladder
-from workbench.papers.beyond.posted_prices import (
+from crowd_papers.beyond.dynamic_program import offline_plans
+from crowd_papers.beyond.instances import FAMILIES, every_sequence, ladder
+from crowd_papers.beyond.posted_prices import (
     Posted,
     WorstCase,
     falling_proof,
@@ -21,6 +18,9 @@ from workbench.papers.beyond.posted_prices import (
     proof_file,
     worst_case,
 )
+from workbench.assignment.robust import STEPS, posted_price
+from workbench.base.checker import policy_checker
+from workbench.base.errors import InputError
 
 CHECK = policy_checker()["line_of"]
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from crowd_papers.beyond.calibration import by_crowd, signed, trial
 from workbench.base.seeds import stream
-from workbench.papers.beyond.calibration import by_crowd, signed, trial
-from workbench.papers.recorded_crowds import simulated
+from workbench.ranking.recorded_crowds import simulated
 
 SEED, CONTROLS = 0, 20
 

@@ -8,10 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.papers.catalog_runs import one_record, run_serially, streams_of
-from workbench.base.errors import InputError
-from workbench.learning.vetting import disagreement_rate
-from workbench.papers.online_learning import (
+from crowd_papers.online_learning import (
     learn_average,
     learn_contexts,
     learn_growth,
@@ -20,6 +17,9 @@ from workbench.papers.online_learning import (
     theory_sets,
     theory_votes,
 )
+from tests.core.studies.study_runs import one_record, run_serially, streams_of
+from workbench.base.errors import InputError
+from workbench.learning.vetting import disagreement_rate
 from workbench.studies.source import Source
 
 

@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.papers.made_up import Tables, claims_of, framed, run_serially, spoil
-from workbench.learning import agreement, regret_bounds, vetting
-from workbench.papers.online_learning import (
+from crowd_papers.online_learning import (
     learn_regret,
     learning_runs,
     table_2,
@@ -19,7 +17,9 @@ from workbench.papers.online_learning import (
     theory_sets,
     theory_votes,
 )
-from workbench.papers.online_learning.learning_runs import grid, shape
+from crowd_papers.online_learning.learning_runs import grid, shape
+from tests.papers.made_up import Tables, claims_of, framed, run_serially, spoil
+from workbench.learning import agreement, regret_bounds, vetting
 from workbench.studies.catalog import claims
 from workbench.studies.claim import Word
 from workbench.studies.judging import judge

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowd_papers.online_learning import learn_contexts, theory_sets
+from crowd_papers.online_learning.theory_sets import INTERVALS
 from tests.papers.made_up import run_serially, verdict_on
 from workbench.learning.schedule import practical
-from workbench.papers.online_learning import learn_contexts, theory_sets
-from workbench.papers.online_learning.theory_sets import INTERVALS
 from workbench.studies.claim import Word
 
 HOLDS, CAVEAT, NOT = Word.HOLDS, Word.CORRECTED, Word.REFUTED

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowd_papers.online_learning import learn_crowds
+from crowd_papers.online_learning.learn_crowds import BLOCKS, CROWDS, disagreement
 from tests.papers.made_up import claims_of, framed, run_serially, spoil, verdict_on
 from workbench.learning.vetting import Vetting
-from workbench.papers.online_learning import learn_crowds
-from workbench.papers.online_learning.learn_crowds import BLOCKS, CROWDS, disagreement
 from workbench.studies.claim import Word
 
 HOLDS, CAVEAT = Word.HOLDS, Word.CORRECTED

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from crowd_papers.worker_selection.selection_remarks import VOTERS
 from tests.papers.made_up import Tables, framed, spoil
-from workbench.papers.worker_selection.selection_remarks import VOTERS
 from workbench.studies.catalog import claims, claims_of
 from workbench.studies.claim import Word
 from workbench.studies.judging import judge

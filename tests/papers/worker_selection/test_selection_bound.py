@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tests.papers.catalog_runs import one_record
+from crowd_papers.worker_selection import selection_bound
+from tests.core.studies.study_runs import one_record
 from tests.papers.worker_selection.made_selection import (
     HOLDS,
     REFUTED,
@@ -19,7 +20,6 @@ from tests.papers.worker_selection.made_selection import (
     words_of,
 )
 from workbench.accuracy.plurality import plurality_error
-from workbench.papers.worker_selection import selection_bound
 
 
 class TestBound:

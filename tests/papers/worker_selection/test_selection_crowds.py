@@ -9,11 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.papers.catalog_runs import one_record, streams_of, trial_of
-from tests.papers.made_up import Tables, claims_of, framed
-from workbench.papers import recorded_crowds
-from workbench.papers.worker_selection import selection_crowds
-from workbench.papers.worker_selection.recorded_methods import (
+from crowd_papers import recorded_crowds
+from crowd_papers.worker_selection import selection_crowds
+from crowd_papers.worker_selection.recorded_methods import (
     BUDGETS,
     EM_METHODS,
     METHODS,
@@ -21,6 +19,8 @@ from workbench.papers.worker_selection.recorded_methods import (
     TITLES,
     YARDSTICKS,
 )
+from tests.core.studies.study_runs import one_record, streams_of, trial_of
+from tests.papers.made_up import Tables, claims_of, framed
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import claims
 from workbench.studies.claim import Word

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.papers.catalog_runs import one_record
+from crowd_papers.worker_selection import selection_exact
+from tests.core.studies.study_runs import one_record
 from tests.papers.worker_selection.made_selection import (
     HOLDS,
     REFUTED,
@@ -13,7 +14,6 @@ from tests.papers.worker_selection.made_selection import (
     word_of_spoiled,
     words_of,
 )
-from workbench.papers.worker_selection import selection_exact
 
 
 class TestExact:

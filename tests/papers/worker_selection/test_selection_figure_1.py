@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from crowd_papers.worker_selection import selection_figure_1
 from tests.papers.worker_selection.made_selection import (
     CORRECTED,
     HOLDS,
@@ -18,7 +19,6 @@ from tests.papers.worker_selection.made_selection import (
     word_of_spoiled,
     words_of,
 )
-from workbench.papers.worker_selection import selection_figure_1
 
 
 def test_claims_hold_in_good_order():

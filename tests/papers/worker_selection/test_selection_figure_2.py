@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crowd_papers.worker_selection import selection_figure_2
 from tests.papers.worker_selection.made_selection import (
     CORRECTED,
     HOLDS,
@@ -15,7 +16,6 @@ from tests.papers.worker_selection.made_selection import (
     word_of,
     words_of,
 )
-from workbench.papers.worker_selection import selection_figure_2
 
 
 def test_claims_hold_in_good_order():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crowd_papers.worker_selection import selection_remarks
 from tests.papers.worker_selection.made_selection import (
     CORRECTED,
     HOLDS,
@@ -12,7 +13,6 @@ from tests.papers.worker_selection.made_selection import (
     word_of_spoiled,
     words_of,
 )
-from workbench.papers.worker_selection import selection_remarks
 
 
 def test_claims_hold_in_good_order():

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from tests.papers.catalog_runs import one_record, streams_of
+from crowd_papers.worker_selection import selection_scores
+from tests.core.studies.study_runs import one_record, streams_of
 from tests.papers.worker_selection.made_selection import (
     CORRECTED,
     HOLDS,
@@ -15,7 +16,6 @@ from tests.papers.worker_selection.made_selection import (
     words_of,
 )
 from workbench.base.seeds import stream
-from workbench.papers.worker_selection import selection_scores
 from workbench.selection.scores import informativeness, set_score
 
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from tests.papers.catalog_runs import one_record
-from workbench.papers.worker_selection import selection_trials
-from workbench.papers.worker_selection.selection_trials import draw_pool
+from crowd_papers.worker_selection import selection_trials
+from crowd_papers.worker_selection.selection_trials import draw_pool
+from tests.core.studies.study_runs import one_record
 from workbench.selection.scores import informativeness, set_score
 
 MANY = ("selection-figure-2", "selection-sweep")

@@ -1,0 +1,167 @@
+"""The fourteen forms of label files: time a row at 10⁵ rows beside that at 10⁴.
+
+A row is what a file of the form has one of a label, and three labels where it has one of a task.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.measure import BenchSize, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS = (10_000, 100_000)
+LABELS = 3
+"""Labels a task."""
+CLASSES = ("yes", "no")
+
+
+def read_pace(size: BenchSize) -> Sample:
+    """Microseconds a row of each form, many rows beside few; the note names the worst form."""
+    few, many = ROWS if size.full else (20, 200)
+    ratio: dict[str, tuple[float, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for form in ENDINGS:
+            pace = [read_seconds(form, rows, size.few, Path(folder)) / rows for rows in (few, many)]
+            ratio[form] = 1e6 * pace[1], 1e6 * pace[0]
+    worst = max(ratio, key=lambda form: ratio[form][0] / ratio[form][1])
+    each = ", ".join(f"{form} {a:.0f} and {b:.0f} µs" for form, (a, b) in ratio.items())
+    return Sample([ratio[worst][0]], [ratio[worst][1]], "µs", f"worst of fourteen, {worst}: {each}")
+
+
+def read_seconds(form: str, rows: int, repeats: int, folder: Path) -> float:
+    """Processor seconds of reading a file of a form, the median of some runs."""
+    from workbench.crowd.formats import read_export
+
+    path = write_form(form, rows, folder)
+    seconds = []
+    for _ in range(repeats):
+        gc.collect()
+        started = time.process_time()
+        export = read_export(path)
+        seconds.append(time.process_time() - started)
+        assert len(export.labels) == labels_of(form, rows)
+    return statistics.median(seconds)
+
+
+def labels_of(form: str, rows: int) -> int:
+    """How many labels so many rows of a form hold."""
+    return LABELS * rows if form in BY_TASK else rows
+
+
+def write_form(form: str, rows: int, folder: Path) -> Path:
+    """Write a file of a form, and give its path."""
+    frame = _crowd(rows if form in BY_TASK else -(-rows // LABELS))
+    if form == "doccano":  # a file is of one worker
+        frame = _crowd(rows).drop_duplicates("task")
+    frame = frame.iloc[: labels_of(form, rows)]
+    path = folder / f"{form}{ENDINGS[form]}"
+    path.write_text(WRITTEN[form](frame), encoding="utf-8")
+    return path
+
+
+def _crowd(tasks: int) -> pd.DataFrame:
+    """Three workers of ten label each task."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.Generator(np.random.PCG64(0))
+    task = np.repeat(np.arange(tasks), LABELS)
+    worker = (task + np.tile(np.arange(LABELS), tasks)) % 10
+    label = np.array(CLASSES, dtype=object)[rng.integers(0, len(CLASSES), len(task))]
+    frame = pd.DataFrame({"task": task, "worker": worker, "label": label})
+    frame["task"], frame["worker"] = (
+        "t" + frame["task"].astype(str),
+        "w" + frame["worker"].astype(str),
+    )
+    return frame
+
+
+def _by_workbench(form: str) -> Callable[[pd.DataFrame], str]:
+    def text(frame: pd.DataFrame) -> str:
+        from workbench.crowd.formats import Export, write
+
+        return write(Export("labels", frame), form)
+
+    return text
+
+
+def _triples(frame: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    return zip(frame["task"], frame["worker"], frame["label"], strict=True)
+
+
+def _doccano(frame: pd.DataFrame) -> str:
+    records = ({"id": task, "text": "x", "label": [label]} for task, _, label in _triples(frame))
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def _potato(frame: pd.DataFrame) -> str:
+    return "".join(
+        json.dumps(
+            {"user_id": worker, "instance_id": task, "label_annotations": {"q": {label: label}}}
+        )
+        + "\n"
+        for task, worker, label in _triples(frame)
+    )
+
+
+def _sagemaker(frame: pd.DataFrame) -> str:
+    def given(worker: str, label: str) -> dict[str, object]:
+        answers = json.dumps({"q": {"label": label}})
+        return {"workerId": worker, "annotationData": {"content": answers}}
+
+    return "".join(
+        json.dumps(
+            {
+                "source": task,
+                "job": {
+                    "annotationsFromAllWorkers": [
+                        given(worker, label) for _, worker, label in _triples(rows)
+                    ]
+                },
+            }
+        )
+        + "\n"
+        for task, rows in frame.groupby("task", sort=False)
+    )
+
+
+def _headerless(frame: pd.DataFrame) -> str:
+    return frame.to_csv(index=False, header=False, sep="\t")
+
+
+def _wide(frame: pd.DataFrame) -> str:
+    """A column for each of three places: a task's workers are told by their place."""
+    frame = frame.assign(worker=frame.groupby("task", sort=False).cumcount().map("w{}".format))
+    table = frame.pivot_table(index="task", columns="worker", values="label", aggfunc="first")
+    return table.to_csv()
+
+
+BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide")
+"""Forms with a row, or a record, a task."""
+ENDINGS: Mapping[str, str] = {
+    **dict.fromkeys(("label-studio", "argilla", "peerannot", "by-annotator"), ".json"),
+    **dict.fromkeys(("prodigy", "doccano", "potato"), ".jsonl"),
+    **dict.fromkeys(("mturk", "labels", "crowd-kit", "wide"), ".csv"),
+    "toloka": ".tsv",
+    "sagemaker": ".manifest",
+    "headerless": ".txt",
+}
+"""Forms, and how the names of their files end."""
+WRITTEN: Mapping[str, Callable[[pd.DataFrame], str]] = {
+    **{form: _by_workbench(form) for form in ENDINGS},
+    "doccano": _doccano,
+    "potato": _potato,
+    "sagemaker": _sagemaker,
+    "headerless": _headerless,
+    "wide": _wide,
+}

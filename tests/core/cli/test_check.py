@@ -1,0 +1,51 @@
+"""`workbench check` on files: the page, JSON, and what is written."""
+
+import json
+import shlex
+
+import pandas as pd
+import pytest
+
+from tests.core.api.test_checking import made
+
+
+@pytest.fixture
+def files(tmp_path):
+    labels, gold = made(copies=(1, 4, 6))
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    gold.rename_axis("task").rename("gold").reset_index().to_csv(tmp_path / "g.csv", index=False)
+    return tmp_path
+
+
+def test_json_has_what_scripts_look_for(run, files):
+    ended = run("check", "--labels", files / "labels.csv", "--gold", files / "g.csv", "--json")
+    assert ended.exit_code == 0
+    told = json.loads(ended.stdout)
+    assert isinstance(told["warnings"], list)
+    assert told["groups"] == [["w1", "w4", "w6"]]
+    assert told["effective_workers"] < 9
+    assert {"worker", "skill", "low", "high", "below_chance"} <= set(told["workers"][0])
+
+
+def test_the_page_and_the_files(run, files):
+    out, png = files / "workers.csv", files / "check.png"
+    given = ("check", "--labels", files / "labels.csv", "--gold", files / "g.csv")
+    ended = run(*given, "--details", "--out", out, "--plot", png)
+    assert ended.exit_code == 0
+    assert "warning: workers w1, w4, w6 err on the same tasks" in ended.stdout
+    assert "effective workers" in ended.stdout
+    assert len(pd.read_csv(out)) == 9
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    assert run(*given, "--plot", files / "a.pdf").exit_code == 2
+
+
+def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("Picture ID,who,Kind of bird\np1,a,x\np1,b,x\np2,a,y\n")
+    line = refused("check", "--labels", path)
+    asked = shlex.split(line.split("its columns, as in ")[1])
+    assert asked == ["--columns", "task=Picture ID,worker=who,label=Kind of bird"]
+    assert run("check", "--labels", path, *asked).exit_code == 0
+    with path.open("a") as file:
+        file.write("p2,a,y\n")
+    assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout

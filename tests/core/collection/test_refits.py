@@ -1,0 +1,212 @@
+"""Fits made between steps: the events stay the truth, whoever makes the fit and however late."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.core.collection.test_collector_journal import label, looks, same
+from workbench.collection import collector as collector_module
+from workbench.collection.collector import Collector
+from workbench.collection.sure import UntilSure
+
+TASKS = [f"t{i}" for i in range(30)]
+WORKERS = [f"w{j}" for j in range(8)]
+KINDS = {
+    "until-sure": {"policy": "until-sure"},
+    "until-trusted": {"policy": "until-trusted"},
+    "gold": {"gold": {f"g{i}": i % 2 for i in range(6)}},
+    "groups": {"groups": {f"w{j}": j // 4 for j in range(4)}},
+    "models": {
+        "groups": {"w0": 0, "w1": 0, "w2": 1},
+        "costs": {worker: 0.1 if worker < "w3" else 1.0 for worker in WORKERS},
+        "confidences": pd.DataFrame(
+            {"task": TASKS, "worker": "w1", "confidence": [0.6 + i / 100 for i in range(30)]}
+        ),
+    },
+    "several": {"classes": [0, 1, 2], "hidden": {f"t{i}": i % 3 for i in range(12)}},
+}
+DEAR = ("until-sure", "gold", "groups", "models")
+SOME = [pytest.param(kind, marks=pytest.mark.slow) if kind in DEAR else kind for kind in KINDS]
+
+
+def settings(kind):
+    return {"classes": [0, 1], "epsilon": 0.02, "seed": 5, **KINDS[kind]}
+
+
+def begun(path, kind):
+    Collector(TASKS, WORKERS, path=path, **settings(kind)).close()
+    return Collector.open(path, refits_apart=True)
+
+
+def step(collector, worker):
+    """A worker asks and answers all that she is asked."""
+    if asked := collector.next(worker, 4):
+        collector.tell(worker, {each.task: label(each.task, worker) for each in asked})
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_a_fit_taken_at_once_is_the_fit_made_within_a_step(kind, tmp_path):
+    apart = begun(tmp_path / "c.sqlite", kind)
+    plain = Collector(TASKS, WORKERS, **settings(kind))
+    for turn in range(40):
+        worker = WORKERS[turn % 8]
+        asked = apart.next(worker, 4)
+        assert plain.next(worker, 4) == asked
+        assert repr(plain.policy.state()) == repr(apart.policy.state())
+        if asked:
+            labels = {question.task: label(question.task, worker) for question in asked}
+            plain.tell(worker, labels)
+            apart.tell(worker, labels)
+        if apart.refit_begun is not None:
+            apart.adopt(apart.refit_begun)
+    assert apart.history()["event"].tolist().count("refit taken") >= 2
+    assert plain.policy.fitted >= 40
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, monkeypatch):
+    """Late fits, labels given up and taken back, steps undone, snapshots, a second program."""
+    monkeypatch.setattr(collector_module, "EVERY", 7)
+    path, rng = tmp_path / "c.sqlite", np.random.default_rng(8)
+    server = begun(path, kind)
+    beside = Collector.open(path)
+    begins, taken = 0, 0
+    for _ in range(45):
+        worker = WORKERS[rng.integers(8)]
+        asked = server.next(worker, 3, ahead=True)
+        for question in asked[: rng.integers(1, 4)]:
+            value = None if rng.random() < 0.05 else label(question.task, worker)
+            server.tell(worker, {question.task: value})
+        if rng.random() < 0.04 and len(server.labels()):
+            row = server.labels().iloc[-1]
+            server.take_back(row["worker"], [row["task"]])
+        if rng.random() < 0.04:
+            server.undo(int(rng.integers(1, 5)))
+        begins += server.refit_begun is not None
+        if server.refit_begun is not None and rng.random() < 0.25:
+            taken += 1
+            server.adopt(server.refit_begun)
+        if rng.random() < 0.1:
+            assert same(server, beside)
+    assert taken
+    assert begins > taken  # some were taken late
+    assert same(server, beside)
+    assert same(server, Collector.open(path))
+    with beside._log.view() as view:
+        assert view.snapshot(collector_module.MAKER) is not None
+    monkeypatch.setattr(collector_module, "MAKER", "another")
+    monkeypatch.setattr("workbench.collection.log.MAKER", "another")  # no snapshot: all events
+    assert same(server, Collector.open(path))
+
+
+def until_begun(collector):
+    for turn in range(40):
+        step(collector, WORKERS[turn % 8])
+        if collector.refit_begun is not None:
+            return collector.refit_begun
+    raise AssertionError("no fit was begun")
+
+
+def test_questions_are_asked_and_labels_heard_while_a_fit_is_made(tmp_path):
+    collector = begun(tmp_path / "c.sqlite", "until-trusted")
+    refit = until_begun(collector)
+    before = collector.policy.fitted
+    for worker in WORKERS[:4]:
+        step(collector, worker)
+    assert collector.refit_begun is refit
+    assert collector.policy.fitted == before
+    labels = len(collector.labels())
+    collector.adopt(refit)
+    assert collector.policy.fitted == refit.labels < labels
+    collector.policy.refit()  # it has heard all labels: a fit to them can be made
+    assert collector.policy.fitted == labels
+
+
+def test_labels_since_a_fit_was_begun_move_the_beliefs_that_are_taken(tmp_path):
+    collector = begun(tmp_path / "c.sqlite", "until-trusted")
+    refit = until_begun(collector)
+    waiting = collector.next("w0", 3)
+    collector.tell("w0", {each.task: 1 for each in waiting})
+    places = [collector.tasks[each.task] for each in waiting]
+    without = refit.fitted().belief().posterior[places]
+    collector.adopt(refit)
+    with_them = collector.belief().posterior[places]
+    assert places
+    assert (np.abs(with_them - without).max(axis=1) > 1e-4).all()
+
+
+def test_undoing_counts_no_fits_and_takes_those_since_along(tmp_path):
+    def steps():
+        events = collector.history()["event"]
+        return int((~events.str.startswith("refit")).sum()), len(events)
+
+    collector = begun(tmp_path / "c.sqlite", "until-trusted")
+    collector.adopt(until_begun(collector))
+    before, (many, events) = looks(collector), steps()
+    collector.adopt(until_begun(collector))
+    more, all_events = steps()
+    assert all_events - events > more - many > 2
+    assert repr(looks(collector)) != repr(before)
+    collector.undo(more - many)
+    assert repr(looks(collector)) == repr(before)
+    assert collector.history()["undone"].sum() == all_events - events
+
+
+def test_a_fit_that_nobody_takes_is_made_by_who_comes_next_or_dropped(tmp_path):
+    path = tmp_path / "c.sqlite"
+    killed = begun(path, "until-trusted")
+    until_begun(killed)
+    fitted = killed.policy.fitted
+    killed.close()
+    again = Collector.open(path, refits_apart=True)
+    assert again.refit_begun is not None
+    again.adopt(again.refit_begun)
+    assert again.policy.fitted > fitted
+    until_begun(again)
+    late = again.refit_begun
+    command = Collector.open(path)
+    step(command, "w3")  # fits within its step
+    assert command.refit_begun is None
+    events = len(command.history())
+    again.adopt(late)
+    assert len(command.history()) == events
+    assert same(again, command)
+
+
+def test_a_fit_says_nothing_of_the_collection_going_on(tmp_path):
+    """What is fitted is the policy as it was: it shares nothing that steps change."""
+    collector = begun(tmp_path / "c.sqlite", "until-trusted")
+    refit = until_begun(collector)
+    before = len(collector.labels())
+    for worker in WORKERS:
+        step(collector, worker)
+    fitted = refit.fitted()
+    assert isinstance(fitted, UntilSure)
+    assert len(fitted.ledger.labels) == before < len(collector.labels())
+    state = repr(collector.policy.state())
+    fitted.refit()
+    assert repr(collector.policy.state()) == state
+
+
+def test_snapshots_hold_no_step_that_was_undone_and_none_is_kept_while_a_fit_is_made(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(collector_module, "EVERY", 1)
+    path = tmp_path / "c.sqlite"
+    collector = begun(path, "until-trusted")
+    step(collector, "w0")
+    before = looks(collector)
+    step(collector, "w1")
+    collector.undo(2)
+    assert repr(looks(collector)) == repr(before)
+    assert same(collector, Collector.open(path))
+    until_begun(collector)
+    step(collector, "w2")
+    again = Collector.open(path, refits_apart=True)
+    for one in (collector, again):
+        one.adopt(one.refit_begun)
+        assert one.refit_begun is None
+    assert same(collector, again)
+    assert same(collector, Collector.open(path))

@@ -1,0 +1,140 @@
+"""What is measured on recorded labels was counted on gold that the method did not see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.core.accuracy.test_measured import crowd
+from workbench.base.errors import InputError
+from workbench.comparison.instances import FOLDS, RecordedOptions, fold_numbers
+from workbench.comparison.protocol import measured
+from workbench.comparison.running import _Runs, answered, compare, recorded
+from workbench.crowd.gold_rule import RuleLabels
+
+SEED = np.random.SeedSequence
+
+
+def tables(classes=2, tasks=50, missing=0.4, seed=0):
+    """Labels of a sparse crowd, and all gold."""
+    rng = np.random.default_rng([seed, classes])
+    skill = rng.uniform(0.55, 0.9, 20)
+    labels, _, truth = crowd(rng, tasks, 20, skill, missing=missing, classes=classes)
+    return labels, pd.Series([f"c{k}" for k in truth], index=[f"t{i}" for i in range(tasks)])
+
+
+def instance(labels, gold, **changes):
+    options = {"gamma": 0.3, "gold_tasks": 10, "epsilon": 0.3, **changes}
+    return recorded(labels, gold, RecordedOptions(**options), seed=SEED(1))
+
+
+def by_fold(given):
+    """What each method bought on each fold, its answers there, and the names of its tasks."""
+    runs, found = _Runs(given, SEED(4), 20.0, "relax"), {}
+    for name, method in runs.methods.items():
+        if method.gold == "folds":
+            for market in runs.folds:
+                bought = runs.buy(name, market)
+                names = market.instance.names[market.instance.judged]
+                chance = runs.answer(name, bought).chance[market.instance.judged]
+                found[name, *sorted(names.tolist())] = bought.task, bought.worker, chance
+    return found
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_gold_of_a_fold_changes_nothing_of_its_answers(classes):
+    """All gold of a fold is replaced: on it every label bought and every answer stays."""
+    labels, gold = tables(classes)
+    given = instance(labels, gold)
+    before = by_fold(given)
+    number = pd.Series(fold_numbers(pd.factorize(gold)[0], seed=SEED(1)), index=gold.index)
+    at = {name: k for k, name in enumerate(pd.unique(labels["task"]))}
+    number.index = sorted(gold.index, key=at.get)  # folds are of labelled tasks in their order
+    other = gold.copy()
+    hidden = number.index[number == 2]
+    other[hidden] = np.roll(sorted(gold.unique()), 1)[pd.factorize(other[hidden], sort=True)[0]]
+    after = by_fold(instance(labels, other))
+    own = {key for key in before if set(key[1:]) <= set(hidden)}
+    assert len(own) == len({key[0] for key in before}) > 1
+    for key in own:
+        for one, two in zip(before[key], after[key], strict=True):
+            assert np.array_equal(one, two, equal_nan=True)
+
+
+def test_every_gold_task_that_is_kept_is_judged_once_by_the_others():
+    labels, gold = tables()
+    given = instance(labels, gold.iloc[:30])
+    judged = np.concatenate([fold.tasks[fold.judged] for fold in given.folds])
+    assert sorted(judged) == sorted(given.tasks[given.judged])
+    assert len(given.folds) == FOLDS
+    assert len(given.judged) + np.isin(list(given.left_out), gold.index[:30]).sum() == 30
+    for fold in given.folds:
+        known = fold.source.control_answered.sum()
+        assert 0 < known < given.source.control_answered.sum()
+
+
+def test_a_task_is_not_kept_for_being_right_by_its_own_gold():
+    """Workers of one gold task each: by all gold some are able, by the others' nobody is."""
+    rows = [(f"t{i}", f"w{j}", "ab"[i % 2]) for i in range(12) for j in range(3 * i, 3 * i + 3)]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    gold = pd.Series({f"t{i}": "ab"[i % 2 if i < 6 else (i + 1) % 2] for i in range(12)})
+    with pytest.raises(InputError, match="no task can be covered"):
+        instance(labels, gold, epsilon=0.49, gamma=0.1, skills="plug-in")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scarce_workers_are_shared_by_all_tasks_in_every_fold(classes):
+    labels, gold = tables(classes)
+    given = instance(labels, gold, capacity=9, epsilon=0.45)
+    for fold in given.folds:
+        assert len(fold.tasks) == len(given.tasks)
+        assert len(fold.judged) < len(given.judged)
+    for row in compare(given, seed=SEED(4)):
+        if row.error_measured is not None:
+            assert row.tasks_measured == len(given.judged)
+
+
+def test_what_is_measured_is_the_mean_loss_of_the_folds_and_blanks_are_wrong():
+    labels, gold = tables()
+    given = instance(labels, gold)
+    truth, rng = given.judged_truth, np.random.default_rng(1)
+    chance = np.eye(2)[np.where(rng.random(len(truth)) < 0.8, truth, 1 - truth)]
+    place = {task: k for k, task in enumerate(given.tasks[given.judged])}
+    parts, blank = [], 0
+    for fold in given.folds:
+        own = chance[[place[task] for task in fold.tasks[fold.judged]]].copy()
+        own[0], blank = np.nan, blank + 1
+        parts.append((fold, RuleLabels(own)))
+    whole = np.full((len(given.tasks), 2), np.nan)
+    whole[given.judged] = chance
+    found = measured(given, RuleLabels(whole), parts)
+    loss = np.concatenate([np.nan_to_num(a.loss(f.judged_truth), nan=1.0) for f, a in parts])
+    assert found.error_measured == pytest.approx(loss.mean())
+    assert found.blank == blank == FOLDS
+    assert found.unstable == pytest.approx(FOLDS / len(truth))
+    assert found.tasks_measured == len(given.judged)
+
+
+def test_bounds_see_all_gold_and_are_not_measured():
+    labels, gold = tables()
+    given = instance(labels, gold)
+    found = {row.method: row for row in compare(given, seed=SEED(4))}
+    assert found["offline IP"].promise == found["information limit"].promise == "bound"
+    assert found["offline IP"].error_measured is None
+    assert found["primal approximation"].promise == "bound"
+    assert found["adaptive"].promise == "each task"
+    assert found["random + majority"].promise == "nothing"
+    for name, given_answers, error in answered(given, seed=SEED(4)):
+        row = found.pop(name)
+        assert row.promise != "bound"
+        assert error.error_measured == row.error_measured
+        assert len(given_answers.chance) == len(given.tasks)
+    assert {row.promise for row in found.values()} == {"bound"}
+
+
+def test_one_gold_task_cannot_judge_what_it_taught():
+    labels, gold = tables()
+    with pytest.raises(InputError, match="labelled tasks with gold: 1; give two or more"):
+        instance(labels, gold.iloc[:1])
