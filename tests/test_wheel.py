@@ -88,7 +88,7 @@ def bare(dist, tmp_path_factory) -> Path:
     return place / ("Scripts" if os.name == "nt" else "bin")
 
 
-def test_the_wheel_holds_the_two_packages_whole_and_nothing_else(dist):
+def test_the_wheel_holds_the_packages_whole_and_nothing_else(dist):
     (wheel,) = dist.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     there = {
@@ -99,7 +99,7 @@ def test_the_wheel_holds_the_two_packages_whole_and_nothing_else(dist):
     }
     # The bare checker of proofs stands with the public problems, and goes along.
     assert names == there | {"workbench/base/check_plan.py", "workbench/base/check_policies.py"}
-    assert {"workbench/py.typed", "crowd_models/py.typed"} <= names
+    assert {f"{package}/py.typed" for package in PACKAGES} <= names
 
 
 def test_the_sdist_holds_what_tests_and_pages_need_and_no_data(dist):
@@ -123,6 +123,8 @@ def test_the_sdist_holds_what_tests_and_pages_need_and_no_data(dist):
         "models",
         "tests",
         "notebooks",
+        "papers",
+        "benchmarks",
         "docs",
     }
     assert not [name for name in names if name.endswith((".pyc", ".sqlite", ".whl"))]
