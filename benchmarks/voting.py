@@ -29,7 +29,7 @@ def message_passing(size: BenchSize) -> Sample:
     """Karger, Oh, Shah: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
     import numpy as np
 
-    from workbench.aggregation.message_passing import message_passing
+    from workbench.aggregation.messages import message_passing
 
     votes = _votes(size)
     first = np.random.RandomState(size.seed).normal(loc=1, scale=1, size=len(votes))

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from check_links import faults  # noqa: E402
 from commands import write_options  # noqa: E402
-from rooms import write_rooms  # noqa: E402
+from names import write_names  # noqa: E402
 
 project = "Crowd workbench"
 author = "The authors of the crowd workbench"
@@ -29,7 +29,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 add_module_names = False
 myst_heading_anchors = 4
 nb_execution_mode = "off"
-exclude_patterns = ["_build", "_tables", "_shown", "conda", "paper"]
+exclude_patterns = ["_build", "_tables", "_shown", "conda", "paper", "decisions"]
 
 html_theme = "furo"
 html_static_path = ["_static"]
@@ -41,7 +41,7 @@ html_show_sphinx = False
 
 def setup(app: Any) -> None:
     """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
-    write_rooms(HERE / "reference" / "rooms")
+    write_names(HERE / "reference")
     write_options(HERE / "reference" / "options" / "index.md")
     app.connect("build-finished", look)
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):

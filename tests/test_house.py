@@ -5,9 +5,12 @@ import re
 import tomllib
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from workbench.base.public import listed
 
 ROOT = Path(__file__).parents[1]
 SOURCES = {
@@ -137,3 +140,34 @@ def test_the_pages_that_lead_through_the_code_name_files_that_are_there(page):
     for name in names:
         places = (ROOT / name, ROOT / "workbench" / name, *(ROOT / "workbench").rglob(name))
         assert any(place.exists() for place in places), name
+
+
+def test_papers_import_public_names_alone():
+    """As any other plugin: what its package says is public, of the workbench and its models."""
+    stubs = {
+        ".".join(path.parent.relative_to(base).parts): set(listed(path))
+        for base in (ROOT, ROOT / "models")
+        for path in base.glob("*/**/__init__.pyi")
+    }
+    taken = [
+        (path.name, node.module, alias.name)
+        for path in (ROOT / "papers").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+        if node.module.split(".")[0] in ("workbench", "crowd_models")
+    ]
+    assert len(taken) > 500
+    assert [one for one in taken if one[2] not in stubs.get(one[1], ())] == []
+
+
+def test_a_public_name_is_there_and_is_no_module_beside():
+    """Which of the two one met would hang on what was imported before."""
+    stubs = [path for base in ("workbench", "models") for path in (ROOT / base).rglob("*.pyi")]
+    assert len(stubs) > 10
+    for stub in stubs:
+        package = ".".join(stub.parent.relative_to(ROOT).parts).removeprefix("models.")
+        for name, module in listed(stub).items():
+            assert getattr(import_module(package), name) is not None
+            beside = (stub.parent / f"{name}.py").exists() or (stub.parent / name).is_dir()
+            assert beside == (module == package), (package, name)

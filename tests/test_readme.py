@@ -182,11 +182,3 @@ def test_a_batch_half_labelled_is_planned_as_the_page_says(classes, tmp_path, mo
     pd.concat([labels, bought]).to_csv("all-and-new.csv", index=False)
     ran = CliRunner().invoke(main, aggregate)
     assert ran.exit_code == 0, ran.output
-
-
-def test_the_table_names_the_front_door():
-    """Every name of `import workbench`, and no other."""
-    page = HERE / "docs" / "reference" / "index.md"
-    rows = re.findall(r"^\| (`wb\..*?) \|(.*)$", page.read_text("utf-8"), re.M)
-    named = re.findall(r"`(?:wb\.)?(\w+)`", " ".join(f"{name} {about}" for name, about in rows))
-    assert sorted(named) == sorted(wb.__all__)

@@ -1,4 +1,4 @@
-"""What the site's own scripts do: links that lead nowhere are found, rooms' pages are whole."""
+"""What the site's scripts do: they find links that lead nowhere, and list every public name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+
+import workbench as wb
 
 DOCS = Path(__file__).parents[1] / "docs"
 if not DOCS.exists():
@@ -44,38 +46,15 @@ def test_links_that_lead_nowhere_and_what_is_loaded_from_elsewhere_are_found(tmp
     assert "x.css" in fault
 
 
-def test_a_room_lists_what_is_public_and_nothing_else():
-    rooms = script("rooms")
-    shown = {m.__name__: dict(rooms.public(m)) for m in rooms.modules("crowd_models")}
-    assert "offline_ip" in shown["crowd_models.assignment"]
-    assert "linear" not in shown["crowd_models.typed"]  # from elsewhere
-    assert not [name for names in shown.values() for name in names if name.startswith("_")]
-
-
-def test_a_docstring_becomes_markdown():
-    def look(at, *, twice=False):
-        """See what is <there>.
-
-        Parameters
-        ----------
-        at
-            A place,
-            or two.
-        twice
-            Again.
-
-        Examples
-        --------
-        >>> look(1)
-        2
-        """
-
-    rooms = script("rooms")
-    assert rooms.signature(look) == "(at, *, twice=False)"
-    page = rooms.marked(look)
-    assert "`at`\n: A place,\n  or two.\n" in page
-    assert "**Examples**\n\n```pycon\n>>> look(1)\n2\n```" in page
-    assert r"what is \<there>" in page
+def test_the_reference_has_every_public_name(tmp_path):
+    names = script("names")
+    names.write_names(tmp_path)
+    door, rooms = ((tmp_path / f"{name}.md").read_text("utf-8") for name in ("front-door", "rooms"))
+    assert sorted(re.findall(r"^\| `wb\.(\w+)` \| \S", door, re.M)) == sorted(wb.__all__)
+    assert sorted(re.findall(r"^\.\. auto\w+:: (\w+)", door, re.M)) == sorted(wb.__all__)
+    assert len(names.ROOMS) > 10
+    assert all(f"## `{room}`" in rooms for room in names.ROOMS)
+    assert "| `majority` | " in rooms
 
 
 def test_the_page_of_options_has_two_cells_a_row_and_the_texts_of_help(tmp_path):

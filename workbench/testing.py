@@ -30,15 +30,15 @@ from workbench.base.errors import InputError
 from workbench.base.registry import in_one_line
 from workbench.collection.policy import Goal, Policy
 from workbench.collection.pool import Ledger, Questions
-from workbench.collection.simulated import simulated
+from workbench.collection.simulation import simulated
 from workbench.crowd.datasets import Dataset, counts
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes
 from workbench.learning.learners import Learner
 from workbench.selection.rules import Rule, RuleOptions
-from workbench.selection.scores import scores
+from workbench.selection.scoring import scores
 from workbench.studies.analysis import conclude
-from workbench.studies.claim import Claim, Ruling
+from workbench.studies.claiming import Claim, Ruling
 from workbench.studies.study import RESERVED, Study, TrialEnded
 from workbench.studies.trials import Trial, plan
 

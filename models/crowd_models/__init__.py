@@ -7,6 +7,6 @@ knows can take. Of the workbench it knows the ground floor alone. Papers: Ho, Ja
 selecting good workers for crowdsourcing", 2015.
 """
 
-from crowd_models.problem import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.base.public import attach
 
-__all__ = ["AssignmentProblem", "SelectionProblem", "TypedProblem", "requirement"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -27,22 +27,18 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.voting import (
+from workbench.aggregation import (
+    AGGREGATORS,
     Aggregate,
     expected_accuracy,
     linear_weights,
     log_odds_weights,
 )
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.votes import TIE, Votes
-from workbench.ranking.recorded_crowds import Recording, kept, places, recorded
-from workbench.selection.per_task import select_per_task
-from workbench.selection.rules import top
-from workbench.selection.scores import Scores, informativeness, scores
-from workbench.selection.select import select
-from workbench.studies.study import TrialEnded
+from workbench.base import BoolArray, FloatArray, IntArray, Seed, stream
+from workbench.crowd import TIE, Votes
+from workbench.ranking import Recording, kept, places, recorded
+from workbench.selection import Scores, informativeness, scores, select, select_per_task, top
+from workbench.studies import TrialEnded
 
 SHARED = ("simulated", "bluebird", "sat12")
 """Crowds of which everybody labelled everything, or nearly so."""
@@ -234,7 +230,9 @@ def vote(
     """
     votes = kept(exam.votes, marked)
     if kind == "EM":
-        estimate = dawid_skene(votes, **EM[em], seed=0)  # the seed draws labels that are not read
+        estimate = AGGREGATORS["dawid-skene"].call(
+            votes, **EM[em], seed=0
+        )  # the seed draws labels that are not read
         return _posterior_accuracy(estimate, exam.truth), estimate
     skill = np.where(exam.scores.eligible, exam.scores.skill, 0.5)
     L = exam.scores.classes

@@ -27,7 +27,7 @@ from workbench.learning.policies import Terms
 from workbench.learning.schedule import practical
 from workbench.selection import RULES
 from workbench.studies.catalog import claims, studies
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.study import Analysis
 from workbench.testing import (
     check_aggregator,

@@ -9,12 +9,12 @@ from workbench.base import registry
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
 from workbench.studies.catalog import claims, studies
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.judging import judge
 
 OWN = """
 import pandas as pd
-from workbench.studies.claim import Ruling, claim
+from workbench.studies.claiming import Ruling, claim
 from workbench.studies.study import Analysis, Parameter, Size, Study
 
 one = (Size(({},), 1),) * 3

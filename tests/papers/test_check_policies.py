@@ -28,7 +28,7 @@ from tests.core.solving.finite_policies import finite_optimum
 from tests.papers.test_forgeries import at, garbled, mutated, places
 from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
-from workbench.solving import sequential_proof as writer
+from workbench.solving import sequential_proofs as writer
 from workbench.solving.claims import Contradiction
 from workbench.solving.proof_file import rational, written
 from workbench.solving.sequential import sequential_optimum

@@ -12,7 +12,7 @@ from tests.papers.made_up import (
     spoil,
     verdict_on,
 )
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.judging import judge
 
 OWN = claims_of("adaptive")

@@ -10,7 +10,7 @@ from tests.core.studies.serial import Serial
 from tests.papers.made_up import Tables, all_tables, claims_of
 from workbench.base.errors import InputError
 from workbench.studies.catalog import claims, studies, studies_needed
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.claims_page import markdown, read_page
 from workbench.studies.executors import Limits
 from workbench.studies.judging import judge

@@ -18,7 +18,7 @@ from crowd_papers.recorded_crowds import (
 )
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.ranking.recorded_crowds import Recording
-from workbench.selection.scores import informativeness, set_score
+from workbench.selection.scoring import informativeness, set_score
 
 RULES = ("selected", "top-skill", "top-gain", "random", "as many")
 GAPS = ("selected", "plug-in", "top-skill", "top-gain")

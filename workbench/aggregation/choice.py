@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.aggregation.pool import pooled
 from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matrix
-from workbench.aggregation.vote_rule import fixed_rule
+from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import Aggregate
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream

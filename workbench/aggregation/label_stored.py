@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.aggregation import dawid_skene
-from workbench.aggregation.label_tasks import KnownBeforehand, LabelOptions, given_options, notes
+from workbench.aggregation.labelling import KnownBeforehand, LabelOptions, given_options, notes
 from workbench.aggregation.voting import Aggregate, majority
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream

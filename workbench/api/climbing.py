@@ -13,8 +13,8 @@ from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
 from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.assignment.ladder import LIMIT, NONE_BY_WORD, NONE_THERE_IS, UNKNOWN, LadderCrowd
-from workbench.assignment.ladder import ladder as climb
+from workbench.assignment.rungs import LIMIT, NONE_BY_WORD, NONE_THERE_IS, UNKNOWN, LadderCrowd
+from workbench.assignment.rungs import ladder as climb
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, tabled
@@ -60,7 +60,7 @@ class Ladder(Result):
     ----------
     rungs
         A row a rung, the dearest first: name, lower_bound, cost, status, error, se, error_se,
-        seconds, proven_bound, as `workbench.assignment.ladder.Rung`.
+        seconds, proven_bound, as `workbench.assignment.rungs.Rung`.
     crowd
         What the crowd is called.
     tasks, workers

@@ -46,7 +46,7 @@ from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.solving.genies import read_prior
 from workbench.solving.ignorance import unknown_skills_bound
-from workbench.solving.information_limit import information_limit
+from workbench.solving.information import information_limit
 
 IDS = ("task", "worker", "label")
 SHOWN, BRIEF = 10, 5

@@ -32,7 +32,7 @@ from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
 from workbench.selection import hire as room
 from workbench.selection.hire import HireOptions, Hiring
-from workbench.selection.hire_rule import measure_hiring
+from workbench.selection.hire_rules import measure_hiring
 from workbench.solving.claims import FEASIBLE, PROVEN, WORD
 
 if TYPE_CHECKING:

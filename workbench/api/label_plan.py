@@ -107,7 +107,7 @@ class SequentialPlan(Result):
         InputError
             The checker accepts a claim above the cost, so that one of the two is wrong.
         """
-        from workbench.solving.sequential_proof import sequential_proof
+        from workbench.solving.sequential_proofs import sequential_proof
 
         try:
             return sequential_proof(self.optimum)

@@ -23,7 +23,7 @@ from workbench.aggregation.choice import (
     taught,
     wrong_by,
 )
-from workbench.aggregation.label_tasks import (
+from workbench.aggregation.labelling import (
     BY_ROWS,
     LEAST_GOLD,
     SCORED,
@@ -37,7 +37,7 @@ from workbench.aggregation.label_tasks import (
     labelled_by,
 )
 from workbench.aggregation.posteriors import Fit
-from workbench.aggregation.vote_rule import fixed_rule
+from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import majority
 from workbench.api import inputs
 from workbench.api.keywords import moved

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.aggregation.label_stored import LabelledOnDisk, check_method, label_stored
-from workbench.aggregation.label_tasks import LabelOptions
+from workbench.aggregation.labelling import LabelOptions
 from workbench.api.inputs import LabelFile, LabelTable
 from workbench.api.result import Result, facts, listed, names, page, picked
 from workbench.base.checks import type_name

@@ -18,7 +18,7 @@ from workbench.accuracy.measured import (
     count_errors,
     difference,
 )
-from workbench.aggregation.label_tasks import LEAST_GOLD
+from workbench.aggregation.labelling import LEAST_GOLD
 from workbench.api import inputs
 from workbench.api.keywords import mark, moved, retire
 from workbench.api.labelling import Labels, aggregate
@@ -37,8 +37,8 @@ from workbench.learning.baselines import baselines
 from workbench.learning.em import PRICE
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.policies import POLICIES
-from workbench.learning.recorded import Order, Pool, Recorded, Replayed, recorded
-from workbench.learning.recorded import replay as replay_labels
+from workbench.learning.recorded_labels import Order, Pool, Recorded, Replayed, recorded
+from workbench.learning.recorded_labels import replay as replay_labels
 from workbench.learning.schedule import Schedule
 from workbench.learning.simulated import Simulated, simulated
 from workbench.learning.vetting import Vetting

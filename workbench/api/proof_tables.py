@@ -10,7 +10,7 @@ from crowd_models.sequential_policies import SequentialProblem
 from workbench.api.label_plan import SequentialPlan
 from workbench.api.planning import plan
 from workbench.base.errors import InputError
-from workbench.solving.sequential_proof import stated
+from workbench.solving.sequential_proofs import stated
 
 PARTS = {"skill": "skills", "tasks": "tasks", "supply": "capacity", "cost": "costs"}
 """What a proof's problem has of tables, and their names."""

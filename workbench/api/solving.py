@@ -697,7 +697,8 @@ def export(
 
     Examples
     --------
-    >>> from workbench.api import AssignmentProblem, export
+    >>> from workbench import AssignmentProblem
+    >>> from workbench.api.solving import export
     >>> model = export(AssignmentProblem([[0.9, 0.5]], capacity=1, requirement=1.0))
     >>> model.variables, model.constraints, b"y(0_1)" in model.content
     (2, 3, True)
@@ -889,8 +890,8 @@ def doctor() -> Diagnosis:
 
     Examples
     --------
-    >>> from workbench import api
-    >>> api.doctor().passed
+    >>> from workbench.api.solving import doctor
+    >>> doctor().passed
     True
     """
     from workbench.solving import self_check, versions

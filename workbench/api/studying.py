@@ -23,7 +23,7 @@ from workbench.pages import report as page
 from workbench.studies import claims_page, judging, overview
 from workbench.studies.analysis import conclude
 from workbench.studies.catalog import claims
-from workbench.studies.claim import Verdict
+from workbench.studies.claiming import Verdict
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.request import request
 from workbench.studies.run import Progress, Which, made_lines, notebook_bar, run
@@ -489,9 +489,10 @@ def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judge
 
     Examples
     --------
-    >>> from workbench import api
-    >>> _ = api.run_study("toy-example", size="smoke", repetitions=1, processes=1)
-    >>> "verdict" in api.judge("studies.sqlite").to_frame()
+    >>> import workbench as wb
+    >>> from workbench.api.studying import judge
+    >>> _ = wb.run_study("toy-example", size="smoke", repetitions=1, processes=1)
+    >>> "verdict" in judge("studies.sqlite").to_frame()
     True
     """
     earlier = None

@@ -19,9 +19,9 @@ from workbench.accuracy.measured import (
     majority_error,
     measure_error,
 )
-from workbench.assignment.joint_rule import joint_plan_rule
+from workbench.assignment.joint_rules import joint_plan_rule
 from workbench.assignment.make_plan import AssignmentPlan, AssignmentTerms
-from workbench.assignment.plan_rule import PlanTerms, plan_rule
+from workbench.assignment.plan_rules import PlanTerms, plan_rule
 from workbench.assignment.rows_or_skill import rows_err_less, rows_in_question, rows_or_skill
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray

@@ -7,3 +7,7 @@ rehearses many of them, `certificate` writes what happened, and `check_audit` re
 any other module of the workbench. `selective` certifies a share of the answers, `uniform` has the
 schemes that others use.
 """
+
+from workbench.base.public import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

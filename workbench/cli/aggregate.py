@@ -51,7 +51,7 @@ def command(
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.
     """
-    from workbench.api import ModelOptions, aggregate
+    from workbench import ModelOptions, aggregate
     from workbench.api.keywords import gather
 
     for option, path in (("--out", out), ("--plot", plot)):

@@ -65,7 +65,7 @@ def start(
     Whoever keeps STORE secret keeps the draws secret. Hand the digest that is printed to somebody
     else now: with it the certificate shows that nothing was changed or begun again.
     """
-    from workbench.api import audit
+    from workbench import audit
 
     auditor = audit(answers, error, risk, seed, share=share, path=store, origin="command")
     return _status(auditor, as_json, f"digest of the beginning: {auditor.commitment}")

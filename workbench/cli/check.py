@@ -39,7 +39,7 @@ def command(
     likely one, too many, ratings, abstentions or several answers in one. Warnings do not change the
     exit code.
     """
-    from workbench.api import check
+    from workbench import check
 
     with working("looking at the labels", after=5.0):
         result = check(labels, gold, seed=seed)

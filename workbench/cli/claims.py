@@ -23,13 +23,13 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     renewed from a store of some studies. The page names at its head the trials that its verdicts
     rest on, as `workbench study stamp` does, and `workbench study stale` looks at them.
     """
-    from workbench import api
+    from workbench.api.studying import judge
     from workbench.studies.quoted import headed
 
     if keep and out is None:
         raise InputError("--keep: give the page as --out")
     with working("judging the claims", after=3.0):
-        judged = api.judge(store, keep=out if keep else None)
+        judged = judge(store, keep=out if keep else None)
     if out is not None:
         text = headed(judged.markdown(), store, judged.verdicts, out if keep else None)
         write_files({out: text})

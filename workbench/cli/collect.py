@@ -82,7 +82,7 @@ def command(
     """
     if context.invoked_subcommand is not None:
         return None
-    from workbench import api
+    import workbench as wb
     from workbench.api.keywords import gather
 
     if arguments["capacity"] is not None:
@@ -93,9 +93,9 @@ def command(
     recorded = None if arguments["labels"] is None else "--labels"
     crowd = options.crowd_of(arguments, recorded, ask=True)
     arguments["labels"] = crowd or arguments["labels"]
-    gather(arguments, known=api.KnownTasks)
+    gather(arguments, known=wb.KnownTasks)
     with working("collecting", after=5.0) as progress:
-        result = api.collect(**arguments, progress=progress)
+        result = wb.collect(**arguments, progress=progress)
     deliver(result, as_json, out=out, plot=plot)
     return 0
 
@@ -325,7 +325,7 @@ def audit(
     beside STORE: use it with `workbench audit`. Where more labels seem cheaper than the checks to
     come, workers are asked again, and another audit follows. Run it again after labels, or checks.
     """
-    from workbench.api import audit_collection
+    from workbench import audit_collection
 
     loop = audit_collection(_open(store), price, error, risk, origin="command")
     step = loop.go_on(now)
@@ -562,9 +562,9 @@ def backup(store: Path, file: Path, as_json: bool) -> int:
 
 
 def _open(store: Path) -> Any:
-    from workbench import api
+    import workbench as wb
 
-    return api.Collector.open(store, origin="command")
+    return wb.Collector.open(store, origin="command")
 
 
 def _names(names: Iterable[Any]) -> dict[str, Any]:

@@ -46,12 +46,12 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     crowd = options.crowd_of(arguments, f"--{sources[0]}" if sources else None)
     if crowd is not None:
         arguments["labels"] = crowd
-    from workbench import api
+    import workbench as wb
     from workbench.api.keywords import gather
 
-    gather(arguments, sampling=api.SampleOptions)
+    gather(arguments, sampling=wb.SampleOptions)
     with working("comparing", after=5.0) as progress:
-        compared = api.compare(**arguments, progress=progress)
+        compared = wb.compare(**arguments, progress=progress)
     written = []
     if out is not None:
         tables = {"compare": compared.table, "trials": compared.trials}

@@ -43,7 +43,7 @@ def command(
     """
     if as_json and out is None:
         raise InputError("--json needs --out: without it the labels take standard output")
-    from workbench.api import convert
+    from workbench import convert
 
     with working("converting", after=5.0):
         result = convert(labels, to, gold=gold, pseudonyms=pseudonyms, seed=seed)

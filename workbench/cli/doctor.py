@@ -12,9 +12,9 @@ def command(as_json: bool) -> int:
 
     Exit code 1 when the solver gives a wrong answer to any of them.
     """
-    from workbench import api
+    from workbench.api.solving import doctor
 
     with working("solving small problems with known answers", after=5.0):
-        result = api.doctor()
+        result = doctor()
     tell(result, as_json)
     return 0 if result.passed else 1

@@ -60,7 +60,7 @@ def command(
 
     Exit code 1 when nobody can be hired; nothing is written then.
     """
-    from workbench.api import HiringOptions, hire
+    from workbench import HiringOptions, hire
     from workbench.api.keywords import gather
 
     arguments["as_answered"] = not everybody_answers

@@ -35,7 +35,7 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     ladder.csv, ladder.json and ladder.png.
     """  # noqa: D205
     arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
-    from workbench import api
+    import workbench as wb
 
     if arguments["skills"] is None:
         arguments["crowd"] = options.crowd_of(arguments, None)
@@ -44,7 +44,7 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         options.crowd_of(arguments, "--skills")
         arguments |= {} if tasks is None else {"tasks": tasks}
     with working("climbing", after=5.0):
-        result = api.ladder(**arguments)
+        result = wb.ladder(**arguments)
     written = []
     if out is not None:
         written = [write_folder(out, "ladder", result, {"ladder": result.rungs})]

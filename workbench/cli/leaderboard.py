@@ -65,16 +65,17 @@ def command(
     A method or a crowd of your own is one file, given by --plugin. Crowds that are neither here nor
     to be downloaded are listed as not fetched. Run again after an interruption to go on.
     """
-    from workbench import api
+    import workbench as wb
+    from workbench.api.ranking import export_benchopt
     from workbench.studies.run import interrupts
 
     if benchopt is not None:
-        for file in api.export_benchopt(benchopt, crowds=crowd):
+        for file in export_benchopt(benchopt, crowds=crowd):
             show(f"written: {file}")
         show(f"next: benchopt run {benchopt}, and give its results to --results")
         return 0
     with interrupts() as stop, working("leaderboard", bar=True) as how_far:
-        result = api.leaderboard(
+        result = wb.leaderboard(
             kinds=kind,
             crowds=crowd,
             stop=stop,

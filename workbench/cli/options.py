@@ -402,7 +402,7 @@ def crowd_of(
         return None
     if ask and not own:
         raise InputError("give --labels, a crowd on record, or --crowd, a simulated one")
-    from workbench.api import simulate
+    from workbench import simulate
     from workbench.base import checks
 
     if "skill" in own:

@@ -75,7 +75,7 @@ def command(
     Exit code 1 when there is no plan. One that is not proven the cheapest says how far it may be
     from it.
     """
-    from workbench import api
+    import workbench as wb
     from workbench.api.keywords import gather
     from workbench.api.planning import Plan
 
@@ -91,9 +91,9 @@ def command(
         arguments["sequential"] = False
     elif vote is not None or to is not None:
         raise InputError("--sequential: there is no --vote or --to of what is not chosen yet")
-    gather(arguments, limits=api.TaskLimits, options=api.PlanOptions)
+    gather(arguments, limits=wb.TaskLimits, options=wb.PlanOptions)
     with working("making the plan", after=5.0):
-        plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
+        plan = wb.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
     if not isinstance(plan, Plan):
         beside = {} if proof is None else {proof: _proof(plan)}
         there = plan.message is None

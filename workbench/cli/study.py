@@ -158,12 +158,12 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
     that these import) are run anew. Ctrl-C once finishes the trials under way, twice stops at
     once. Exit code 1 if trials failed.
     """
-    from workbench import api
+    import workbench as wb
     from workbench.api.keywords import gather
     from workbench.studies.request import request
     from workbench.studies.run import interrupts
 
-    gather(arguments, cluster=api.DaskCluster, rules=api.TrialRules)
+    gather(arguments, cluster=wb.DaskCluster, rules=wb.TrialRules)
     study = request(name).study.name
     # With --fresh again, what has been run anew by then would be, too.
     again = shlex.join(["workbench", *(word for word in sys.argv[1:] if word != "--fresh")])
@@ -171,7 +171,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
         try:
             with working(study, bar=True) as how_far:
                 progress = reporter(study, how_far)
-                ended = api.run_study(
+                ended = wb.run_study(
                     name, set=assignments, stop=stop, progress=progress, **arguments
                 )
         except KeyboardInterrupt:
@@ -238,10 +238,10 @@ def report(
 
     A study of your own gets its findings and figures only where --study names its file.
     """
-    from workbench import api
+    import workbench as wb
 
     with working("writing the report", after=3.0):
-        written = api.report(store, out, names, study=code)
+        written = wb.report(store, out, names, study=code)
     tell(written, as_json)
 
 

@@ -15,7 +15,7 @@ from workbench.accuracy.measured import MeasuredError, measure_error
 from workbench.aggregation.calibration import temperature_by_gold, tempered
 from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.posteriors import Earlier
-from workbench.aggregation.vote_rule import vote_rule
+from workbench.aggregation.vote_rules import vote_rule
 from workbench.aggregation.voting import Aggregate
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed

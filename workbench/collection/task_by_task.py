@@ -28,10 +28,10 @@ from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.learning import schedule as schedules
 from workbench.learning.contexts import context_seeds
 from workbench.learning.em import PRICE
-from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.online import TaskLabel
 from workbench.learning.policies import POLICIES, Terms
+from workbench.learning.refining import RefiningLsOl
 from workbench.learning.roster import Roster
 from workbench.learning.vetting import Vetting
 

@@ -19,7 +19,7 @@ from workbench.comparison.two_classes import ComparedCrowd
 from workbench.crowd.gold_rule import RuleLabels
 from workbench.crowd.simulate import SimulatedLabels
 from workbench.crowd.votes import TIE
-from workbench.solving.information_limit import information_limit
+from workbench.solving.information import information_limit
 
 
 def label_until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> Purchase:

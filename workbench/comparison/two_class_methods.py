@@ -15,12 +15,12 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.aggregation.dawid_skene import smoothed
-from workbench.aggregation.message_passing import message_passing
+from workbench.aggregation.messages import message_passing
 from workbench.aggregation.voting import Aggregate, majority, weighted_majority
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.estimates import skills_on_arrival
-from workbench.assignment.play import play
+from workbench.assignment.playing import play
 from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights

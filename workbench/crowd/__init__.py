@@ -2,3 +2,7 @@
 
 Knows no optimization model and no solver; may import only `workbench.base.errors`.
 """
+
+from workbench.base.public import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

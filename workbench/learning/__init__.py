@@ -5,3 +5,7 @@ crowd-sourcing". `ls_ol` is the algorithm as a streaming object, `engine` the sa
 once, `schedule` says when it explores, `regret` and `guarantees` what it loses and what is
 promised.
 """
+
+from workbench.base.public import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

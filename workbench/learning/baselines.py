@@ -20,7 +20,7 @@ from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.graphs import random_pairs
 from workbench.crowd.votes import Votes
-from workbench.learning.recorded import Recorded, Replayed
+from workbench.learning.recorded_labels import Recorded, Replayed
 
 VOTES: dict[str, Callable[..., Aggregate]] = {"majority": majority, "Dawid–Skene": smoothed}
 """How labels are voted on, ties by a fair draw; Dawid–Skene with few votes added."""

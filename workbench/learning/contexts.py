@@ -23,10 +23,10 @@ from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, sequence
 from workbench.base.state import Id
-from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.online import Ask, Task, TaskLabel
+from workbench.learning.refining import RefiningLsOl
 from workbench.learning.schedule import Schedule
 
 WORD = zlib.crc32(b"learning contexts")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray

@@ -28,7 +28,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import prefix_accuracies_many
 from workbench.accuracy.weighted import MOST, log_odds_accuracy
 from workbench.base import checks

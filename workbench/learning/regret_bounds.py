@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import (
+from workbench.accuracy.best_sets import (
     CrowdConstants,
     best_set,
     crowd_constants,

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.best_sets import crowd_constants
 from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base import checks
 from workbench.base.arrays import IntArray

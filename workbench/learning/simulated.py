@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray

@@ -1,4 +1,4 @@
-"""The ladder: what one promise costs (of `workbench.assignment.ladder`)."""
+"""The ladder: what one promise costs (of `workbench.assignment.rungs`)."""
 
 from __future__ import annotations
 

@@ -5,3 +5,7 @@ that of aggregators on all labels of a crowd. `recorded_crowds` has the crowds a
 `collecting` replays a policy on one, `peer_aggregators` are those of other packages, and
 `benchopt_files` writes and reads files for benchopt.
 """
+
+from workbench.base.public import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -40,13 +40,13 @@ from workbench.crowd.datasets import DATASETS
 from workbench.crowd.votes import Votes
 from workbench.learning.learners import LEARNERS
 from workbench.learning.policies import POLICIES as LEARNING
-from workbench.learning.recorded import Recorded, replay
+from workbench.learning.recorded_labels import Recorded, replay
 from workbench.learning.schedule import practical
 from workbench.ranking.collecting import bought, replayed
 from workbench.ranking.recorded_crowds import STAND_IN, Recording, places, recorded, simulated
 from workbench.selection import RULES
 from workbench.selection.rules import RuleOptions
-from workbench.selection.scores import Scores, scores
+from workbench.selection.scoring import Scores, scores
 from workbench.studies.study import Params, Record, TrialEnded
 from workbench.studies.trials import Streams
 

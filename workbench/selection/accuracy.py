@@ -36,7 +36,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import TIE
 from workbench.selection.difficulty import skills_by_difficulty
-from workbench.selection.scores import Scores
+from workbench.selection.scoring import Scores
 
 DRAWS = 200_000
 """Most votes that are simulated of one crowd."""

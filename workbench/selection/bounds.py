@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.selection.scores import Scores, set_score
+from workbench.selection.scoring import Scores, set_score
 
 
 def error_bound(

@@ -31,7 +31,7 @@ import pandas as pd
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.seeds import Seed, stream
-from workbench.selection.scores import Scores
+from workbench.selection.scoring import Scores
 
 DRAWS, FEW_DRAWS = 4000, 1000
 """Tasks for which labels are drawn; and where two ways to choose are only compared."""

@@ -34,7 +34,7 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import TIE
 from workbench.selection.accuracy import predicted_error
 from workbench.selection.difficulty import skills_by_difficulty
-from workbench.selection.scores import Scores
+from workbench.selection.scoring import Scores
 from workbench.solving.claims import CostClaim
 
 ALL_SETS = 2**14

@@ -47,8 +47,8 @@ from workbench.selection.rows import (
 )
 from workbench.selection.rules import NOBODY as NONE
 from workbench.selection.rules import Selection, best_size, check_threshold
-from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
-from workbench.selection.select import select
+from workbench.selection.scoring import Scores, below_chance, prefix_scores, scores, set_score
+from workbench.selection.selecting import select
 from workbench.solving.claims import CostClaim
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from workbench.crowd.empirical_bayes import (
     fitted_prior,
 )
 from workbench.selection.difficulty import skills_by_difficulty
-from workbench.selection.scores import Scores, scores
+from workbench.selection.scoring import Scores, scores
 
 NEEDED = 1.0
 """Gain in log-likelihood from which on guessers are believed in (Akaike)."""

@@ -19,7 +19,7 @@ from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.selection.rules import NOBODY
-from workbench.selection.scores import prefix_scores
+from workbench.selection.scoring import prefix_scores
 from workbench.solving.claims import CostClaim
 from workbench.solving.hiring import relative_gap, solve_selection
 from workbench.solving.hiring_bound import (

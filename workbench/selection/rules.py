@@ -27,7 +27,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.selection.accuracy import least_error, prefix_errors
-from workbench.selection.scores import Scores, prefix_scores
+from workbench.selection.scoring import Scores, prefix_scores
 
 Ties: TypeAlias = Literal["fair", "first"]
 

@@ -5,36 +5,6 @@ from what is proven. Two routes lead to the solver, the readable Pyomo model and
 from the same problem; whatever they answer is checked by `certify`, which trusts neither.
 """
 
-from workbench.solving.certify import certify, farkas, lagrangian
-from workbench.solving.dropping import tasks_to_drop
-from workbench.solving.solution import (
-    Certificate,
-    Check,
-    CountProof,
-    Incumbent,
-    Infeasibility,
-    PatternProof,
-    Solution,
-    Termination,
-)
-from workbench.solving.solver import FORMULATIONS, METHODS, ROUTES, solve, versions
+from workbench.base.public import attach
 
-__all__ = [
-    "FORMULATIONS",
-    "METHODS",
-    "ROUTES",
-    "Certificate",
-    "Check",
-    "CountProof",
-    "Incumbent",
-    "Infeasibility",
-    "PatternProof",
-    "Solution",
-    "Termination",
-    "certify",
-    "farkas",
-    "lagrangian",
-    "solve",
-    "tasks_to_drop",
-    "versions",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

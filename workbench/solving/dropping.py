@@ -25,7 +25,7 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving.certify import farkas
+from workbench.solving.certificates import farkas
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel, primal_arrays
 from workbench.solving.solution import Certificate, Leaf, Solution, Termination

@@ -26,7 +26,7 @@ from crowd_models.patterns import Pattern, deal, limits
 from crowd_models.problem import label_limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.solving.certify import primal_checks
+from workbench.solving.certificates import primal_checks
 from workbench.solving.highs import Remaining, RunOptions
 from workbench.solving.linear import solve_linear
 from workbench.solving.patterns.listed_sets import (

@@ -18,7 +18,7 @@ from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.gains import gain_of
 from crowd_models.problem import label_limits
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.certify import lagrangian, pattern_farkas
+from workbench.solving.certificates import lagrangian, pattern_farkas
 from workbench.solving.dropping import SECONDS, tasks_to_drop, uncoverable_counts
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import scale_arrays

@@ -18,7 +18,7 @@ import numpy as np
 from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.solving.certify import OPTIMALITY
+from workbench.solving.certificates import OPTIMALITY
 from workbench.solving.highs import RunOptions
 from workbench.solving.hiring_bound import (
     SelectionCertificate,

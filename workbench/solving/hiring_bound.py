@@ -22,7 +22,7 @@ import numpy as np
 
 from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.certify import WHOLE_FEASIBILITY
+from workbench.solving.certificates import WHOLE_FEASIBILITY
 from workbench.solving.solution import Certificate, Check
 
 TIE = 1e-9

@@ -15,7 +15,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from workbench.base.arrays import FloatArray
 from workbench.solving.array_route import lifted, run_arrays
-from workbench.solving.certify import OPTIMALITY, lagrangian, primal_checks, rounded_up
+from workbench.solving.certificates import OPTIMALITY, lagrangian, primal_checks, rounded_up
 from workbench.solving.dropping import proven_infeasible
 from workbench.solving.feasibility import rounded, share_met
 from workbench.solving.highs import Remaining, RunOptions

@@ -7,7 +7,7 @@ from dataclasses import replace
 from crowd_models import TypedProblem
 from crowd_models.problem import Problem
 from workbench.solving.array_route import run_arrays
-from workbench.solving.certify import certify
+from workbench.solving.certificates import certify
 from workbench.solving.cutting_planes import run_cutting_planes, too_large
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_pyomo

@@ -35,7 +35,7 @@ from crowd_models.sequential_policies import (
 )
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import optimum
-from workbench.solving.information_limit import information_limit
+from workbench.solving.information import information_limit
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.posteriors import (
     BEYOND,

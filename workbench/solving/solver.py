@@ -16,7 +16,7 @@ from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.solving.array_route import lifted
-from workbench.solving.certify import OPTIMALITY, certify, cost_scale
+from workbench.solving.certificates import OPTIMALITY, certify, cost_scale
 from workbench.solving.cutting_planes import too_large
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain

@@ -4,3 +4,7 @@
 runs one, `executors` run many, `store` keeps them, `run` puts the three together, `summary` has
 the statistics, and `catalog` the studies that come with the workbench.
 """
+
+from workbench.base.public import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

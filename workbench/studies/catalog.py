@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported, installed, plugins
-from workbench.studies.claim import Claim
+from workbench.studies.claiming import Claim
 from workbench.studies.study import Study
 
 OWN = "workbench.ranking"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import FloatArray
-from workbench.studies.claim import NotMeasured
+from workbench.studies.claiming import NotMeasured
 
 UNLIKELY = 0.001
 """A promise made with probability 1 − δ is broken when so many failures are less likely."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.base.errors import InputError
-from workbench.studies.claim import Claim, Evidence, Ruling, Verdict, Word
+from workbench.studies.claiming import Claim, Evidence, Ruling, Verdict, Word
 
 HEAD = """\
 # What the papers claim, and what we measured

@@ -14,7 +14,7 @@ import pandas as pd
 
 from workbench.studies.analysis import ended_well
 from workbench.studies.catalog import claims as all_claims
-from workbench.studies.claim import Claim, Evidence, NotMeasured, Ruling, Verdict, Word
+from workbench.studies.claiming import Claim, Evidence, NotMeasured, Ruling, Verdict, Word
 
 MOST_FAILED = 0.05
 """Share of failed trials above which no verdict is given."""

@@ -32,7 +32,7 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.studies.catalog import studies as catalog
-from workbench.studies.claim import Verdict
+from workbench.studies.claiming import Verdict
 from workbench.studies.code import UNKNOWN, code_digest, digest_of_text
 from workbench.studies.environment import workbench_digest
 from workbench.studies.source import Source

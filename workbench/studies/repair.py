@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.studies.environment import Environment
-from workbench.studies.records import TrialRow
+from workbench.studies.recording import TrialRow
 from workbench.studies.store import Store, StoreError, locked
 from workbench.studies.study_plan import StudyPlan
 

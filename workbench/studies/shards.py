@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.studies.environment import Environment
-from workbench.studies.records import REPEATABLE, TrialRow
+from workbench.studies.recording import REPEATABLE, TrialRow
 from workbench.studies.store import Store
 
 

@@ -31,7 +31,7 @@ from workbench.base.writing import write_whole
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
 from workbench.studies.own import changed
-from workbench.studies.records import TrialRow, checksum, frame, row_of
+from workbench.studies.recording import TrialRow, checksum, frame, row_of
 from workbench.studies.study_plan import StudyPlan
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from workbench.studies.environment import Environment
 from workbench.studies.executors import Executor, Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.own import digests
-from workbench.studies.records import REPEATABLE, TrialRow
+from workbench.studies.recording import REPEATABLE, TrialRow
 from workbench.studies.run import made_by
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import DamagedStoreError, Store, remedy

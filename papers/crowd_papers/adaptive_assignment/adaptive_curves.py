@@ -10,28 +10,32 @@ import pandas as pd
 
 from crowd_models import requirement
 from crowd_papers.adaptive_assignment.assignment_trials import Instance, at_paper_size
-from workbench.aggregation.message_passing import message_passing
-from workbench.aggregation.voting import majority
-from workbench.assignment.policies import COVERED
-from workbench.base.errors import InputError
-from workbench.crowd.graphs import regular_graph
-from workbench.crowd.population import Crowd
-from workbench.crowd.sources import collect
-from workbench.studies.analysis import (
+from workbench.aggregation import majority, message_passing
+from workbench.assignment import COVERED
+from workbench.base import InputError
+from workbench.crowd import Crowd, collect, regular_graph
+from workbench.studies import (
+    Chart,
+    Gap,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Scalar,
+    Size,
+    Streams,
     bars,
     ended_well,
+    gap,
     in_order,
     mean_columns,
+    means,
     measured,
+    only,
     plus_minus,
     varies,
     without_failures,
 )
-from workbench.studies.chance import Gap, gap
-from workbench.studies.claim import NotMeasured, only
-from workbench.studies.study import Chart, Parameter, Params, Record, Scalar, Size
-from workbench.studies.summary import means
-from workbench.studies.trials import Streams
 
 METHODS = ("adaptive", "message passing", "majority")
 """In the order of the figures' legends."""

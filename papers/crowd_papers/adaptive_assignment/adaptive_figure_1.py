@@ -40,18 +40,24 @@ from crowd_papers.adaptive_assignment.adaptive_curves import (
     published_errors,
     reached,
 )
-from workbench.crowd.population import Crowd, spammer_hammer, uniform
-from workbench.studies.analysis import (
+from workbench.crowd import Crowd, spammer_hammer, uniform
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Scalar,
+    Streams,
+    Study,
     capital,
+    claim,
     ended,
     listed,
     plus_minus,
     signed,
 )
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import Ruling, claim
-from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Study
-from workbench.studies.trials import Streams
 
 CROWDS: dict[str, Callable[..., Crowd]] = {"one-type": uniform, "two-types": spammer_hammer}
 TITLES: dict[Scalar, str] = {

@@ -36,13 +36,19 @@ from crowd_papers.adaptive_assignment.adaptive_curves import (
     nearest,
     published_errors,
 )
-from workbench.crowd.population import specialists
-from workbench.studies.analysis import (
+from workbench.crowd import specialists
+from workbench.studies import (
+    Analysis,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Scalar,
+    Streams,
+    Study,
+    claim,
     ended,
 )
-from workbench.studies.claim import Ruling, claim
-from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Study
-from workbench.studies.trials import Streams
 
 TITLES: dict[Scalar, str] = {1: "k = 1 type", 2: "k = 2 types", 3: "k = 3 types"}
 

@@ -17,31 +17,37 @@ from crowd_papers.adaptive_assignment.theorems import (
     mean_qualities,
     theorem_5,
 )
-from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
-from workbench.assignment import POLICIES
-from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
-from workbench.assignment.play import play
-from workbench.assignment.policies import (
+from workbench.aggregation import Aggregate, linear_weights, weighted_majority
+from workbench.assignment import (
     COVERED,
+    POLICIES,
+    AdaptiveResult,
+    AdaptiveSettings,
     ArrivingWorker,
     AssignmentPolicy,
+    OnInfeasible,
     PolicyRun,
+    SampledWeights,
     Setting,
+    adaptive_assignment,
+    play,
+    primal_approximation,
+    sampled_weights,
 )
-from workbench.assignment.primal import primal_approximation
-from workbench.assignment.weights import OnInfeasible, SampledWeights, sampled_weights
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
-from workbench.crowd import population
-from workbench.crowd.arrivals import adversarial, iid, random_permutation
-from workbench.crowd.population import Crowd
-from workbench.crowd.simulate import SimulatedLabels, task_types, truth
-from workbench.crowd.sources import collect
+from workbench.base import BoolArray, FloatArray, InputError, IntArray, Seed
+from workbench.crowd import (
+    Crowd,
+    SimulatedLabels,
+    adversarial,
+    collect,
+    iid,
+    population,
+    random_permutation,
+    task_types,
+    truth,
+)
 from workbench.solving import Solution, Termination, solve
-from workbench.studies.claim import only
-from workbench.studies.study import Parameter, Params, Scalar, TrialEnded
-from workbench.studies.trials import Streams
+from workbench.studies import Parameter, Params, Scalar, Streams, TrialEnded, only
 
 ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
 CROWD_MAKERS: dict[str, Callable[..., Crowd]] = {

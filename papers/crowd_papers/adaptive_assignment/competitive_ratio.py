@@ -35,11 +35,18 @@ import pandas as pd
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment import assignment_trials as shared
 from crowd_papers.adaptive_assignment.theorems import theorem_1, theorem_2
-from workbench.assignment.policies import Paper, Setting
-from workbench.assignment.primal import perturb, primal_approximation
-from workbench.assignment.weights import offline_weights
-from workbench.base.seeds import generator
-from workbench.studies.analysis import (
+from workbench.assignment import Paper, Setting, offline_weights, perturb, primal_approximation
+from workbench.base import generator
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     along,
     base_point,
     capital,
@@ -48,15 +55,13 @@ from workbench.studies.analysis import (
     joined,
     mean_chart,
     mean_columns,
+    means,
     measured,
     percent,
     plus_minus,
     records,
     varies,
 )
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import means
-from workbench.studies.trials import Streams
 
 METHODS = ("offline weights", "sampled weights", "adaptive")
 SWEPT = ("tasks", "workers", "gamma", "epsilon", "gold", "types", "crowd", "arrival")

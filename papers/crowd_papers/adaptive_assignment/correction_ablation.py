@@ -24,9 +24,17 @@ import pandas as pd
 
 from crowd_models import requirement
 from crowd_papers.adaptive_assignment.assignment_trials import ARRIVING, drawn, relaxation
-from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.policies import COVERED
-from workbench.studies.analysis import (
+from workbench.assignment import COVERED, corrected_epsilon
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Scalar,
+    Size,
+    Streams,
+    Study,
     bars,
     capital,
     ended,
@@ -38,8 +46,6 @@ from workbench.studies.analysis import (
     plus_minus,
     records,
 )
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Scalar, Size, Study
-from workbench.studies.trials import Streams
 
 CORRECTIONS = ("none", "paper", "user")
 NAMES = {"none": "no correction", "paper": "the paper's t", "user": "a t of one's own"}

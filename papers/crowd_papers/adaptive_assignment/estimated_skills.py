@@ -11,19 +11,27 @@ import pandas as pd
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment.assignment_trials import at_paper_size, relaxation
 from crowd_papers.adaptive_assignment.theorems import mean_qualities, theorem_3, theorem_4
-from workbench.accuracy.error_rate import vote_errors
-from workbench.assignment.correction import corrected_epsilon
-from workbench.base.arrays import FloatArray
-from workbench.crowd.skills import quality
+from workbench.accuracy import vote_errors
+from workbench.assignment import corrected_epsilon
+from workbench.base import FloatArray
+from workbench.crowd import quality
 from workbench.solving import Termination, solve
-from workbench.studies.analysis import (
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
     ended,
     ended_well,
+    enough,
+    flags,
 )
-from workbench.studies.chance import flags
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 OFF = ("low", "high", "random")
 """Estimates all t nearer ½, all t further from it, or anywhere within t."""

@@ -29,11 +29,19 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment.assignment_trials import relaxation
-from workbench.base.seeds import generator
-from workbench.crowd.population import Crowd, from_table, uniform_range
-from workbench.crowd.simulate import task_types
+from workbench.base import generator
+from workbench.crowd import Crowd, from_table, task_types, uniform_range
 from workbench.solving import Solution, solve
-from workbench.studies.analysis import (
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     capital,
     count_of,
     ended,
@@ -41,8 +49,6 @@ from workbench.studies.analysis import (
     nonempty,
     records,
 )
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 METHODS = ("patterns", "mip", "highs")
 FEW = {"three": (0.5, 0.7, 0.9), "hammers": (0.5, 0.9)}

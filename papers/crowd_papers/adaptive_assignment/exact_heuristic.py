@@ -33,29 +33,11 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_papers.adaptive_assignment.assignment_trials import played, relaxation
-from workbench.assignment.policies import COVERED, Setting
-from workbench.assignment.primal import primal_approximation
-from workbench.assignment.weights import offline_weights
-from workbench.base.arrays import BoolArray, FloatArray
-from workbench.base.errors import InputError
-from workbench.crowd.graphs import regular_graph
-from workbench.crowd.simulate import task_types
-from workbench.crowd.skills import estimate_skills, quality
-from workbench.solving import Termination, solve
-from workbench.solving.feasibility import rounded
-from workbench.studies.analysis import (
-    capital,
-    ended,
-    ended_well,
-    in_order,
-    joined,
-    mean_chart,
-    nonempty,
-    percent,
-    plus_minus,
-    records,
-)
-from workbench.studies.study import (
+from workbench.assignment import COVERED, Setting, offline_weights, primal_approximation
+from workbench.base import BoolArray, FloatArray, InputError
+from workbench.crowd import estimate_skills, quality, regular_graph, task_types
+from workbench.solving import Termination, rounded, solve
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -64,11 +46,22 @@ from workbench.studies.study import (
     Record,
     Scalar,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    capital,
+    ended,
+    ended_well,
+    in_order,
+    joined,
+    mean_chart,
+    means,
+    nonempty,
+    percent,
+    performance_profile,
+    plus_minus,
+    records,
 )
-from workbench.studies.summary import means, performance_profile
-from workbench.studies.trials import Streams
 
 ONLINE = ("sampled weights", "adaptive")
 METHODS = ("exact", "primal approximation", "rounding", *ONLINE, "random")

@@ -32,24 +32,20 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment.assignment_trials import relaxation
-from workbench.base.seeds import generator
-from workbench.crowd.simulate import task_types
-from workbench.solving import Termination, solve
-from workbench.solving.certify import primal_checks
-from workbench.solving.cover_cuts import strengthened
-from workbench.solving.feasibility import rounded
-from workbench.solving.highs import RunOptions, run
-from workbench.solving.linear_model import primal_arrays
-from workbench.solving.scaling import tightened
-from workbench.studies.analysis import (
-    capital,
-    ended,
-    in_order,
-    measured,
-    nonempty,
-    records,
+from workbench.base import generator
+from workbench.crowd import task_types
+from workbench.solving import (
+    RunOptions,
+    Termination,
+    primal_arrays,
+    primal_checks,
+    rounded,
+    run,
+    solve,
+    strengthened,
+    tightened,
 )
-from workbench.studies.study import (
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -57,11 +53,18 @@ from workbench.studies.study import (
     Params,
     Record,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    capital,
+    ended,
+    in_order,
+    means,
+    measured,
+    nonempty,
+    performance_profile,
+    records,
 )
-from workbench.studies.summary import means, performance_profile
-from workbench.studies.trials import Streams
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},

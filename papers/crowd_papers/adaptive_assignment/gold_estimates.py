@@ -8,16 +8,23 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.crowd.skills import gold_tasks_needed, quality, quality_radius
-from workbench.studies.analysis import (
+from workbench.crowd import gold_tasks_needed, quality, quality_radius
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    beyond_chance,
+    claim,
     ended,
     ended_well,
     percent,
 )
-from workbench.studies.chance import beyond_chance
-from workbench.studies.claim import Ruling, claim
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 DRAWS = 4000
 """Workers simulated in one trial."""

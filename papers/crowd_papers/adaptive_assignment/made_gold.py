@@ -16,17 +16,25 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import FloatArray
-from workbench.crowd.skills import hoeffding_radius
-from workbench.studies.analysis import (
+from workbench.base import FloatArray
+from workbench.crowd import hoeffding_radius
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    beyond_chance,
+    claim,
     ended,
     ended_well,
+    enough,
     percent,
 )
-from workbench.studies.chance import beyond_chance
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "specialists", "adverse")
 

@@ -21,29 +21,29 @@ from crowd_papers.adaptive_assignment.theorems import (
     mean_qualities,
     theorem_5,
 )
-from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
-from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.base.arrays import BoolArray, FloatArray
-from workbench.crowd.simulate import task_types
-from workbench.crowd.skills import hoeffding_radius, quality
-from workbench.studies.analysis import (
-    ended,
-    ended_well,
-)
-from workbench.studies.chance import broken_somewhere, flags
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import (
+from workbench.accuracy import lemma_1_bounds, vote_errors
+from workbench.assignment import AdaptiveSettings, adaptive_assignment
+from workbench.base import BoolArray, FloatArray
+from workbench.crowd import hoeffding_radius, quality, task_types
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
     Parameter,
     Params,
     Record,
+    Ruling,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    broken_somewhere,
+    claim,
+    ended,
+    ended_well,
+    enough,
+    flags,
 )
-from workbench.studies.trials import Streams
 
 
 def trial(params: Params, streams: Streams) -> Record:

@@ -13,27 +13,30 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_papers.adaptive_assignment.theorems import theorem_1
-from workbench.assignment.primal import primal_approximation
-from workbench.assignment.weights import offline_weights
+from workbench.assignment import offline_weights, primal_approximation
 from workbench.solving import Termination, solve
-from workbench.studies.analysis import (
-    ended,
-    ended_well,
-    percent,
-)
-from workbench.studies.chance import BEYOND, broken_somewhere, flags, mean_se
-from workbench.studies.claim import Ruling, claim, enough, only
-from workbench.studies.study import (
+from workbench.studies import (
+    BEYOND,
     Analysis,
     Chart,
     Parameter,
     Params,
     Record,
+    Ruling,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    broken_somewhere,
+    claim,
+    ended,
+    ended_well,
+    enough,
+    flags,
+    mean_se,
+    only,
+    percent,
 )
-from workbench.studies.trials import Streams
 
 
 def trial(params: Params, streams: Streams) -> Record:

@@ -16,15 +16,24 @@ import pandas as pd
 
 from crowd_models import requirement
 from crowd_papers.adaptive_assignment import main_algorithm
-from workbench.crowd.skills import quality
-from workbench.studies.analysis import (
+from workbench.crowd import quality
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    broken_somewhere,
+    claim,
     ended,
     ended_well,
+    enough,
+    flags,
 )
-from workbench.studies.chance import broken_somewhere, flags
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 BEST = {"uniform": 0.6414, "spammer-hammer": 0.7}
 """Skill of the workers whom the relaxation's optimum asks."""

@@ -19,20 +19,29 @@ from crowd_papers.adaptive_assignment.assignment_trials import (
     sampled_assignment,
 )
 from crowd_papers.adaptive_assignment.theorems import Sampling, theorem_2
-from workbench.accuracy.error_rate import lemma_1_bounds
-from workbench.assignment.primal import perturb
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.crowd.simulate import task_types
-from workbench.crowd.skills import quality
-from workbench.studies.analysis import (
+from workbench.accuracy import lemma_1_bounds
+from workbench.assignment import perturb
+from workbench.base import FloatArray, IntArray
+from workbench.crowd import quality, task_types
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    broken_somewhere,
+    claim,
     ended,
     ended_well,
+    enough,
+    flags,
     nonempty,
 )
-from workbench.studies.chance import broken_somewhere, flags
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "able", "difficulty")
 

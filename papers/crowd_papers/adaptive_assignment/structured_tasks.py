@@ -15,16 +15,22 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment.assignment_trials import relaxation, sampled_assignment
-from workbench.accuracy.error_rate import vote_errors
-from workbench.assignment.primal import perturb
-from workbench.base.arrays import FloatArray
-from workbench.crowd.skills import quality
-from workbench.studies.analysis import (
+from workbench.accuracy import vote_errors
+from workbench.assignment import perturb
+from workbench.base import FloatArray
+from workbench.crowd import quality
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     ended,
     ended_well,
 )
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 EXPLORATIONS = ("known", "ability", "type")
 """Skills known; from the ability, fitted to gold answers; from gold answers type by type."""

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from crowd_models import AssignmentProblem
-from workbench.assignment.primal import task_values
-from workbench.base import checks
-from workbench.base.arrays import FloatArray
-from workbench.base.errors import InputError
+from workbench.assignment import task_values
+from workbench.base import FloatArray, InputError, checks
 
 TIED = 1e-8
 """Task values closer than this are equal, the highest price being 1: duals are no better."""

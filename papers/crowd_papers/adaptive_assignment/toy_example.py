@@ -12,28 +12,26 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.primal import primal_approximation
-from workbench.assignment.weights import offline_weights
+from workbench.assignment import corrected_epsilon, offline_weights, primal_approximation
 from workbench.solving import Termination, solve
-from workbench.studies.analysis import (
-    ended,
-    ended_well,
-    nonempty,
-)
-from workbench.studies.chance import flags
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import (
+from workbench.studies import (
     Analysis,
     Chart,
     Parameter,
     Params,
     Record,
+    Ruling,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    claim,
+    ended,
+    ended_well,
+    enough,
+    flags,
+    nonempty,
 )
-from workbench.studies.trials import Streams
 
 EPSILON = 0.224
 TASKS = 4

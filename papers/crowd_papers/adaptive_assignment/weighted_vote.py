@@ -9,15 +9,22 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import requirement
-from workbench.accuracy.error_rate import lemma_1_bound, vote_error
-from workbench.base.arrays import FloatArray
-from workbench.studies.analysis import (
+from workbench.accuracy import lemma_1_bound, vote_error
+from workbench.base import FloatArray
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
     ended,
     ended_well,
 )
-from workbench.studies.claim import Ruling, claim
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 SKILLS = {"weak": (0.5, 0.7), "mixed": (0.0, 1.0), "able": (0.6, 0.95)}
 """Range from which skills are drawn uniformly."""

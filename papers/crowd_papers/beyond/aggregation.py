@@ -26,32 +26,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation import AGGREGATORS
-from workbench.aggregation.calibration import (
+from workbench.aggregation import (
+    AGGREGATORS,
+    Aggregate,
+    Earlier,
     reliability,
     temperature_by_gold,
     temperature_by_labels,
     tempered,
 )
-from workbench.aggregation.posteriors import Earlier
-from workbench.aggregation.voting import Aggregate
-from workbench.base.arrays import IntArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.datasets import DATASETS
-from workbench.crowd.votes import Votes
-from workbench.ranking.recorded_crowds import STAND_IN, draw
-from workbench.studies.analysis import (
-    ended,
-    ended_well,
-    in_order,
-    joined,
-    nonempty,
-    records,
-    signed,
-    span,
-)
-from workbench.studies.study import (
+from workbench.base import InputError, IntArray, Seed, stream
+from workbench.crowd import DATASETS, Votes
+from workbench.ranking import STAND_IN, draw
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -60,11 +47,19 @@ from workbench.studies.study import (
     Record,
     Scalar,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    ended,
+    ended_well,
+    in_order,
+    joined,
+    means,
+    nonempty,
+    records,
+    signed,
+    span,
 )
-from workbench.studies.summary import means
-from workbench.studies.trials import Streams
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "majority": ("majority", {}),

@@ -47,33 +47,21 @@ from crowd_papers.adaptive_assignment.assignment_trials import (
     Instance,
 )
 from crowd_papers.adaptive_assignment.theorems import Guarantee, theorem_1, theorem_2
-from workbench.assignment import POLICIES
-from workbench.assignment.estimates import SkillEstimate, skills_on_arrival
-from workbench.assignment.policies import (
+from workbench.assignment import (
     COVERED,
     LEAST_QUALITY,
+    POLICIES,
     AssignmentPolicy,
     CoverageAware,
     Hindsight,
     Paper,
     PolicyRun,
     Setting,
+    SkillEstimate,
+    skills_on_arrival,
 )
-from workbench.base.arrays import FloatArray
-from workbench.studies.analysis import (
-    along,
-    base_point,
-    ended,
-    in_order,
-    joined,
-    mean_chart,
-    mean_columns,
-    measured,
-    percent,
-    plus_minus,
-    varies,
-)
-from workbench.studies.study import (
+from workbench.base import FloatArray
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -82,10 +70,22 @@ from workbench.studies.study import (
     Record,
     Scalar,
     Size,
+    Streams,
     Study,
+    along,
+    base_point,
+    ended,
+    in_order,
+    joined,
+    mean_chart,
+    mean_columns,
+    means,
+    measured,
+    paired_differences,
+    percent,
+    plus_minus,
+    varies,
 )
-from workbench.studies.summary import means, paired_differences
-from workbench.studies.trials import Streams
 
 ONLINE = tuple(name for name in POLICIES if POLICIES[name].call.online)
 INFORMATION = ("true", "estimated")

@@ -36,27 +36,39 @@ from scipy.stats import hypergeom
 from crowd_papers.beyond.collect_simulated import CROWDS as SIMULATED
 from crowd_papers.beyond.collect_simulated import crowd_of
 from crowd_papers.beyond.ordinary_crowds import ORDINARY
-from workbench.aggregation.ebcc import ebcc
-from workbench.auditing.draws import new_seed, point
-from workbench.auditing.loop import Batch, batch_of, rehearse_loop
-from workbench.auditing.plan import fluid_plan
-from workbench.auditing.selective import FIRST, SelectiveState
-from workbench.auditing.simulation import rehearse
-from workbench.auditing.state import most_wrong
-from workbench.auditing.strata import Strata, stratify
-from workbench.auditing.uniform import SCHEMES, uniform_checks
-from workbench.base.arrays import BoolArray, FloatArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import stream
-from workbench.collection import POLICIES
-from workbench.collection.answers import Collected
-from workbench.collection.answers import rehearse as collect
-from workbench.collection.policy import Goal, answer_table
-from workbench.crowd.datasets import load
-from workbench.crowd.votes import Votes
-from workbench.studies.analysis import ended, ended_well
-from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study, TrialEnded
-from workbench.studies.trials import Streams
+from workbench.aggregation import AGGREGATORS
+from workbench.auditing import (
+    FIRST,
+    SCHEMES,
+    Batch,
+    SelectiveState,
+    Strata,
+    batch_of,
+    fluid_plan,
+    most_wrong,
+    new_seed,
+    point,
+    rehearse,
+    rehearse_loop,
+    stratify,
+    uniform_checks,
+)
+from workbench.base import BoolArray, FloatArray, InputError, stream
+from workbench.collection import POLICIES, Collected, Goal, answer_table
+from workbench.collection import rehearse as collect
+from workbench.crowd import Votes, load
+from workbench.studies import (
+    Analysis,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
+    TrialEnded,
+    ended,
+    ended_well,
+)
 
 BELIEFS = ("informative", "flat", "zero", "reversed", "adversarial")
 CROWDS = (
@@ -152,7 +164,7 @@ def answered(name: str, labels: int | None, seed: int) -> tuple[FloatArray, Bool
         table = table.iloc[order].groupby("task", sort=False).head(labels)
     votes = Votes.of(table, classes=sorted({*crowd.labels["label"], *crowd.gold}))
     gold = pd.Index(votes.classes).get_indexer(pd.Index(crowd.gold.reindex(votes.tasks)))
-    result = ebcc(votes, restarts=2, seed=seed)
+    result = AGGREGATORS["ebcc"].call(votes, restarts=2, seed=seed)
     scored = gold >= 0
     confidence: FloatArray = np.asarray(result.info["confidence"], dtype=np.float64)
     return 1.0 - confidence[scored], (result.label != gold)[scored]

@@ -31,14 +31,19 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment.assignment_trials import played
-from workbench.assignment import POLICIES
-from workbench.assignment.policies import COVERED, Setting
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.errors import InputError
-from workbench.crowd.simulate import task_types
-from workbench.crowd.skills import quality
+from workbench.assignment import COVERED, POLICIES, Setting
+from workbench.base import FloatArray, InputError, IntArray
+from workbench.crowd import quality, task_types
 from workbench.solving import Termination, solve
-from workbench.studies.analysis import (
+from workbench.studies import (
+    Analysis,
+    Block,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     capital,
     ended,
     in_order,
@@ -46,8 +51,6 @@ from workbench.studies.analysis import (
     percent,
     records,
 )
-from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 AIMS = ("labels", "cover")
 ORDERS = ("adversarial", "random")

@@ -25,20 +25,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.believed import spread, untold
-from workbench.aggregation import DEFAULT
-from workbench.aggregation.label_tasks import KnownBeforehand, LabelOptions, label_tasks
-from workbench.base.arrays import IntArray
-from workbench.base.seeds import stream
-from workbench.base.writing import write_together
-from workbench.crowd.votes import Votes
-from workbench.ranking.methods import of_votes
-from workbench.ranking.recorded_crowds import STAND_IN, places, simulated
-from workbench.ranking.whole_crowds import ALL, ordered
-from workbench.studies.analysis import ended, ended_well
-from workbench.studies.store import Store
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.accuracy import spread, untold
+from workbench.aggregation import DEFAULT, KnownBeforehand, LabelOptions, label_tasks
+from workbench.base import IntArray, stream, write_together
+from workbench.crowd import Votes
+from workbench.ranking import ALL, STAND_IN, of_votes, ordered, places, simulated
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Store,
+    Streams,
+    Study,
+    ended,
+    ended_well,
+)
 
 CROWDS = (
     "bluebird",

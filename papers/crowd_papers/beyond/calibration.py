@@ -29,23 +29,22 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.recorded_crowds import SIMULATED
-from workbench.accuracy.measured import measure_error
-from workbench.aggregation import AGGREGATORS
-from workbench.aggregation.choice import PLAINEST_FIRST, TAUGHT, choosing_rule, taught
-from workbench.aggregation.vote_rule import vote_rule
-from workbench.aggregation.voting import Aggregate
-from workbench.assignment.joint_rule import joint_plan_rule
-from workbench.assignment.plan_rule import PlanTerms, plan_rule
-from workbench.base.arrays import IntArray
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.datasets import DATASETS
-from workbench.crowd.gold_rule import GoldRule
-from workbench.crowd.votes import Votes
-from workbench.ranking.recorded_crowds import Recording, recorded, simulated
-from workbench.selection.hire_rule import hire_rule, hiring
-from workbench.selection.rows import labels_seen
-from workbench.studies.analysis import ended, in_order, measured, percent
-from workbench.studies.study import (
+from workbench.accuracy import measure_error
+from workbench.aggregation import (
+    AGGREGATORS,
+    PLAINEST_FIRST,
+    TAUGHT,
+    Aggregate,
+    choosing_rule,
+    taught,
+    vote_rule,
+)
+from workbench.assignment import PlanTerms, joint_plan_rule, plan_rule
+from workbench.base import IntArray, Seed, stream
+from workbench.crowd import DATASETS, GoldRule, Votes
+from workbench.ranking import Recording, recorded, simulated
+from workbench.selection import hire_rule, hiring, labels_seen
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -53,10 +52,14 @@ from workbench.studies.study import (
     Params,
     Record,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    ended,
+    in_order,
+    measured,
+    percent,
 )
-from workbench.studies.trials import Streams
 
 VOTES = {"majority": "majority", "log-odds": "weighted-log-odds"}
 """Aggregator of each rule that takes all labels."""

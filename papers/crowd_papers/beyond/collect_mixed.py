@@ -22,12 +22,21 @@ import pandas as pd
 
 from crowd_papers.beyond.mixed_crowds import SETTINGS, MixedCrowd, mixed_crowd
 from crowd_papers.beyond.mixed_rivals import RivalEnd, best_panel, cascade
-from workbench.collection import POLICIES
-from workbench.collection.answers import rehearse
-from workbench.collection.policy import Goal
-from workbench.studies.analysis import ended, ended_well, nonempty
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.collection import POLICIES, Goal, rehearse
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
+    ended,
+    ended_well,
+    nonempty,
+)
 
 PANEL, CASCADE, FITTED, CONFIDENT = (
     "best panel",

@@ -34,31 +34,39 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.ebcc import ebcc
-from workbench.aggregation.vote_rule import vote_rule
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.seeds import stream
-from workbench.collection import POLICIES
-from workbench.collection.answers import Answers, rehearse
-from workbench.collection.fixed import Fixed
-from workbench.collection.honest import calibrated, measured_error, wrong_chances
-from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger, Pool
-from workbench.crowd.datasets import DATASETS
-from workbench.ranking.collecting import bought, replayed, spend
-from workbench.ranking.recorded_crowds import recorded, simulated
-from workbench.studies.analysis import ended, in_order, joined, measured, nonempty, percent
-from workbench.studies.study import (
+from workbench.aggregation import AGGREGATORS, vote_rule
+from workbench.base import FloatArray, IntArray, stream
+from workbench.collection import (
+    POLICIES,
+    Answers,
+    Fixed,
+    Goal,
+    Ledger,
+    Pool,
+    calibrated,
+    measured_error,
+    rehearse,
+    wrong_chances,
+)
+from workbench.crowd import DATASETS
+from workbench.ranking import bought, recorded, replayed, simulated, spend
+from workbench.studies import (
     Analysis,
     Chart,
     Parameter,
     Params,
     Record,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    ended,
+    in_order,
+    joined,
+    measured,
+    nonempty,
+    percent,
 )
-from workbench.studies.trials import Streams
 
 STAND_IN = "simulated"
 CROWDS = (
@@ -175,8 +183,8 @@ def by_ebcc(pool: Pool, answers: Answers, budgets: tuple[int, ...], order: int) 
     for b in budgets:
         ledger.total = b
         spend(policy, ledger, answers)
-        posterior = ebcc(ledger.votes(), restarts=RESTARTS, seed=order).info["posterior"]
-        wrong.append(wrong_chances(posterior, answers.truth))
+        fit = AGGREGATORS["ebcc"].call(ledger.votes(), restarts=RESTARTS, seed=order)
+        wrong.append(wrong_chances(fit.info["posterior"], answers.truth))
     return np.stack(wrong)
 
 

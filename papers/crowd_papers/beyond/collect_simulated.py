@@ -27,19 +27,35 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.beyond.ordinary_crowds import DRAWS, ORDINARY
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.collection import POLICIES
-from workbench.collection.answers import Answers, rehearse
-from workbench.collection.fixed import Fixed
-from workbench.collection.policy import Goal
-from workbench.collection.pool import Pool, Questions, within
-from workbench.collection.simulated import simulated
-from workbench.collection.sure import UntilSure
-from workbench.crowd.simulate import one_coin_labels
-from workbench.solving.information_limit import information_limit
-from workbench.studies.analysis import ended, ended_well, nonempty
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.base import FloatArray, IntArray
+from workbench.collection import (
+    POLICIES,
+    Answers,
+    Fixed,
+    Goal,
+    Pool,
+    Questions,
+    UntilSure,
+    rehearse,
+    simulated,
+    within,
+)
+from workbench.crowd import one_coin_labels
+from workbench.solving import information_limit
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
+    ended,
+    ended_well,
+    nonempty,
+)
 
 CROWDS = (
     "half .8",

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_models.online import (
+from crowd_models import (
     Arrivals,
     IndependentArrivals,
     OnlineProblem,
@@ -30,8 +30,7 @@ from crowd_models.online import (
     SequenceMix,
     TaskState,
 )
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.errors import InputError
+from workbench.base import FloatArray, InputError, IntArray
 
 MOST_STATES = 5_000_000
 """Beyond so many, arrays of them no longer fit."""

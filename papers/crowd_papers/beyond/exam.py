@@ -19,16 +19,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.collection import POLICIES
-from workbench.collection.answers import rehearse
-from workbench.collection.policy import Goal, Policy
-from workbench.collection.pool import Questions
-from workbench.collection.simulated import simulated
-from workbench.collection.sure import UntilSure
-from workbench.solving.ignorance import unknown_skills_bound
-from workbench.studies.analysis import ended, ended_well
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.collection import POLICIES, Goal, Policy, Questions, UntilSure, rehearse, simulated
+from workbench.solving import unknown_skills_bound
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
+    ended,
+    ended_well,
+)
 
 EXAM = "until-sure"
 """The policy that may begin with an exam."""

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from crowd_models.online import OnlineProblem, SequenceMix
+from crowd_models import OnlineProblem, SequenceMix
 
 
 def family(

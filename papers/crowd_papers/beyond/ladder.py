@@ -3,7 +3,7 @@
 Each trial draws a crowd of 300 workers and prices an error of at most ε on each of 1,000 tasks:
 planned by Hoeffding's bound (the paper's program), by Bhattacharyya's, by the exact error; bought
 label by label with skills known, for two promises; and the information limit. See
-`workbench.assignment.ladder`.
+`workbench.assignment.rungs`.
 
 Crowds: `spammer-hammer`, half of skill .5 and half of .8; `uniform`, uniform on [.5, .99], one type
 of task; `uniform-types`, uniform on [.6, .95] for each of three types.
@@ -16,15 +16,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.assignment.ladder import RUNGS, LadderCrowd, ladder
-from workbench.crowd.population import Crowd, spammer_hammer, uniform_range
-from workbench.crowd.simulate import task_types
-from workbench.studies.analysis import (
+from workbench.assignment import RUNGS, LadderCrowd, ladder
+from workbench.crowd import Crowd, spammer_hammer, task_types, uniform_range
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     ended,
     ended_well,
 )
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 CROWDS = ("spammer-hammer", "uniform", "uniform-types")
 NAMES = tuple(name.replace(",", "").replace(" ", "_") for name in RUNGS)

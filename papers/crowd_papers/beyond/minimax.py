@@ -18,19 +18,25 @@ import math
 import numpy as np
 import pandas as pd
 
-from crowd_models.online import OnlineProblem, SequenceMix
+from crowd_models import OnlineProblem, SequenceMix
 from crowd_papers.beyond.instances import FAMILIES
 from crowd_papers.beyond.minimax_program import Minimax, minimax
 from crowd_papers.beyond.online_runs import WITHOUT_SAMPLE, costs_by_length, run_units
 from crowd_papers.beyond.posted_prices import Posted, posted_costs, worst_case
-from workbench.base.arrays import FloatArray
-from workbench.studies.analysis import (
+from workbench.base import FloatArray
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     ended,
     measured,
     nonempty,
 )
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 FINE = tuple(name for name in FAMILIES if name.startswith("fine"))
 MOST_SEQUENCES = 200

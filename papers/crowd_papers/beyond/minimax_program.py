@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from crowd_models.online import OnlineProblem, SequenceMix
+from crowd_models import OnlineProblem, SequenceMix
 from crowd_papers.beyond.dynamic_program import (
     Layer,
     StateSpace,
@@ -30,12 +30,8 @@ from crowd_papers.beyond.dynamic_program import (
     layers,
     offline_plans,
 )
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.checker import policy_checker
-from workbench.base.errors import InputError
-from workbench.solving.highs import optimum
-from workbench.solving.linear_model import LinearModel
-from workbench.solving.proof_file import FORMAT, rational, written
+from workbench.base import FloatArray, InputError, IntArray, policy_checker
+from workbench.solving import FORMAT, LinearModel, optimum, rational, written
 
 LARGE = 200
 """From so many sequences on, mixtures are asked for near the best one so far."""

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.collection.answers import Answers
-from workbench.collection.pool import Pool
+from workbench.base import FloatArray, IntArray, checks
+from workbench.collection import Answers, Pool
 
 SETTINGS = ("equal classes", "15 % positives", "shared difficulty", "independent models")
 SKILLS = (0.70, 0.73, 0.76, 0.79, 0.82)

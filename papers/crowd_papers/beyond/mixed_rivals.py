@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_papers.beyond.mixed_crowds import MixedCrowd
-from workbench.aggregation.dawid_skene import smoothed
-from workbench.aggregation.posteriors import log
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.collection.pool import Ledger, Questions
+from workbench.aggregation import log, smoothed
+from workbench.base import FloatArray, IntArray
+from workbench.collection import Ledger, Questions
 
 
 class RivalEnd(NamedTuple):

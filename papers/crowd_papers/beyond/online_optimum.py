@@ -35,7 +35,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from crowd_models.online import (
+from crowd_models import (
     IndependentArrivals,
     NextWorker,
     OnlineProblem,
@@ -52,19 +52,10 @@ from crowd_papers.beyond.online_runs import (
     run_units,
     unit_skills,
 )
-from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.estimates import SkillEstimate
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.crowd.arrivals import Adversary, adversarial
-from workbench.crowd.population import Crowd
-from workbench.studies.analysis import (
-    along,
-    base_point,
-    ended,
-    ended_well,
-    nonempty,
-)
-from workbench.studies.study import (
+from workbench.assignment import SkillEstimate, corrected_epsilon
+from workbench.base import FloatArray, IntArray
+from workbench.crowd import Adversary, Crowd, adversarial
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -72,10 +63,15 @@ from workbench.studies.study import (
     Params,
     Record,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    along,
+    base_point,
+    ended,
+    ended_well,
+    nonempty,
 )
-from workbench.studies.trials import Streams
 
 LAWS = ("independent", "random order")
 ORDERS: tuple[Adversary, ...] = ("worst_first", "best_first", "alternating")

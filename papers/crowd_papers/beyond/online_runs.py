@@ -8,13 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_models.online import OnlineProblem, TaskState
+from crowd_models import OnlineProblem, TaskState
 from crowd_papers.beyond.assignment_policies import REFIT
-from workbench.assignment import POLICIES
-from workbench.assignment.estimates import SkillEstimate, skills_on_arrival
-from workbench.assignment.policies import ArrivingWorker, Setting
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.errors import InputError
+from workbench.assignment import POLICIES, ArrivingWorker, Setting, SkillEstimate, skills_on_arrival
+from workbench.base import FloatArray, InputError, IntArray
 
 HAIR = 1e-3
 """Units by which a policy is told less than the requirement: whole units say the same, and the

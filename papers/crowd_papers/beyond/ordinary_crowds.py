@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base import FloatArray, IntArray
 
 
 class Drawn(NamedTuple):

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from crowd_models.sequential_policies import SequentialProblem
+from crowd_models import SequentialProblem
 from crowd_papers.beyond.instances import FAMILIES
 from crowd_papers.beyond.minimax_program import minimax
 from crowd_papers.beyond.posted_prices import Posted, falling_proof, proof_file, worst_case
-from workbench.base.writing import write_together
-from workbench.solving.sequential import sequential_optimum
-from workbench.solving.sequential_proof import sequential_proof
+from workbench.base import write_together
+from workbench.solving import sequential_optimum, sequential_proof
 
 THETA = 12.0
 """U/L of greedy and of one price."""

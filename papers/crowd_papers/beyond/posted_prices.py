@@ -22,13 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from crowd_models.online import OnlineProblem, SequenceMix
-from workbench.assignment.robust import STEPS, posted_price
-from workbench.base.arrays import FloatArray
-from workbench.base.errors import InputError
-from workbench.solving.highs import optimum
-from workbench.solving.linear_model import LinearModel
-from workbench.solving.proof_file import FORMAT, rational, written
+from crowd_models import OnlineProblem, SequenceMix
+from workbench.assignment import STEPS, posted_price
+from workbench.base import FloatArray, InputError
+from workbench.solving import FORMAT, LinearModel, optimum, rational, written
 
 SAFE = 1e-9
 """Ratios, and the falling price, are rounded up to multiples of it."""

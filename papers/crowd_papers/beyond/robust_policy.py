@@ -15,16 +15,23 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.beyond import assignment_policies as policies
-from workbench.studies.analysis import (
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     ended,
     mean_columns,
+    means,
     measured,
     nonempty,
     varies,
 )
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import means
-from workbench.studies.trials import Streams
 
 RIVALS = ("paper", "coverage-aware", "re-solve", "dual descent", "greedy")
 RATES = ("told", "estimated")

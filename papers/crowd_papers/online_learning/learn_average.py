@@ -38,20 +38,27 @@ from crowd_papers.online_learning.table_2 import (
     table_2,
     weighted_leads,
 )
-from workbench.studies.analysis import (
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Block,
+    Chart,
+    Ruling,
+    Size,
+    Study,
+    claim,
     ended,
     ended_well,
+    enough,
     mean_chart,
+    means,
     nonempty,
+    only,
     percent,
     plus_minus,
     records,
     signed,
 )
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import Ruling, claim, enough, only
-from workbench.studies.study import Analysis, Block, Chart, Size, Study
-from workbench.studies.summary import means
 
 # What the trials say.
 

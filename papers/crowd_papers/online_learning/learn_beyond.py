@@ -24,35 +24,24 @@ from crowd_papers.online_learning.learning_runs import (
     over_time,
     with_means,
 )
-from workbench.accuracy.best_set import best_set
-from workbench.aggregation.dawid_skene import smoothed
-from workbench.aggregation.voting import majority
-from workbench.base.arrays import IntArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.datasets import DATASETS, load
-from workbench.crowd.graphs import random_pairs
-from workbench.crowd.simulate import dense_votes
-from workbench.learning.draws import Draws
-from workbench.learning.engine import simulate
-from workbench.learning.ls_ol import LsOlOptions
-from workbench.learning.playing import play
-from workbench.learning.policies import POLICIES, Terms
-from workbench.learning.recorded import Recorded, recorded, replay
-from workbench.learning.schedule import Schedule, practical
-from workbench.studies.analysis import (
-    ended,
-    ended_well,
-    having,
-    in_order,
-    joined,
-    mean_chart,
-    measured,
-    nonempty,
-    plus_minus,
-    records,
+from workbench.accuracy import best_set
+from workbench.aggregation import majority, smoothed
+from workbench.base import InputError, IntArray, Seed, stream
+from workbench.crowd import DATASETS, dense_votes, load, random_pairs
+from workbench.learning import (
+    POLICIES,
+    Draws,
+    LsOlOptions,
+    Recorded,
+    Schedule,
+    Terms,
+    play,
+    practical,
+    recorded,
+    replay,
+    simulate,
 )
-from workbench.studies.study import (
+from workbench.studies import (
     Analysis,
     Block,
     Chart,
@@ -60,11 +49,21 @@ from workbench.studies.study import (
     Params,
     Record,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    ended,
+    ended_well,
+    having,
+    in_order,
+    joined,
+    mean_chart,
+    means,
+    measured,
+    nonempty,
+    plus_minus,
+    records,
 )
-from workbench.studies.summary import means
-from workbench.studies.trials import Streams
 
 NINE = (0.95, 0.93, 0.9, 0.55, 0.55, 0.52, 0.5, 0.5, 0.58)
 COPIES: dict[str, tuple[int, tuple[int, ...], float]] = {

@@ -20,37 +20,47 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.online_learning.learning_runs import RUNS, curve_fields, grid, over_time
-from workbench.base.arrays import FloatArray
-from workbench.base.seeds import stream
-from workbench.learning.context_skills import Skills, SkillTable, smooth_skills
-from workbench.learning.contexts import ContextLearner, ContextualLsOl, IgnoringContext
-from workbench.learning.intervals import RefiningLsOl, intervals
-from workbench.learning.ls_ol import LsOl
-from workbench.learning.playing import play_contexts
-from workbench.learning.schedule import contextual, practical
-from workbench.studies.analysis import (
+from workbench.base import FloatArray, stream
+from workbench.learning import (
+    ContextLearner,
+    ContextualLsOl,
+    IgnoringContext,
+    LsOl,
+    RefiningLsOl,
+    Skills,
+    SkillTable,
+    contextual,
+    intervals,
+    play_contexts,
+    practical,
+    smooth_skills,
+)
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Block,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
     ended,
     ended_well,
+    estimate,
+    instance_columns,
     mean_chart,
+    means,
     nonempty,
+    only,
     plus_minus,
     records,
     without_failures,
 )
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import NotMeasured, Ruling, claim, only
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-)
-from workbench.studies.summary import estimate, instance_columns, means
-from workbench.studies.trials import Streams
 
 Z, ZETA = 0.15, 0.2
 """D1 and D2 grow as t^z log t, the number of intervals as t^ζ."""

@@ -40,29 +40,39 @@ from crowd_papers.online_learning.learning_runs import (
 )
 from crowd_papers.online_learning.recorded_blocks import DATA, draw, independent
 from crowd_papers.recorded_crowds import at_usual
-from workbench.accuracy.best_set import best_set
-from workbench.accuracy.majority import majority_accuracy
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.learning.ls_ol import LsOlOptions
-from workbench.learning.recorded import replay
-from workbench.learning.schedule import practical
-from workbench.learning.vetting import Removal
-from workbench.studies.analysis import (
+from workbench.accuracy import best_set, majority_accuracy
+from workbench.base import FloatArray, IntArray
+from workbench.learning import LsOlOptions, Removal, practical, replay
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Block,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
     ended,
+    enough,
     in_order,
+    instance_columns,
     mean_chart,
+    mean_se,
+    means,
     measured,
     nonempty,
+    only,
+    paired_differences,
     percent,
     plus_minus,
     records,
     signed,
 )
-from workbench.studies.chance import BEYOND, mean_se
-from workbench.studies.claim import NotMeasured, Ruling, claim, enough, only
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import instance_columns, means, paired_differences
-from workbench.studies.trials import Streams
 
 VETTING = ("none", "printed", "supported")
 SHARES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)

@@ -29,19 +29,27 @@ from crowd_papers.online_learning.learning_runs import (
     share_of,
     with_means,
 )
-from workbench.studies.analysis import (
+from workbench.studies import (
+    Analysis,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Ruling,
+    Size,
+    Study,
+    claim,
     ended,
     ended_well,
+    enough,
     mean_chart,
+    mean_se,
     nonempty,
+    only,
     percent,
     plus_minus,
     records,
+    wilson,
 )
-from workbench.studies.chance import mean_se
-from workbench.studies.claim import NotMeasured, Ruling, claim, enough, only
-from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
-from workbench.studies.summary import wilson
 
 # What the trials say.
 

@@ -31,11 +31,23 @@ from crowd_papers.online_learning.learning_runs import (
     run_parameters,
     wide,
 )
-from workbench.learning.schedule import practical
-from workbench.studies.analysis import ended, ended_well, mean_chart, plus_minus, records
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import NotMeasured, Ruling, claim
-from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
+from workbench.learning import practical
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Ruling,
+    Size,
+    Study,
+    claim,
+    ended,
+    ended_well,
+    mean_chart,
+    plus_minus,
+    records,
+)
 
 FROM = 1000
 """Tasks from which on the growth is looked at."""

@@ -22,23 +22,27 @@ from crowd_papers.online_learning.learning_runs import (
     long,
     with_means,
 )
-from workbench.learning.draws import Draws
-from workbench.learning.learners import LEARNERS as COMPARATORS
-from workbench.learning.learners import Learner
-from workbench.learning.ls_ol import LsOl
-from workbench.learning.playing import play
-from workbench.learning.schedule import practical
-from workbench.studies.analysis import (
+from workbench.learning import LEARNERS as COMPARATORS
+from workbench.learning import Draws, Learner, LsOl, play, practical
+from workbench.studies import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
     ended,
     ended_well,
     mean_chart,
+    means,
     nonempty,
+    paired_differences,
     plus_minus,
     records,
 )
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import means, paired_differences
-from workbench.studies.trials import Streams
 
 LEARNERS = {
     "LS_OL, G1 = 1, G2 = 1": (1.0, 1.0),

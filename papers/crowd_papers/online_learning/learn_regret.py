@@ -38,19 +38,28 @@ from crowd_papers.online_learning.learning_runs import (
     wide,
     with_means,
 )
-from workbench.studies.analysis import (
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Block,
+    Chart,
+    NotMeasured,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
     ended,
     ended_well,
     mean_chart,
+    mean_se,
     measured,
     percent,
     plus_minus,
     records,
 )
-from workbench.studies.chance import BEYOND, mean_se
-from workbench.studies.claim import NotMeasured, Ruling, claim
-from workbench.studies.study import Analysis, Block, Chart, Params, Record, Size, Study
-from workbench.studies.trials import Streams
 
 PRESET = {"from-0.6": 0.6, "from-0.7": 0.7, "from-0.8": 0.8}
 """The preset a_min of Figure 4."""

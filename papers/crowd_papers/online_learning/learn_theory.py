@@ -37,11 +37,21 @@ from crowd_papers.online_learning import (
     theory_votes,
 )
 from crowd_papers.online_learning.theory_sets import CROWDS
-from workbench.base.arrays import FloatArray
-from workbench.base.seeds import stream
-from workbench.studies.analysis import ended, ended_well, having, joined
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.base import FloatArray, stream
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
+    ended,
+    ended_well,
+    having,
+    joined,
+)
 
 Question = Callable[[FloatArray, np.random.Generator], Record]
 

@@ -21,24 +21,32 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.best_set import best_set, crowd_constants
-from workbench.accuracy.majority import majority_accuracy
-from workbench.accuracy.weighted import log_odds_accuracy
-from workbench.base.arrays import FloatArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import stream
-from workbench.learning.draws import Draws
-from workbench.learning.engine import Runs, simulate
-from workbench.learning.ls_ol import LsOlOptions
-from workbench.learning.regret_bounds import repeats_factor
-from workbench.learning.schedule import Schedule
-from workbench.learning.vetting import Removal, Vetting
-from workbench.studies.analysis import ended_well
-from workbench.studies.chance import BEYOND, flags, mean_se
-from workbench.studies.claim import Ruling, only
-from workbench.studies.study import Parameter, Params, Record
-from workbench.studies.summary import instance_columns, means
-from workbench.studies.trials import Streams
+from workbench.accuracy import best_set, crowd_constants, log_odds_accuracy, majority_accuracy
+from workbench.base import FloatArray, InputError, stream
+from workbench.learning import (
+    Draws,
+    LsOlOptions,
+    Removal,
+    Runs,
+    Schedule,
+    Vetting,
+    repeats_factor,
+    simulate,
+)
+from workbench.studies import (
+    BEYOND,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Streams,
+    ended_well,
+    flags,
+    instance_columns,
+    mean_se,
+    means,
+    only,
+)
 
 COST = 0.02
 """Price of a label (Section 6.1)."""

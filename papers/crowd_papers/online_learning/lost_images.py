@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from crowd_papers.online_learning.learning_runs import STATED
-from workbench.studies.claim import Ruling, claim
+from workbench.studies import Ruling, claim
 
 DISAGREED = (348, 353, 376, 338, 441)
 """Table 3, out of 1000 images."""

@@ -14,11 +14,10 @@ from functools import cache
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, IntArray
-from workbench.base.seeds import Seed, stream
+from workbench.base import BoolArray, IntArray, Seed, stream
 from workbench.crowd import datasets
-from workbench.learning.recorded import Recorded, recorded
-from workbench.studies.study import TrialEnded
+from workbench.learning import Recorded, recorded
+from workbench.studies import TrialEnded
 
 DATA = ("simulated", "bluebird", "rte")
 SHARED = 60

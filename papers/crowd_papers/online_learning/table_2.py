@@ -22,10 +22,18 @@ from crowd_papers.online_learning.learning_runs import (
     rewards,
     with_means,
 )
-from workbench.studies.analysis import records, signed
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import NotMeasured, Ruling, claim, enough, only
-from workbench.studies.summary import instance_columns, means
+from workbench.studies import (
+    BEYOND,
+    NotMeasured,
+    Ruling,
+    claim,
+    enough,
+    instance_columns,
+    means,
+    only,
+    records,
+    signed,
+)
 
 PRINTED = {
     5: (0.5154, 0.8320, 0.8726),

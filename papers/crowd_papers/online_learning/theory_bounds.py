@@ -22,18 +22,29 @@ from crowd_papers.online_learning.learning_runs import (
     simulated,
 )
 from crowd_papers.online_learning.theory_proofs import weight_epsilon
-from workbench.accuracy.best_set import best_set, crowd_constants, majority_subsets
-from workbench.accuracy.majority import majority_accuracy
-from workbench.base.arrays import FloatArray
-from workbench.learning import regret_bounds
-from workbench.learning.draws import Draws
-from workbench.learning.engine import simulate
-from workbench.learning.ls_ol import LsOl
-from workbench.learning.schedule import Schedule, practical, theoretical
-from workbench.studies.analysis import percent, plus_minus, span
-from workbench.studies.chance import beyond_chance, flags
-from workbench.studies.claim import NotMeasured, Ruling, claim, only
-from workbench.studies.study import Record
+from workbench.accuracy import best_set, crowd_constants, majority_accuracy, majority_subsets
+from workbench.base import FloatArray
+from workbench.learning import (
+    Draws,
+    LsOl,
+    Schedule,
+    practical,
+    regret_bounds,
+    simulate,
+    theoretical,
+)
+from workbench.studies import (
+    NotMeasured,
+    Record,
+    Ruling,
+    beyond_chance,
+    claim,
+    flags,
+    only,
+    percent,
+    plus_minus,
+    span,
+)
 
 Z = 0.5
 """z of the theorems, 0 < z < 1."""

@@ -11,13 +11,16 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.online_learning.learning_runs import EQUAL, RUNS
-from workbench.accuracy.best_set import crowd_constants, majority_subsets
-from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
-from workbench.accuracy.weighted import smallest_weight_gap
-from workbench.base.arrays import FloatArray
+from workbench.accuracy import (
+    crowd_constants,
+    majority_accuracy,
+    majority_subsets,
+    prefix_accuracies_many,
+    smallest_weight_gap,
+)
+from workbench.base import FloatArray
 from workbench.learning import regret_bounds
-from workbench.studies.claim import Ruling, claim, only
-from workbench.studies.study import Record
+from workbench.studies import Record, Ruling, claim, only
 
 TRIES = 300
 """Random instances of an inequality in one trial."""

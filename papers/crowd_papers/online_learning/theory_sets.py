@@ -16,16 +16,29 @@ import pandas as pd
 
 from crowd_papers.online_learning.learning_runs import EQUAL, FIXED, RUNS
 from crowd_papers.online_learning.theory_votes import differs
-from workbench.accuracy.best_set import best_set, crowd_constants
-from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
-from workbench.accuracy.plurality import plurality_error
-from workbench.accuracy.weighted import log_odds, weighted_accuracies_many
-from workbench.base.arrays import BoolArray, FloatArray
-from workbench.learning.context_skills import smooth_skills
-from workbench.studies.analysis import percent, plus_minus, span
-from workbench.studies.chance import counts, flags, mean_se
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Record
+from workbench.accuracy import (
+    best_set,
+    crowd_constants,
+    log_odds,
+    majority_accuracy,
+    plurality_error,
+    prefix_accuracies_many,
+    weighted_accuracies_many,
+)
+from workbench.base import BoolArray, FloatArray
+from workbench.learning import smooth_skills
+from workbench.studies import (
+    Record,
+    Ruling,
+    claim,
+    counts,
+    enough,
+    flags,
+    mean_se,
+    percent,
+    plus_minus,
+    span,
+)
 
 Draw = Callable[[int, np.random.Generator], FloatArray]
 

@@ -20,15 +20,21 @@ from crowd_papers.online_learning.learning_runs import (
     schedule_label,
     share_of,
 )
-from workbench.accuracy.best_set import crowd_constants
-from workbench.accuracy.majority import majority_accuracy
-from workbench.base.arrays import FloatArray
-from workbench.learning.agreement import structure
-from workbench.learning.vetting import FACTOR, disagreement_rate
-from workbench.studies.analysis import percent, plus_minus, records
-from workbench.studies.chance import BEYOND, beyond_chance, flags
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Record
+from workbench.accuracy import crowd_constants, majority_accuracy
+from workbench.base import FloatArray
+from workbench.learning import FACTOR, disagreement_rate, structure
+from workbench.studies import (
+    BEYOND,
+    Record,
+    Ruling,
+    beyond_chance,
+    claim,
+    enough,
+    flags,
+    percent,
+    plus_minus,
+    records,
+)
 
 DRAWS, MOST = 200, 2000
 """Of vetting after a fixed number of rounds: runs drawn, and rounds at most."""

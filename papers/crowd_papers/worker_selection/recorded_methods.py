@@ -12,11 +12,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.recorded_crowds import Vote
-from workbench.studies.analysis import records, signed
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import NotMeasured
-from workbench.studies.study import Scalar
-from workbench.studies.summary import instance_columns
+from workbench.studies import BEYOND, NotMeasured, Scalar, instance_columns, records, signed
 
 METHODS: dict[str, tuple[str, Vote]] = {
     "WMV-lin selected": ("selected", "linear"),

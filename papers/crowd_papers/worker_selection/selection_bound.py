@@ -29,12 +29,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import FloatArray
-from workbench.selection.scores import informativeness, set_score
-from workbench.studies.analysis import ended, joined, listed, measured, nonempty, records
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.base import FloatArray
+from workbench.selection import informativeness, set_score
+from workbench.studies import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
+    ended,
+    enough,
+    joined,
+    listed,
+    measured,
+    nonempty,
+    records,
+)
 
 SEARCHES = ("few", "many", "exponents")
 STARTS = 40

@@ -68,36 +68,39 @@ from crowd_papers.worker_selection.recorded_methods import (
     gaps_at_large,
     odd_draws,
 )
-from workbench.base.arrays import BoolArray
-from workbench.crowd.datasets import DATASETS
-from workbench.ranking.recorded_crowds import recorded, simulated
-from workbench.studies.analysis import (
+from workbench.base import BoolArray
+from workbench.crowd import DATASETS
+from workbench.ranking import recorded, simulated
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Block,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Scalar,
+    Size,
+    Streams,
+    Study,
+    claim,
     ended,
     in_order,
+    instance_columns,
     listed,
     mean_chart,
+    mean_se,
+    means,
     nonempty,
+    paired_differences,
     percent,
     plus_minus,
     records,
     signed,
     without_failures,
 )
-from workbench.studies.chance import BEYOND, mean_se
-from workbench.studies.claim import NotMeasured, Ruling, claim
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Scalar,
-    Size,
-    Study,
-)
-from workbench.studies.summary import instance_columns, means, paired_differences
-from workbench.studies.trials import Streams
 
 DRAWN = (*PAPER_METHODS, "MV top K")
 """Methods in charts of accuracy."""

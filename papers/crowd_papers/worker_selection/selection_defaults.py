@@ -21,40 +21,40 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.recorded_crowds import SIMULATED
-from workbench.aggregation.voting import expected_accuracy
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.datasets import DATASETS
-from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.crowd.votes import TIE, Votes
-from workbench.ranking.recorded_crowds import Recording, recorded, simulated
-from workbench.selection.difficulty import skills_by_difficulty
-from workbench.selection.hire import HireOptions, eligible_to_hire, score_by
-from workbench.selection.learned import ControlAnswers
-from workbench.selection.per_task import select_per_task
-from workbench.selection.scores import Scores
-from workbench.selection.select import select
-from workbench.studies.analysis import (
-    ended,
-    in_order,
-    mean_chart,
-    nonempty,
-    plus_minus,
-    records,
-    without_failures,
+from workbench.aggregation import expected_accuracy
+from workbench.base import BoolArray, FloatArray, IntArray, Seed, stream
+from workbench.crowd import DATASETS, TIE, Votes, dense_votes, one_coin_labels
+from workbench.ranking import Recording, recorded, simulated
+from workbench.selection import (
+    ControlAnswers,
+    HireOptions,
+    Scores,
+    eligible_to_hire,
+    score_by,
+    select,
+    select_per_task,
+    skills_by_difficulty,
 )
-from workbench.studies.study import (
+from workbench.studies import (
     Analysis,
     Chart,
     Parameter,
     Params,
     Record,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    ended,
+    in_order,
+    mean_chart,
+    means,
+    nonempty,
+    paired_differences,
+    plus_minus,
+    records,
+    without_failures,
 )
-from workbench.studies.summary import means, paired_differences
-from workbench.studies.trials import Streams
 
 DEFAULT = "accuracy"
 RULES = (

@@ -25,29 +25,39 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import SelectionProblem
-from workbench.accuracy.error_rate import vote_error
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.seeds import stream
-from workbench.crowd.population import beta
-from workbench.selection.accuracy import exhaustive_by_accuracy, predicted_error
-from workbench.selection.money import within_money
-from workbench.selection.rules import algorithm_1
-from workbench.selection.scores import Scores, scores
-from workbench.selection.select import select
-from workbench.solving.hiring import solve_selection
-from workbench.studies.analysis import ended, having, joined, measured, percent, plus_minus
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import (
+from workbench.accuracy import vote_error
+from workbench.base import FloatArray, IntArray, stream
+from workbench.crowd import beta
+from workbench.selection import (
+    Scores,
+    algorithm_1,
+    exhaustive_by_accuracy,
+    predicted_error,
+    scores,
+    select,
+    within_money,
+)
+from workbench.solving import solve_selection
+from workbench.studies import (
     Analysis,
     Chart,
     Parameter,
     Params,
     Record,
+    Ruling,
     Size,
+    Streams,
     Study,
     TrialEnded,
+    claim,
+    ended,
+    enough,
+    having,
+    joined,
+    measured,
+    percent,
+    plus_minus,
 )
-from workbench.studies.trials import Streams
 
 QUESTIONS = ("score", "money", "accuracy")
 LISTED = 14

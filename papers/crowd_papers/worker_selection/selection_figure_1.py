@@ -35,12 +35,25 @@ from crowd_papers.worker_selection.selection_trials import (
     nearest,
     ruling_on_lead,
 )
-from workbench.crowd.population import beta
-from workbench.studies.analysis import ended, joined, plus_minus, without_failures
-from workbench.studies.chance import BEYOND, counts
-from workbench.studies.claim import NotMeasured, Ruling, claim
-from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.crowd import beta
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    claim,
+    counts,
+    ended,
+    joined,
+    plus_minus,
+    without_failures,
+)
 
 AXIS = Axis("budget", "budget K", "against the budget", near=(20, 10_000))
 

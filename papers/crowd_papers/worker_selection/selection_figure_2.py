@@ -24,11 +24,23 @@ from crowd_papers.worker_selection.selection_trials import (
     Axis,
     analyse_along,
 )
-from workbench.studies.analysis import ended, joined, listed, plus_minus, signed, without_failures
-from workbench.studies.chance import BEYOND, mean_se
-from workbench.studies.claim import NotMeasured, Ruling, claim
-from workbench.studies.study import Analysis, Parameter, Size
-from workbench.studies.summary import instance_columns
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    NotMeasured,
+    Parameter,
+    Ruling,
+    Size,
+    claim,
+    ended,
+    instance_columns,
+    joined,
+    listed,
+    mean_se,
+    plus_minus,
+    signed,
+    without_failures,
+)
 
 AXES = {
     "controls": Axis(

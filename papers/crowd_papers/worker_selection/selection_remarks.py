@@ -25,38 +25,37 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.error_rate import vote_error, vote_errors
-from workbench.aggregation.voting import log_odds_weights
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.seeds import stream
-from workbench.crowd.population import beta
-from workbench.selection.bounds import interval
-from workbench.selection.rules import algorithm_1
-from workbench.selection.scores import informativeness, scores, set_score
-from workbench.selection.select import select
-from workbench.studies.analysis import (
-    ended,
-    joined,
-    mean_columns,
-    measured,
-    percent,
-    plus_minus,
-    signed,
-)
-from workbench.studies.chance import BEYOND, chance_reaches, flags, mean_se
-from workbench.studies.claim import Ruling, claim, enough
-from workbench.studies.study import (
+from workbench.accuracy import vote_error, vote_errors
+from workbench.aggregation import log_odds_weights
+from workbench.base import FloatArray, IntArray, stream
+from workbench.crowd import beta
+from workbench.selection import algorithm_1, informativeness, interval, scores, select, set_score
+from workbench.studies import (
+    BEYOND,
     Analysis,
     Block,
     Chart,
     Parameter,
     Params,
     Record,
+    Ruling,
     Size,
+    Streams,
     Study,
+    chance_reaches,
+    claim,
+    ended,
+    enough,
+    flags,
+    instance_columns,
+    joined,
+    mean_columns,
+    mean_se,
+    measured,
+    percent,
+    plus_minus,
+    signed,
 )
-from workbench.studies.summary import instance_columns
-from workbench.studies.trials import Streams
 
 VOTES = 5000
 """Votes whose lead is averaged."""

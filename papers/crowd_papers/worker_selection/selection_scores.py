@@ -19,16 +19,39 @@ import math
 import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import stream
-from workbench.selection.bounds import error_bound, interval
-from workbench.selection.rules import algorithm_1
-from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.analysis import along, ended, measured, percent, plus_minus, signed
-from workbench.studies.chance import BEYOND, beyond_chance, chance_reaches, mean_se
-from workbench.studies.claim import NotMeasured, Ruling, claim
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.base import BoolArray, FloatArray, IntArray, stream
+from workbench.selection import (
+    algorithm_1,
+    error_bound,
+    informativeness,
+    interval,
+    scores,
+    set_score,
+)
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Block,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
+    Size,
+    Streams,
+    Study,
+    along,
+    beyond_chance,
+    chance_reaches,
+    claim,
+    ended,
+    mean_se,
+    measured,
+    percent,
+    plus_minus,
+    signed,
+)
 
 CROWDS = ("mixed", "guessers")
 CONFIDENCES = {"95": 0.95, "50": 0.5}

@@ -32,11 +32,23 @@ from crowd_papers.worker_selection.selection_trials import (
     method_parameter,
     summaries,
 )
-from workbench.base.arrays import FloatArray
-from workbench.base.seeds import stream
-from workbench.studies.analysis import ended, joined, mean_chart, records, signed, without_failures
-from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.base import FloatArray, stream
+from workbench.studies import (
+    Analysis,
+    Block,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Streams,
+    Study,
+    ended,
+    joined,
+    mean_chart,
+    records,
+    signed,
+    without_failures,
+)
 
 BETAS = {"paper": (2.3, 2.0), "able": (6.0, 2.0), "dull": (20.0, 20.0)}
 SPAMMERS = {"half spammers": 0.5, "spammers": 0.9}

@@ -18,26 +18,39 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.error_rate import vote_error, vote_errors
-from workbench.aggregation.voting import expected_accuracy, linear_weights
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.selection.rules import NOBODY, Selection, Ties, top
-from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.selection.select import select
-from workbench.studies.analysis import (
+from workbench.accuracy import vote_error, vote_errors
+from workbench.aggregation import expected_accuracy, linear_weights
+from workbench.base import FloatArray, IntArray, Seed, stream
+from workbench.crowd import dense_votes, one_coin_labels
+from workbench.selection import (
+    NOBODY,
+    Scores,
+    Selection,
+    Ties,
+    informativeness,
+    scores,
+    select,
+    set_score,
+    top,
+)
+from workbench.studies import (
+    BEYOND,
+    Analysis,
+    Chart,
+    NotMeasured,
+    Parameter,
+    Params,
+    Record,
+    Ruling,
     in_order,
     mean_chart,
+    means,
+    paired_differences,
     plus_minus,
     records,
     signed,
     without_failures,
 )
-from workbench.studies.chance import BEYOND
-from workbench.studies.claim import NotMeasured, Ruling
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record
-from workbench.studies.summary import means, paired_differences
 
 TITLES: dict[str, str] = {
     "selected": "selected",

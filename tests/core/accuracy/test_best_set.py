@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.accuracy.best_set import (
+from workbench.accuracy.best_sets import (
     best_set,
     crowd_constants,
 )

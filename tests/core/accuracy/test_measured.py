@@ -22,20 +22,20 @@ from workbench.accuracy.measured import (
     majority_error,
     measure_error,
 )
-from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
-from workbench.aggregation.vote_rule import vote_rule
+from workbench.aggregation.labelling import KnownBeforehand, label_tasks
+from workbench.aggregation.vote_rules import vote_rule
 from workbench.aggregation.voting import linear_weights, log_odds_weights
-from workbench.assignment.joint_rule import joint_plan_rule
-from workbench.assignment.plan_rule import PlanTerms, plan_rule
+from workbench.assignment.joint_rules import joint_plan_rule
+from workbench.assignment.plan_rules import PlanTerms, plan_rule
 from workbench.base.errors import InputError
 from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import FittedRule, RuleLabels, VotesByTask, chances
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import HireOptions, hire
-from workbench.selection.hire_rule import hire_rule
+from workbench.selection.hire_rules import hire_rule
 from workbench.selection.hired_vote import HiredVote
-from workbench.selection.scores import scores
-from workbench.selection.select import select
+from workbench.selection.scoring import scores
+from workbench.selection.selecting import select
 
 
 def crowd(rng, tasks=60, workers=7, skill=0.75, missing=0.3, classes=2, hard=0.0):

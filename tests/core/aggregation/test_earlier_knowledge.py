@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from workbench.aggregation import AGGREGATORS
-from workbench.aggregation.label_tasks import KnownBeforehand, LabelOptions, label_tasks
+from workbench.aggregation.labelling import KnownBeforehand, LabelOptions, label_tasks
 from workbench.aggregation.posteriors import Earlier
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels

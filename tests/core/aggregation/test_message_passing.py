@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.message_passing import message_passing
+from workbench.aggregation.messages import message_passing
 from workbench.aggregation.voting import majority
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.votes import Votes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.message_passing import message_passing
+from workbench.aggregation.messages import message_passing
 from workbench.aggregation.voting import majority
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.simulate import dense_votes, one_coin_labels

@@ -10,7 +10,7 @@ import pytest
 from workbench.aggregation import DEFAULT
 from workbench.aggregation.bwa import bwa
 from workbench.aggregation.dawid_skene import smoothed
-from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
+from workbench.aggregation.labelling import KnownBeforehand, label_tasks
 from workbench.aggregation.pool import pooled
 from workbench.aggregation.posteriors import Earlier
 from workbench.base.errors import InputError

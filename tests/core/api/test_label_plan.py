@@ -90,7 +90,7 @@ def test_a_claim_above_the_cost_is_one_line_and_no_file(tmp_path, monkeypatch):
     def above(_):
         raise Contradiction("no answer is to cost less than 3.0, one 2.0")
 
-    monkeypatch.setattr("workbench.solving.sequential_proof.sequential_proof", above)
+    monkeypatch.setattr("workbench.solving.sequential_proofs.sequential_proof", above)
     words = ["plan", "--skills", tmp_path / "s.csv", "--tasks", tmp_path / "t.csv"]
     words += ["--capacity", 60, "--epsilon", 0.3, "--sequential", "mean"]
     words += ["--proof", tmp_path / "p.json", "--out", tmp_path / "p.csv"]

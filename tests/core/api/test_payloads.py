@@ -13,7 +13,8 @@ from click.testing import CliRunner
 import workbench as wb
 from tests.core.api.crowds import WORKERS, crowd
 from tests.core.models.bad_files import GOOD, TYPED
-from workbench import api
+from workbench.api.solving import doctor, export
+from workbench.api.studying import judge
 from workbench.base.text import strict_json
 from workbench.cli import main
 from workbench.crowd import datasets
@@ -126,10 +127,10 @@ CASES = {
         lambda: wb.solve("problem.json", "dual", route="pyomo")
     ),
     "solve small.json --epsilon 1e-9": lambda: wb.solve("small.json", epsilon=1e-9),
-    "doctor": api.doctor,
+    "doctor": doctor,
     STORE: lambda: wb.run_study("toy-example", **ASKED),
     "study report --store s.sqlite --out page.html": lambda: wb.report("s.sqlite", "page.html"),
-    "claims --store s.sqlite --out claims.md": lambda: api.judge("s.sqlite"),
+    "claims --store s.sqlite --out claims.md": lambda: judge("s.sqlite"),
 }
 """Command lines, and the call that gives the same."""
 VAIN = ("--money 0.5", "--epsilon 0.01", "--epsilon 1e-9")
@@ -277,7 +278,7 @@ def test_what_was_done_to_a_store():
 
 
 def test_an_exported_model():
-    model = api.export("problem.json", "typed", format="mps")
+    model = export("problem.json", "typed", format="mps")
     line = "export problem.json --formulation typed --format mps --out m.mps --json"
     assert json.loads(run(line).stdout) == {"schema": 2, "file": "m.mps", **model.to_dict()}
     assert Path("m.mps").read_bytes() == model.content

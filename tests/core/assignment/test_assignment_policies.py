@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crowd_models import TypedProblem
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.play import play
+from workbench.assignment.playing import play
 from workbench.assignment.policies import (
     COVERED,
     ArrivingWorker,

@@ -183,8 +183,8 @@ def test_a_plan_that_needs_nobody_answers_by_the_shares():
 
 def test_what_is_measured_is_the_vote_that_is_handed_over():
     """Of the worst class the replayed vote names rare classes as the plan's own scores do."""
-    from workbench.assignment.joint_rule import joint_plan_rule
-    from workbench.assignment.plan_rule import PlanTerms
+    from workbench.assignment.joint_rules import joint_plan_rule
+    from workbench.assignment.plan_rules import PlanTerms
     from workbench.crowd.votes import Votes
 
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from workbench.aggregation.voting import linear_weights, log_odds_weights
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.estimates import structure_of
-from workbench.assignment.play import play
+from workbench.assignment.playing import play
 from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.base.errors import InputError
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.assignment.play import play
+from workbench.assignment.playing import play
 from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.assignment.robust import ALARM, STEPS, Account, RankTest, Robust, posted_price
 from workbench.base.errors import InputError

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.assignment.ladder import RUNGS, LadderCrowd, _until_decided, ladder
+from workbench.assignment.rungs import RUNGS, LadderCrowd, _until_decided, ladder
 from workbench.base.errors import InputError
 
 

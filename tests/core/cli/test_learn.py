@@ -13,7 +13,7 @@ from workbench.crowd.tables import read_gold, read_labels
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.ls_ol import LsOlOptions
-from workbench.learning.recorded import recorded, replay
+from workbench.learning.recorded_labels import recorded, replay
 from workbench.learning.schedule import decreasing, practical
 from workbench.learning.vetting import Vetting
 

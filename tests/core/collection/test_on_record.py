@@ -10,7 +10,7 @@ from workbench.collection import POLICIES
 from workbench.collection.answers import rehearse
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Questions
-from workbench.collection.simulated import simulated
+from workbench.collection.simulation import simulated
 
 PLANNING = ("algorithm-2", "re-solve", "dual-descent", "ls-ol", "model", "sequential-plan")
 LOOKING = [name for name in POLICIES if name not in PLANNING]

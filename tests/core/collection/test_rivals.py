@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.aggregation.dawid_skene import smoothed
-from workbench.assignment.play import play
+from workbench.assignment.playing import play
 from workbench.assignment.policies import ArrivingWorker, Setting
 from workbench.base.errors import InputError
 from workbench.base.seeds import sequence

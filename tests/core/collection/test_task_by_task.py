@@ -11,8 +11,8 @@ from workbench.base.seeds import sequence
 from workbench.learning import schedule as schedules
 from workbench.learning.contexts import ContextualLsOl
 from workbench.learning.em import EmLearner
-from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
+from workbench.learning.refining import RefiningLsOl
 from workbench.learning.vetting import Vetting
 
 WORKERS = ["ann", "bob", "cid", "dee", "eve"]

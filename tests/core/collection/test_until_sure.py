@@ -19,10 +19,10 @@ from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
-from workbench.collection.simulated import simulated
+from workbench.collection.simulation import simulated
 from workbench.collection.sure import UntilSure
 from workbench.crowd.datasets import load
-from workbench.solving.information_limit import information_limit
+from workbench.solving.information import information_limit
 
 HALF = np.where(np.arange(60) % 2, 0.8, 0.5)
 

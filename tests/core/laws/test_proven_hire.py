@@ -21,7 +21,7 @@ from workbench.base.text import at_least, at_most
 from workbench.selection import frontier as room
 from workbench.selection.difficulty import skills_by_difficulty
 from workbench.selection.frontier import frontier
-from workbench.selection.scores import scores
+from workbench.selection.scoring import scores
 from workbench.solving.claims import CostClaim
 
 PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "100"))

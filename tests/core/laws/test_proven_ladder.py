@@ -16,8 +16,8 @@ import pytest
 
 import workbench as wb
 from workbench.api.climbing import Ladder
-from workbench.assignment import ladder as room
-from workbench.assignment.ladder import RUNGS, Rung
+from workbench.assignment import rungs as room
+from workbench.assignment.rungs import RUNGS, Rung
 from workbench.solving.claims import CostClaim
 from workbench.solving.exact_error import ExactErrorPlan
 

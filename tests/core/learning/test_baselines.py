@@ -8,7 +8,7 @@ from workbench.aggregation.dawid_skene import smoothed
 from workbench.crowd.votes import Votes
 from workbench.learning.baselines import baselines
 from workbench.learning.ls_ol import LsOlOptions
-from workbench.learning.recorded import recorded, replay
+from workbench.learning.recorded_labels import recorded, replay
 from workbench.learning.schedule import practical
 
 

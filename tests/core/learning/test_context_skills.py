@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.learning.context_skills import SkillTable, smooth_skills
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext

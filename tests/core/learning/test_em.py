@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.learning.draws import Draws
 from workbench.learning.em import EmLearner, worth
 from workbench.learning.playing import play

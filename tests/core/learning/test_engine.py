@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.core.learning.configurations import configurations
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.learning import engine

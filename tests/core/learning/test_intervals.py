@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.learning.draws import Draws
-from workbench.learning.intervals import RefiningLsOl, intervals
 from workbench.learning.ls_ol import LsOl
+from workbench.learning.refining import RefiningLsOl, intervals
 from workbench.learning.schedule import Schedule, contextual, practical
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])

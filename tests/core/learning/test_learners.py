@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.learning.draws import Draws

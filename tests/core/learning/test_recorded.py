@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.recorded import recorded, replay
+from workbench.learning.recorded_labels import recorded, replay
 from workbench.learning.schedule import practical
 
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.best_sets import crowd_constants
 from workbench.base.errors import InputError
 from workbench.learning.regret_bounds import slope_constant, theorem_3, theorem_5
 

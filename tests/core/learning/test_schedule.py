@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.best_sets import crowd_constants
 from workbench.learning.schedule import (
     Schedule,
     contextual,

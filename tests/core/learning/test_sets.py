@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
 from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError

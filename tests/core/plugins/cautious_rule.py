@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base.registry import Entry
-from workbench.selection import RULES
-from workbench.selection.rules import RuleOptions, Selection
-from workbench.selection.scores import Scores
+from workbench.base import Entry
+from workbench.selection import RULES, RuleOptions, Scores, Selection
 
 
 def cautious(pool: Scores, budget: int, options: RuleOptions) -> Selection:

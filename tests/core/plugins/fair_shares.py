@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base.registry import Entry
-from workbench.collection import POLICIES
-from workbench.collection.policy import Belief, Policy
-from workbench.collection.pool import Questions
+from workbench.base import Entry
+from workbench.collection import POLICIES, Belief, Policy, Questions
 
 
 class FairShares(Policy):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.assignment import POLICIES
-from workbench.assignment.policies import ArrivingWorker, AssignmentPolicy, Setting
-from workbench.base.arrays import IntArray
-from workbench.base.registry import Entry
-from workbench.base.seeds import Seed
+from workbench.assignment import POLICIES, ArrivingWorker, AssignmentPolicy, Setting
+from workbench.base import Entry, IntArray, Seed
 
 
 class FewestLabels(AssignmentPolicy):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.aggregation import AGGREGATORS
-from workbench.aggregation.voting import Aggregate, majority
-from workbench.base.registry import Entry
-from workbench.base.seeds import Seed
-from workbench.crowd.votes import Votes
+from workbench.aggregation import AGGREGATORS, Aggregate, majority
+from workbench.base import Entry, Seed
+from workbench.crowd import Votes
 
 
 def first_label(votes: Votes, *, seed: Seed) -> Aggregate:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.registry import Entry
-from workbench.base.seeds import Seed
-from workbench.learning.learners import LEARNERS, Comparator
-from workbench.learning.schedule import Kind
+from workbench.base import Entry, FloatArray, IntArray, Seed
+from workbench.learning import LEARNERS, Comparator, Kind
 
 
 class Halving(Comparator):

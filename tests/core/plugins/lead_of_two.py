@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.registry import Entry
-from workbench.collection import POLICIES
-from workbench.collection.by_task import ByTask
+from workbench.base import BoolArray, Entry, FloatArray, IntArray
+from workbench.collection import POLICIES, ByTask
 
 
 class LeadOfTwo(ByTask):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.studies.claim import Ruling, claim
+from workbench.studies import Ruling, claim
 
 
 @claim(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.studies import Analysis, Parameter, Params, Record, Size, Streams, Study
 
 SWEEP = {"labels": [1, 3, 9]}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.base.registry import Entry
-from workbench.crowd.datasets import DATASETS, Dataset
+from workbench.base import Entry
+from workbench.crowd import DATASETS, Dataset
 
 
 def seven() -> tuple[pd.DataFrame, pd.Series]:

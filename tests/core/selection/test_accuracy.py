@@ -13,8 +13,8 @@ from workbench.accuracy.plurality import plurality_error
 from workbench.base.errors import InputError
 from workbench.selection import accuracy
 from workbench.selection.accuracy import exhaustive_by_accuracy, predicted_error, prefix_errors
-from workbench.selection.scores import scores
-from workbench.selection.select import select
+from workbench.selection.scoring import scores
+from workbench.selection.selecting import select
 
 
 def best_prefix(known, budget, *, seed=0, **options):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.accuracy.plurality import plurality_error
 from workbench.selection.bounds import error_bound, interval
-from workbench.selection.scores import informativeness, scores, set_score
+from workbench.selection.scoring import informativeness, scores, set_score
 
 
 def binomial(n, w):

@@ -12,7 +12,7 @@ from workbench.base.errors import InputError
 from workbench.selection import frontier as room
 from workbench.selection.accuracy import predicted_error
 from workbench.selection.frontier import frontier
-from workbench.selection.scores import scores
+from workbench.selection.scoring import scores
 
 
 def crowd(seed, workers, difficulty=0.0, classes=2, answered=12):

@@ -16,10 +16,10 @@ from workbench.crowd.tables import read_labels
 from workbench.selection import RULES, bounds
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.hire import HireOptions, hire, skill_interval
-from workbench.selection.hire_rule import measure_hiring
+from workbench.selection.hire_rules import measure_hiring
 from workbench.selection.money import within_money
-from workbench.selection.scores import scores, set_score
-from workbench.selection.select import select
+from workbench.selection.scoring import scores, set_score
+from workbench.selection.selecting import select
 
 
 def table(counts, classes=2, control=None):

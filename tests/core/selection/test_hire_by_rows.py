@@ -23,7 +23,7 @@ from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.votes import Votes
 from workbench.selection.covering import DrawnLabels, ListedAnswers, covering_by_rows
 from workbench.selection.hire import HireOptions
-from workbench.selection.hire_rule import hire_rule, hiring
+from workbench.selection.hire_rules import hire_rule, hiring
 from workbench.selection.hired_vote import HiredVote
 from workbench.selection.rows import labels_seen
 

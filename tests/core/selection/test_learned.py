@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from scipy.special import expit
 
 from workbench.accuracy.error_rate import vote_error
-from workbench.aggregation.vote_rule import wrong_chance
+from workbench.aggregation.vote_rules import wrong_chance
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.difficulty import skills_by_difficulty, wrong_by_difficulty
 from workbench.selection.hire import HireOptions, eligible_to_hire, score_by
@@ -21,8 +21,8 @@ from workbench.selection.learned import (
     learned_scores,
     mixture_prior,
 )
-from workbench.selection.scores import below_chance, scores
-from workbench.selection.select import select
+from workbench.selection.scoring import below_chance, scores
+from workbench.selection.selecting import select
 
 
 def answers(right):

@@ -8,7 +8,7 @@ import pytest
 from crowd_models import SelectionProblem
 from workbench.selection import money as money_module
 from workbench.selection.money import within_money
-from workbench.selection.scores import set_score
+from workbench.selection.scoring import set_score
 from workbench.solving import Termination
 from workbench.solving.claims import WORD
 from workbench.solving.hiring import SelectionSolution

@@ -7,7 +7,7 @@ from workbench.crowd.simulate import dense_votes
 from workbench.crowd.votes import Votes
 from workbench.selection.per_task import select_per_task
 from workbench.selection.rules import algorithm_1, top
-from workbench.selection.scores import scores
+from workbench.selection.scoring import scores
 
 
 def sparse(seed, n=40, m=12, share=0.5):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.selection.rules import algorithm_1, top
-from workbench.selection.scores import scores, set_score
-from workbench.selection.select import select
+from workbench.selection.scoring import scores, set_score
+from workbench.selection.selecting import select
 
 
 def random_gain(rng):

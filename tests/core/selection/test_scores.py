@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.base.errors import InputError
-from workbench.selection.scores import below_chance, informativeness, scores, set_score
+from workbench.selection.scoring import below_chance, informativeness, scores, set_score
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])

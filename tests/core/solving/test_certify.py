@@ -11,7 +11,7 @@ from instances import small_problems
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.errors import InputError
 from workbench.solving import certify, farkas, lagrangian, solve
-from workbench.solving.certify import exact_lagrangian, rounding_error
+from workbench.solving.certificates import exact_lagrangian, rounding_error
 
 PROBLEM = AssignmentProblem(
     quality=[[0.9, 0.5, 0.4, 0.3], [0.3, 0.8, 0.9, 0.2], [0.5, 0.5, 0.5, 0.9]],

@@ -11,7 +11,7 @@ import pytest
 from rational import awkward_problem, plan_cost, rational_optimum
 
 from workbench.solving import METHODS, Termination, solve
-from workbench.solving.certify import OPTIMALITY
+from workbench.solving.certificates import OPTIMALITY
 
 FEW = 20
 COUNT = int(os.environ.get("WORKBENCH_FUZZ", FEW))

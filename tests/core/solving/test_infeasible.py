@@ -9,7 +9,7 @@ from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.solving import Termination, farkas, solve
-from workbench.solving.certify import pattern_farkas
+from workbench.solving.certificates import pattern_farkas
 
 
 def rest_of(problem, drop):

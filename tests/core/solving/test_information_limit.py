@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from crowd_models.information import information, needed_information, tangents
 from workbench.base.errors import InputError
-from workbench.solving.information_limit import information_limit
+from workbench.solving.information import information_limit
 
 DRAW = np.random.default_rng(0)
 HALF = np.where(DRAW.permutation(300) < 150, 0.5, 0.8)[None]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_models.patterns import deal
-from workbench.solving.certify import primal_checks
+from workbench.solving.certificates import primal_checks
 from workbench.solving.patterns import levelling
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.column_generation import CoverPricing, Search, cost, generate

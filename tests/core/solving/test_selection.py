@@ -13,7 +13,7 @@ from pyomo.common.collections import ComponentMap
 from crowd_models import SelectionProblem
 from crowd_models.selection import all_sizes
 from workbench.selection.rules import algorithm_1
-from workbench.selection.scores import set_score
+from workbench.selection.scoring import set_score
 from workbench.solving import hiring
 from workbench.solving.highs import RunOptions
 from workbench.solving.hiring import (

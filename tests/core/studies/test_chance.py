@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from workbench.studies.chance import beyond_chance, broken_somewhere, flags, gap, mean_se
-from workbench.studies.claim import NotMeasured, enough
+from workbench.studies.claiming import NotMeasured, enough
 
 
 class TestChance:

@@ -24,7 +24,7 @@ from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
 from workbench.studies.executors.worker import next_outcomes
-from workbench.studies.records import deterministic
+from workbench.studies.recording import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store

@@ -21,7 +21,7 @@ import pytest
 from tests.core.studies.processes import assert_gone
 from tests.core.studies.serial import Serial
 from workbench.studies.executors import Limits
-from workbench.studies.records import deterministic
+from workbench.studies.recording import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store

@@ -27,7 +27,7 @@ STUDY = '''
 """A study of mine."""
 import os
 from workbench.aggregation import AGGREGATORS
-from workbench.studies.claim import claim
+from workbench.studies.claiming import claim
 from workbench.studies.study import Analysis, Parameter, Size, Study
 import helper
 

@@ -15,7 +15,7 @@ from workbench.studies import run as module
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
-from workbench.studies.records import deterministic
+from workbench.studies.recording import deterministic
 from workbench.studies.run import Progress, Which, interrupts, run
 from workbench.studies.shards import merge, shard_path
 from workbench.studies.source import Source

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
-from workbench.studies.records import deterministic
+from workbench.studies.recording import deterministic
 from workbench.studies.shards import in_shard, merge, part_of, shard_path
 from workbench.studies.source import Source
 from workbench.studies.store import DamagedStoreError, Store

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.records import deterministic
+from workbench.studies.recording import deterministic
 from workbench.studies.repair import repair
 from workbench.studies.source import Source
 from workbench.studies.store import DamagedStoreError, Store, StoreError, export

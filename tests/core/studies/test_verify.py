@@ -12,7 +12,7 @@ from workbench.studies import verify as checks
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import Limits
 from workbench.studies.own import digests
-from workbench.studies.records import checksum
+from workbench.studies.recording import checksum
 from workbench.studies.repair import repair
 from workbench.studies.source import Source
 from workbench.studies.store import Store

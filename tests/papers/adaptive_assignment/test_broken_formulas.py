@@ -28,10 +28,10 @@ from tests.core.studies.study_runs import run_serially
 from tests.papers.made_up import Tables, algorithm
 from workbench.accuracy import error_rate
 from workbench.assignment import primal
-from workbench.selection import scores
-from workbench.selection.select import select
+from workbench.selection import scoring
+from workbench.selection.selecting import select
 from workbench.studies.catalog import claims
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.judging import judge
 
 pytestmark = pytest.mark.slow
@@ -150,7 +150,7 @@ def half_range(_):
     """Theorem 1 as if weights ranged half as far: four times the exponent."""
 
     def of(skill, classes):
-        score = scores.set_score(scores.informativeness(skill, classes))
+        score = scoring.set_score(scoring.informativeness(skill, classes))
         return (-8.0 * score**2 / (classes * (classes - 1)) ** 2 + math.log(classes - 1),) * 2
 
     return of

@@ -9,7 +9,7 @@ import pytest
 from crowd_papers.beyond.exam import Examined, best_exam, bounded
 from workbench.collection.answers import rehearse
 from workbench.collection.policy import Goal
-from workbench.collection.simulated import simulated
+from workbench.collection.simulation import simulated
 from workbench.solving.ignorance import unknown_skills_bound
 
 

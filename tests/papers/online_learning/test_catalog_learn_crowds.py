@@ -12,7 +12,7 @@ from crowd_papers.online_learning import learn_crowds, recorded_blocks
 from crowd_papers.online_learning.learn_crowds import CURVES, STUDY, disagreement
 from crowd_papers.online_learning.recorded_blocks import blocks, draw
 from tests.core.studies.study_runs import one_record, run_serially
-from workbench.accuracy.best_set import best_set
+from workbench.accuracy.best_sets import best_set
 from workbench.crowd.datasets import LabelSet
 
 NAME = "learn-crowds"

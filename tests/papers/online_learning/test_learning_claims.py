@@ -21,7 +21,7 @@ from crowd_papers.online_learning.learning_runs import grid, shape
 from tests.papers.made_up import Tables, claims_of, framed, run_serially, spoil
 from workbench.learning import agreement, regret_bounds, vetting
 from workbench.studies.catalog import claims
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.judging import judge
 
 HOLDS, CAVEAT, VOID = Word.HOLDS, Word.CORRECTED, Word.VOID

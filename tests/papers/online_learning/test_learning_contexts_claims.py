@@ -10,7 +10,7 @@ from crowd_papers.online_learning import learn_contexts, theory_sets
 from crowd_papers.online_learning.theory_sets import INTERVALS
 from tests.papers.made_up import run_serially, verdict_on
 from workbench.learning.schedule import practical
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 
 HOLDS, CAVEAT, NOT = Word.HOLDS, Word.CORRECTED, Word.REFUTED
 VERSION = learn_contexts.STUDY.version

@@ -13,7 +13,7 @@ from crowd_papers.online_learning import learn_crowds
 from crowd_papers.online_learning.learn_crowds import BLOCKS, CROWDS, disagreement
 from tests.papers.made_up import claims_of, framed, run_serially, spoil, verdict_on
 from workbench.learning.vetting import Vetting
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 
 HOLDS, CAVEAT = Word.HOLDS, Word.CORRECTED
 NOT, UNMEASURED, NO_DATA = Word.REFUTED, Word.UNMEASURED, Word.NO_DATA
@@ -207,7 +207,7 @@ class TestBroken:
 
         def crowd(name, size, order, *, seed):
             from workbench.base.seeds import stream
-            from workbench.learning.recorded import Recorded
+            from workbench.learning.recorded_labels import Recorded
 
             rng = stream(seed, "made up")
             truth = rng.integers(2, size=110)

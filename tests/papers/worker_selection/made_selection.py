@@ -8,7 +8,7 @@ import pandas as pd
 from crowd_papers.worker_selection.selection_remarks import VOTERS
 from tests.papers.made_up import Tables, framed, spoil
 from workbench.studies.catalog import claims, claims_of
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.judging import judge
 
 HOLDS, CORRECTED, REFUTED = Word.HOLDS, Word.CORRECTED, Word.REFUTED

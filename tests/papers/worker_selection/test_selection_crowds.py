@@ -23,7 +23,7 @@ from tests.core.studies.study_runs import one_record, streams_of, trial_of
 from tests.papers.made_up import Tables, claims_of, framed
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import claims
-from workbench.studies.claim import Word
+from workbench.studies.claiming import Word
 from workbench.studies.claims_page import markdown
 from workbench.studies.judging import judge
 from workbench.studies.source import Source

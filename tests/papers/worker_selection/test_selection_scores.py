@@ -16,7 +16,7 @@ from tests.papers.worker_selection.made_selection import (
     words_of,
 )
 from workbench.base.seeds import stream
-from workbench.selection.scores import informativeness, set_score
+from workbench.selection.scoring import informativeness, set_score
 
 
 class TestScores:

@@ -10,7 +10,7 @@ import pytest
 from crowd_papers.worker_selection import selection_trials
 from crowd_papers.worker_selection.selection_trials import draw_pool
 from tests.core.studies.study_runs import one_record
-from workbench.selection.scores import informativeness, set_score
+from workbench.selection.scoring import informativeness, set_score
 
 MANY = ("selection-figure-2", "selection-sweep")
 

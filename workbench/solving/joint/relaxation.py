@@ -4,7 +4,7 @@ The linear program over some tangents of the promise is solved, the tangents at 
 until the optimum keeps the promise (Kelley 1960, "The cutting-plane method for solving convex
 programs"). Its optimum is a lower bound from the first round on. What is proven is recomputed from
 the data: a tangent is known by the point where it touches, the tangents of a task class add up to
-one cover constraint, and for that the Lagrangian of `workbench.solving.certify` holds.
+one cover constraint, and for that the Lagrangian of `workbench.solving.certificates` holds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crowd_models import TypedProblem
 from crowd_models.joint import KEPT, JointProblem, Tangent
 from crowd_models.problem import price_step
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.certify import lagrangian, rounding_error
+from workbench.solving.certificates import lagrangian, rounding_error
 from workbench.solving.highs import Remaining, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Termination

@@ -17,7 +17,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.patterns import Pattern, deal
 from workbench.base.arrays import FloatArray
-from workbench.solving.certify import OPTIMALITY
+from workbench.solving.certificates import OPTIMALITY
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.branching import above_cost
 from workbench.solving.patterns.column_generation import (

@@ -43,7 +43,7 @@ from workbench.solving import Termination, solve
 from workbench.solving.claims import OPEN, PROVEN, WORD, CostClaim
 from workbench.solving.exact_error import ExactErrorPlan, solve_exact_error
 from workbench.solving.ignorance import unknown_skills_bound
-from workbench.solving.information_limit import InformationLimit, information_limit
+from workbench.solving.information import InformationLimit, information_limit
 from workbench.solving.sequential import SequentialOptimum, sequential_optimum
 
 PLANNED = ("hoeffding", "bhattacharyya")

@@ -17,7 +17,7 @@ from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from workbench.accuracy.class_error import class_error
 from workbench.accuracy.likeliest import TINY, posteriors
 from workbench.assignment.cover_plan import TRIED
-from workbench.assignment.plan_rule import SHORT, PlanTerms
+from workbench.assignment.plan_rules import SHORT, PlanTerms
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.confusion import (
     class_shares,

@@ -23,7 +23,7 @@ from crowd_models.information import (
 from crowd_models.problem import checked
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.solving.certify import certify, lagrangian
+from workbench.solving.certificates import certify, lagrangian
 from workbench.solving.feasibility import share_limit
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear import solve_linear
@@ -121,7 +121,7 @@ def information_limit(
 
     Examples
     --------
-    >>> from workbench.solving.information_limit import information_limit
+    >>> from workbench.solving.information import information_limit
     >>> round(information_limit([[0.8]], capacity=1000, tasks=1000, epsilon=0.05, workers=9).value)
     3186
     """

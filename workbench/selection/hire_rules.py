@@ -26,7 +26,7 @@ from workbench.accuracy.measured import (
     majority_error,
     measure_error,
 )
-from workbench.aggregation.vote_rule import wrong_chance
+from workbench.aggregation.vote_rules import wrong_chance
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.base.seeds import Seed
 from workbench.selection import RULES
 from workbench.selection.rules import RuleOptions, Selection, Ties, check_threshold
-from workbench.selection.scores import Scores
+from workbench.selection.scoring import Scores
 
 
 def select(

@@ -26,7 +26,7 @@ import numpy as np
 from crowd_models import TypedProblem
 from crowd_models.gains import Gain, gain_of
 from workbench.accuracy.error_rate import vote_error
-from workbench.aggregation.vote_rule import wrong_chance
+from workbench.aggregation.vote_rules import wrong_chance
 from workbench.aggregation.voting import promised_weights
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray

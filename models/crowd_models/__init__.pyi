@@ -1,0 +1,12 @@
+from crowd_models.online import Arrivals as Arrivals
+from crowd_models.online import IndependentArrivals as IndependentArrivals
+from crowd_models.online import NextWorker as NextWorker
+from crowd_models.online import OnlineProblem as OnlineProblem
+from crowd_models.online import RandomOrder as RandomOrder
+from crowd_models.online import SequenceMix as SequenceMix
+from crowd_models.online import TaskState as TaskState
+from crowd_models.problem import AssignmentProblem as AssignmentProblem
+from crowd_models.problem import SelectionProblem as SelectionProblem
+from crowd_models.problem import TypedProblem as TypedProblem
+from crowd_models.problem import requirement as requirement
+from crowd_models.sequential_policies import SequentialProblem as SequentialProblem

@@ -1,0 +1,14 @@
+from workbench.auditing.draws import new_seed as new_seed
+from workbench.auditing.draws import point as point
+from workbench.auditing.loop import Batch as Batch
+from workbench.auditing.loop import batch_of as batch_of
+from workbench.auditing.loop import rehearse_loop as rehearse_loop
+from workbench.auditing.plan import fluid_plan as fluid_plan
+from workbench.auditing.selective import FIRST as FIRST
+from workbench.auditing.selective import SelectiveState as SelectiveState
+from workbench.auditing.simulation import rehearse as rehearse
+from workbench.auditing.state import most_wrong as most_wrong
+from workbench.auditing.strata import Strata as Strata
+from workbench.auditing.strata import stratify as stratify
+from workbench.auditing.uniform import SCHEMES as SCHEMES
+from workbench.auditing.uniform import uniform_checks as uniform_checks

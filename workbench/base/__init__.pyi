@@ -1,0 +1,14 @@
+from workbench.base import checks as checks
+from workbench.base.arrays import BoolArray as BoolArray
+from workbench.base.arrays import FloatArray as FloatArray
+from workbench.base.arrays import IntArray as IntArray
+from workbench.base.checker import policy_checker as policy_checker
+from workbench.base.errors import InputError as InputError
+from workbench.base.registry import GROUP as GROUP
+from workbench.base.registry import Entry as Entry
+from workbench.base.registry import F as F
+from workbench.base.registry import imported as imported
+from workbench.base.seeds import Seed as Seed
+from workbench.base.seeds import generator as generator
+from workbench.base.seeds import stream as stream
+from workbench.base.writing import write_together as write_together

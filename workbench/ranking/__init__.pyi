@@ -1,0 +1,13 @@
+from workbench.ranking.collecting import bought as bought
+from workbench.ranking.collecting import replayed as replayed
+from workbench.ranking.collecting import spend as spend
+from workbench.ranking.methods import of_votes as of_votes
+from workbench.ranking.recorded_crowds import STAND_IN as STAND_IN
+from workbench.ranking.recorded_crowds import Recording as Recording
+from workbench.ranking.recorded_crowds import draw as draw
+from workbench.ranking.recorded_crowds import kept as kept
+from workbench.ranking.recorded_crowds import places as places
+from workbench.ranking.recorded_crowds import recorded as recorded
+from workbench.ranking.recorded_crowds import simulated as simulated
+from workbench.ranking.whole_crowds import ALL as ALL
+from workbench.ranking.whole_crowds import ordered as ordered
