@@ -92,6 +92,17 @@ def test_the_floors_that_are_drawn_are_those_that_the_imports_have():
     assert layers[::-1] == floors
 
 
+def test_a_room_says_on_which_floor_it_stands():
+    names = {
+        name: "ground floor" if height == 0 else f"floor {height}"
+        for height, floor in enumerate(drawn_floors()[:-1])  # the roof is none
+        for name in floor
+    }
+    assert len(names) > 10
+    for name, floor in names.items():
+        assert f"({floor})" in (ast.get_docstring(TREES[name]) or "").partition("\n\n")[0], name
+
+
 def test_a_public_class_name_means_one_thing():
     places = defaultdict(list)
     for module, tree in TREES.items():

@@ -1,4 +1,4 @@
-"""Conformance: what everything that can be added has to keep to, an aggregator as well as a claim.
+"""Conformance (floor 5): what everything that can be added has to keep to, a claim as well.
 
 For a file of one's own as for what comes with the workbench. Each check runs the thing on small
 crowds and raises `AssertionError` with one line that names the contract that was broken.

@@ -1,4 +1,4 @@
-"""Formulations (ground floor): the papers' optimization problems, with no solver inside.
+"""Formulations (floor 1): the papers' optimization problems, with no solver inside.
 
 `crowd_models.problem` holds the data of a problem (NumPy only); `crowd_models.assignment`,
 `crowd_models.typed` and `crowd_models.selection` turn it into Pyomo models that any solver Pyomo

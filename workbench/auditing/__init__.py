@@ -1,4 +1,4 @@
-"""What can be said of a labelled set whatever the crowd (floor 3): an expert checks drawn tasks.
+"""What can be said of a labelled set whatever the crowd (floor 2): an expert checks drawn tasks.
 
 `strata` sorts tasks into bins by belief, `forecast` says how often each bin is wrong by the checks
 so far, `plan` which bins to correct whole, `bets` where to look, what a check says and what all of

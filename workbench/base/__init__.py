@@ -1,4 +1,4 @@
-"""The ground floor: what every room stands on."""
+"""What every room stands on (ground floor)."""
 
 from workbench.base.public import attach
 

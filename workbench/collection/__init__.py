@@ -1,4 +1,4 @@
-"""Collecting labels (floor 3): whom to ask next, about what, and when to stop.
+"""Collecting labels (floor 4): whom to ask next, about what, and when to stop.
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `belief_model`
 what one asks of that by which it believes; `beliefs` what labels say of tasks and workers, `sure`

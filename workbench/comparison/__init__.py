@@ -1,4 +1,4 @@
-"""Exact against heuristic: one crowd, one table, for two classes and for several (floor 4).
+"""Exact against heuristic: one crowd, one table, for two classes and for several (floor 5).
 
 Every method gets the same crowd, the same recorded or potential labels and the same gold answers;
 its cost stands beside a proven lower bound, and its measured error beside the error its assignment

@@ -1,4 +1,4 @@
-"""The crowd: workers, skills, labels and data sets (ground floor).
+"""The crowd: workers, skills, labels and data sets (floor 1).
 
 Knows no optimization model and no solver; may import only `workbench.base.errors`.
 """

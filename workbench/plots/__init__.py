@@ -1,4 +1,4 @@
-"""Pictures of results (floor 5). Nothing below this floor draws.
+"""Pictures of results (floor 4). Nothing below this floor draws.
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,

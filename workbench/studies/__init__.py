@@ -1,4 +1,4 @@
-"""Thousands of trials: what a study declares, and what runs, keeps and judges it (floor 4).
+"""Thousands of trials: what a study declares, and what runs, keeps and judges it (floor 2).
 
 `study` is the declaration, `plan` turns it into trials with keys and random streams, `trial`
 runs one, `executors` run many, `store` keeps them, `run` puts the three together, `summary` has
