@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowd_papers.beyond import aggregation
 from crowd_papers.beyond.aggregation import STUDY, by_crowd, draw, gains, trial
 from workbench.aggregation import AGGREGATORS
 from workbench.crowd.simulate import one_coin_labels
 from workbench.crowd.tables import LabelSet
+from workbench.ranking import recorded_crowds
 from workbench.studies.study import TrialEnded
 from workbench.studies.trials import Trial
 
@@ -23,10 +23,10 @@ def made(monkeypatch):
     rows += [rows[0], ("t1", "w0", str((answers[1, 0] + 1) % 3))]
     gold = pd.Series(truth[:55].astype(str), index=[f"t{i}" for i in range(55)])
     known = LabelSet("bluebird", pd.DataFrame(rows, columns=["task", "worker", "label"]), gold)
-    aggregation._recorded_crowd.cache_clear()
-    monkeypatch.setattr(aggregation, "load", lambda name: known)
+    recorded_crowds._recorded_crowd.cache_clear()
+    monkeypatch.setattr(recorded_crowds.datasets, "load", lambda name: known)
     yield truth
-    aggregation._recorded_crowd.cache_clear()
+    recorded_crowds._recorded_crowd.cache_clear()
 
 
 def record(repetition=0, **params):

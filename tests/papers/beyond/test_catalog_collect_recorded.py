@@ -84,7 +84,7 @@ def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc():
     labels, _ = study.bought("fixed", pool, answers, (n, 2 * n), 5)
     assert labels == [n, 2 * n]
     ledger = study.Ledger(pool, n)
-    study._spend(study.Fixed(ledger, study.Goal(), 5), ledger, answers)
+    study.spend(study.Fixed(ledger, study.Goal(), 5), ledger, answers)
     assert (ledger.counts == 1).all()
     fitted = study.ebcc(ledger.votes(), restarts=study.RESTARTS, seed=5)
     scored = answers.truth >= 0
