@@ -70,7 +70,7 @@ def test_points_of_processes_of_their_own(monkeypatch):
     assert (point.seconds, point.note) == (None, "no answer within 180 s")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("what", growth.JOBS)
 def test_every_job_runs_and_tells(what, capsys):
     growth.child(what, Shape(30, 100, 3))

@@ -105,7 +105,7 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
         assert told["megabytes"] > 10
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_gap_is_what_the_data_prove_not_what_a_solver_says():
     program = exact.Program(60, 30, 18, 0.1, 20)
     ours, alone = (exact.solved(program, 1, method) for method in ("auto", "highs"))

@@ -49,7 +49,7 @@ DEAR = (
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in studies()]
+    "name", [pytest.param(name, marks=[pytest.mark.release] * (name in DEAR)) for name in studies()]
 )
 def test_a_study_keeps_what_studies_promise(name):
     """One run serves all questions."""

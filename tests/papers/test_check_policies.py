@@ -167,12 +167,12 @@ DEAR = "online-ladder-limited"
 @pytest.mark.parametrize("path", sorted((FOLDER / "policies").glob("*.json")), ids=lambda p: p.stem)
 def test_proofs_on_record_hold(path):
     if path.stem == DEAR:
-        pytest.skip("dear: with the slow tests")
+        pytest.skip("dear: with the tests of a release")
     holds, line = CHECKER["line_of"](path.read_bytes())
     assert holds, line
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_dear_one_holds():
     assert CHECKER["line_of"]((FOLDER / "policies" / f"{DEAR}.json").read_bytes())[0]
 
@@ -346,7 +346,7 @@ def test_what_is_accepted_of_some_mutants_is_true(kind):
     assert passed >= 5
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("kind", FALSE)
 def test_what_is_accepted_of_many_mutants_is_true(kind):
     wrong, passed = FALSE[kind](1, MUTANTS)

@@ -667,7 +667,7 @@ def test_what_is_accepted_of_some_mutants_is_true(instances, checker):
     assert passed >= 10
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_what_is_accepted_of_many_mutants_is_true(instances, checker):
     many = MUTANTS // len(CHECKERS)

@@ -137,7 +137,7 @@ def test_independent_crowds_raise_no_alarm():
 
 
 @before_a_release
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("kind", ["dense", "sparse", "several classes", "few", "weak"])
 def test_in_many_independent_crowds_alarms_are_rare(kind):
     made = {

@@ -86,7 +86,7 @@ def test_the_interval_holds_the_crowds_alpha(share, tasks, labels, copied):
     assert high <= 0.09 * many
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_interval_is_about_that_of_a_bootstrap_of_many_tasks():
     rng = np.random.default_rng(2)
     label = drawn(rng, [0.5, 0.3, 0.2], 800, 4, 0.6)

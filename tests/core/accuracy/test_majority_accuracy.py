@@ -122,7 +122,7 @@ def large_crowds():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("kind", large_crowds())
 def test_501_workers_in_high_precision(kind):
     skill = large_crowds()[kind]

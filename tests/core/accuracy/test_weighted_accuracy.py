@@ -53,7 +53,7 @@ odds = math.log(0.8 / 0.2)
 tolerances = st.sampled_from([0.0, 0.01, 0.3, odds, 2 * odds, 10.0])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=66, deadline=None)
 @given(workers, tolerances)
 def test_the_rule_played_out(both, tolerance):

@@ -133,7 +133,7 @@ FURTHER = {
 
 @pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
 @pytest.mark.parametrize(
-    "name", [*PUBLISHED, *(pytest.param(name, marks=pytest.mark.slow) for name in FURTHER)]
+    "name", [*PUBLISHED, *(pytest.param(name, marks=pytest.mark.release) for name in FURTHER)]
 )
 def test_published_figures(name):
     from workbench.crowd.datasets import load

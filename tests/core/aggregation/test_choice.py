@@ -149,7 +149,7 @@ def test_a_truth_beside_gold_measures_and_does_not_choose():
     assert found.to_dict()["tasks_measured"] == 60
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
 @pytest.mark.parametrize("name", ["bluebird", "rte", "sp_amt", "zencrowd_us"])
 def test_on_recorded_crowds_the_choice_is_hardly_worse_than_a_majority(name):

@@ -245,7 +245,7 @@ class TestPlan:
         assert "if the confidences are right" in words
         assert "1.5 times as many errors" in words
 
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_it_says_what_audits_then_take(self):
         table, _ = answers(400, 0.05)
         plan = wb.plan_audit(table, error=0.1, runs=200).to_frame().iloc[0]
@@ -257,7 +257,7 @@ class TestPlan:
             took.append(checked(wb.audit(table, seed=seed), truth).checks)
         assert plan["q10"] * 0.8 < np.median(took) < plan["q90"] * 1.2
 
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_gold_says_what_it_would_have_cost(self):
         table, truth = answers(400, 0.08)
         plan = wb.plan_audit(table, error=0.1, runs=40, gold=truth)

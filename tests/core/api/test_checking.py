@@ -150,7 +150,7 @@ def test_without_gold_it_says_how_far_each_agrees_with_the_others():
     assert found.to_dict()["effective_workers"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_thousands_of_classes_are_looked_at_a_part_at_a_time(monkeypatch):
     rng = np.random.default_rng(3)
     task = np.repeat(np.arange(300), 3)

@@ -166,7 +166,7 @@ def test_a_caller_who_names_nobody_is_told_that_nobody_here_is_asked():
     assert step == "newcomer"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_rehearsal_ends_audited():
     crowd = wb.simulate(tasks=120, workers=40, skill=0.8)
     plain = wb.collect(crowd, epsilon=0.05)

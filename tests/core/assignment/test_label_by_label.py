@@ -39,7 +39,7 @@ def test_half_of_skill_eight_tenths(promise):
     assert ran.unsure == 0
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("skill", "epsilon", "capacity", "promise", "labels"),
     [

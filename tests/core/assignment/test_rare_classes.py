@@ -35,7 +35,7 @@ def test_an_error_that_asks_for_nothing_is_named(plans):
     assert "for every task is wrong" not in plans[0.05].summary()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_shares_that_a_promise_takes_are_said_where_it_takes_any():
     taken = 0
     for seed in range(4):
@@ -56,7 +56,7 @@ def test_a_rule_that_chooses_takes_the_one_it_says(monkeypatch):
         assert rule(np.zeros(1, dtype=int)) == ("rows" if better else "skill")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_measured_is_made():
     """Plans' measured errors beside those of their executed votes, over ten crowds."""
     measured, made = [], []

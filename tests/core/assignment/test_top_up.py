@@ -126,7 +126,7 @@ class TestFrontDoor:
         rows.append(("g60", "stranger", "x"))
         return pd.DataFrame(rows, columns=["task", "worker", "label"]), truth[:60]
 
-    @pytest.mark.parametrize("classes", [2, pytest.param(3, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("classes", [2, pytest.param(3, marks=pytest.mark.release)])
     def test_labels_on_record_count_and_are_not_asked_again(self, classes):
         labels, gold = self.labels(classes)
         tasks = [f"g{k}" for k in range(60, 64)] + ["new"]
@@ -175,7 +175,7 @@ def half_labelled(seed, classes=5, low=0.6, tasks=90, workers=25):
     return pd.DataFrame(rows, columns=["task", "worker", "label"]), gold
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("epsilon", [0.1, 0.3])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_batch_of_five_classes_half_labelled(seed, epsilon):

@@ -75,7 +75,7 @@ def draw(seed: int, kind: str, shape: tuple[int, int, int], capacity: int) -> tu
     return float(chosen.sum()), float(gathered.mean()), float((gathered >= need).mean())
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("capacity", [80, 25], ids=["room to spare", "capacity binds"])
 def test_typed_and_full_perturbation_agree(capacity):
     """Algorithm 1 through the typed LP and through the fully perturbed LP, 80 shared draws.

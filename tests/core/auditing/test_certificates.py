@@ -260,7 +260,7 @@ def test_true_certificates_are_supported():
     assert all(supported(certificate) for certificate in certificates())
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_no_mutant_certifies_what_the_draws_do_not_support():
     rng = np.random.default_rng(30)
     accepted = 0

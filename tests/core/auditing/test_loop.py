@@ -117,7 +117,7 @@ def test_an_audit_is_given_up_where_labels_did_less_than_was_believed():
     assert len(shop.sold) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("real", [0.5, 1.0])
 def test_promises_hold_whatever_labels_are_worth(real):
     """`real` 1: more labels are believed and change nothing."""

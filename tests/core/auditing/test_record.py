@@ -144,7 +144,7 @@ while True:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("wait", [0.05, 0.11, 0.23])
 def test_a_kill_loses_nothing_that_was_shown(wait, tmp_path):
     table, _ = answers(2000, 0.3)

@@ -73,7 +73,7 @@ def test_no_part_is_shown_falsely_beyond_the_risk(sizes, sure, first, monkeypatc
         assert mean[tested] == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("belief", ["right", "reversed", "adversarial", "flat"])
 def test_false_certificates_are_few(belief):
     runs, risk, error, false = RUNS, 0.05, 0.1, 0
@@ -157,7 +157,7 @@ def test_in_a_journal_it_is_the_same(tmp_path):
     assert looks(memory) == looks(AuditRecord.open(tmp_path / "a.sqlite", "python"))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("seed", range(10))
 def test_its_certificate_is_recomputed(seed):
     rng = np.random.default_rng(seed)

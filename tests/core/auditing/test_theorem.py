@@ -94,7 +94,7 @@ def test_evidence_has_mean_one_under_the_truth(often, sizes, sure):
             assert mean == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("sizes", "sure"), [((1, 2), 0), ((1, 1, 1), 0), ((3,), 0), ((2, 2), 0), ((1, 2, 1), 1)]
 )
@@ -129,7 +129,7 @@ def test_a_wrong_formula_is_seen(often, monkeypatch, name):
     assert max(off) > 1e-4
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("error", "risk"), [(0.0001, 0.5), (0.26, 0.4)])
 def test_no_false_certificate_beyond_the_risk(often, error, risk):
     worst = 0.0

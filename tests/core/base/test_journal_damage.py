@@ -99,7 +99,7 @@ WAYS = (edit, delete, close_up, cut, swap, double, splice, forge)
 
 
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(10, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.slow)]
+    "rounds", [pytest.param(10, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.release)]
 )
 @pytest.mark.parametrize("way", WAYS)
 def test_changed_events_are_refused_with_their_place(tmp_path, way, rounds):
@@ -183,7 +183,7 @@ def verdict(path, truth):
 
 @pytest.mark.parametrize(
     "rounds",
-    [pytest.param(60, id="few"), pytest.param(8 * MANY, id="many", marks=pytest.mark.slow)],
+    [pytest.param(60, id="few"), pytest.param(8 * MANY, id="many", marks=pytest.mark.release)],
 )
 def test_damaged_files_are_refused_or_read_to_the_same_events(tmp_path, rounds):
     """Also of the write-ahead log and the head; what has no effect lies where nothing is stored."""

@@ -270,7 +270,7 @@ def refusal(call):
         return None, str(refused)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @each
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -31,7 +31,7 @@ from workbench.studies.request import request
 from workbench.studies.run import run
 from workbench.studies.store import Store
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals")]
+pytestmark = [pytest.mark.release, pytest.mark.skipif(os.name != "posix", reason="signals")]
 
 MANY = int(os.environ.get("WORKBENCH_INTERRUPTS", "3"))
 SEED = int(os.environ.get("WORKBENCH_INTERRUPTS_SEED", "4"))

@@ -144,7 +144,7 @@ def test_workers_at_once_and_workers_who_leave():
     assert not collector.policy.assigner.sampling
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_saved_collection_goes_on_as_without_the_break(tmp_path):
     given = {
         "gold": GOLD,

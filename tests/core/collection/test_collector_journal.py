@@ -63,7 +63,7 @@ def same(first: Collector, second: Collector) -> bool:
     return repr(looks(first)) == repr(looks(second))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=20 if RELEASE else 2, deadline=None)
 @given(seed=st.integers(0, 999))

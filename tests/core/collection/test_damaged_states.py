@@ -1,6 +1,6 @@
 """Damaged and odd files of live collections: a command works on them, or says in one line why not.
 
-Some hundred in the slow tests; WORKBENCH_STATES is how many. (`tests/core/base/test_journal_damage`
+Some hundred in the tests of a release; WORKBENCH_STATES is how many. (`tests/core/base/test_journal_damage`
 damages journals event by event.)
 """
 
@@ -57,7 +57,7 @@ def holds(result):
     return False
 
 
-@pytest.mark.parametrize("many", [40, pytest.param(STATES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [40, pytest.param(STATES, marks=pytest.mark.release)])
 def test_an_edited_state_of_1_0_is_refused_in_one_line(many, tmp_path):
     rng, taken = random.Random(1), 0
     for k in range(many):
@@ -72,7 +72,7 @@ def test_an_edited_state_of_1_0_is_refused_in_one_line(many, tmp_path):
     assert taken < many / 10
 
 
-@pytest.mark.parametrize("many", [30, pytest.param(STATES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [30, pytest.param(STATES, marks=pytest.mark.release)])
 def test_a_damaged_journal_works_or_is_refused_in_one_line(many, tmp_path):
     whole = tmp_path / "whole.sqlite"
     with_labels = Collector(

@@ -94,7 +94,7 @@ def example(seed: int, tasks: int = 1000) -> tuple[Pool, Answers]:
     return pool, Answers(label, np.zeros((0, 25), dtype=np.int64), truth)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_models_and_people_together_beat_either():
     pool, answers = example(1)
     kept: list[Mixed] = []

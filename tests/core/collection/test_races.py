@@ -1,6 +1,6 @@
 """Two at once on one collection: what was acknowledged is in the journal, and nothing else is.
 
-WORKBENCH_RACES rounds of each kind, 6 in the slow tests; in each two processes go at once.
+WORKBENCH_RACES rounds of each kind, 6 in the tests of a release; in each two processes go at once.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rounds", [2, pytest.param(RACES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(RACES, marks=pytest.mark.release)])
 def test_two_at_once_lose_nothing_and_stay_within_the_budget(kind, rounds, racers, tmp_path):
     for turn in range(rounds):
         folder = tmp_path / str(turn)

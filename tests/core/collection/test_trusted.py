@@ -65,7 +65,7 @@ def honest(end, truth):
     return wrong[closed].mean() <= 1.3 * end.belief.error[closed].mean() + 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_rare_class_and_two_coins():
     """Until sure is wrong on several times what it believes; this is not, and errs as seldom."""
     made, before = [], []
@@ -92,7 +92,7 @@ def test_workers_who_are_nearly_always_wrong_do_not_turn_the_others_round():
     assert (end.belief.posterior.argmax(axis=1) != truth).mean() < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_tasks_that_nobody_can_tell_are_left_open_and_named():
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 2, 250)

@@ -27,7 +27,7 @@ from workbench.solving.information import information_limit
 HALF = np.where(np.arange(60) % 2, 0.8, 0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_task_is_closed_and_belief_is_what_is_measured() -> None:
     """Believed and measured error agree over crowds, and no task is left open."""
     believed, wrong, paid, least = 0.0, 0, 0, 0.0
@@ -238,7 +238,7 @@ def test_a_reversed_crowd_is_turned_and_gold_alone_can_tell() -> None:
         assert not beliefs.doubtful
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_hidden_tasks_make_stopping_honest_where_tasks_differ() -> None:
     """Easy and hard tasks: closed ones err far more than believed, unless hidden ones tell."""
     rng = np.random.default_rng(0)
@@ -279,7 +279,7 @@ def test_workers_who_copy_count_once() -> None:
     assert abs(mean[7:].mean() - 0.75) < 0.12
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
@@ -319,7 +319,7 @@ def always_wrong(seed: int, n: int, m: int) -> tuple[Pool, Answers]:
     return pool, Answers(label, answers.gold_label, answers.truth)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_workers_who_are_always_wrong_seldom_turn_the_others_round_and_never_unsaid() -> None:
     """1000 tasks, 300 workers: where the first few came to be believed, the doubt is noted."""
     reversed_ = 0

@@ -108,7 +108,7 @@ def test_the_closed_loop_stands_over_the_information_limit():
     assert (loop.lower_bound >= limit.objective) == (loop.error_measured <= given.epsilon)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("epsilon", [0.05, 0.2])
 def test_by_either_gain_the_offline_methods_keep_the_promise(epsilon):
     """Certified bounds, Theorem 1 and exact errors of covered tasks, over random crowds."""

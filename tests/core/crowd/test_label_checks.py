@@ -94,7 +94,7 @@ def test_slips_are_those_of_all_pairs_of_classes():
     assert sorted(group for group in classes_alike(counts) if group in slips) == sorted(slips)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_many_classes_are_looked_at_in_time_linear_in_them():
     counts = {f"{'abcdefghij'[k % 10]}{k:05d} and more": 1 + 99 * (k % 2) for k in range(20_000)}
     started = time.process_time()

@@ -151,7 +151,7 @@ def test_some_problems(promise):
     assert seen["near"] >= QUICK / 6
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("promise", PROMISES)
 def test_many_problems(promise):
     seen = many_hold(promise, range(QUICK, QUICK + COUNT))
@@ -323,7 +323,7 @@ def test_some_problems_of_several_classes():
     many_of_several(range(3), 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_many_problems_of_several_classes():
     seen = many_of_several(range(3, 3 + COUNT), 3.0)
     assert seen["solved"] > COUNT / 3

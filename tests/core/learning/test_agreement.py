@@ -22,7 +22,7 @@ GOOD = [0.76, 0.78, 0.62, 0.78, 0.73]
 CAMPS = [0.85, 0.8, 0.75, 0.8, 0.2, 0.25, 0.7]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("p", "filled"), [(GOOD, 1.0), (CAMPS, 0.6)])
 def test_the_interval_covers_the_mean_skill(p, filled):
     # 95 % intends to hold about 95 times; 60 seeds give 51 or more with probability above 0.999.
@@ -34,7 +34,7 @@ def test_the_interval_covers_the_mean_skill(p, filled):
     assert all(one.low > 0.02 for one in found)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**20), st.floats(0.3, 1.0))
 def test_flipping_every_label_changes_nothing(seed, filled):

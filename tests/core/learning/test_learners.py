@@ -104,7 +104,7 @@ def test_optimistic_bounds_by_hand() -> None:
     assert policy.bounds[known] == pytest.approx(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_dawid_skene_estimates_skills_where_agreement_does_not() -> None:
     draws = Draws(SKILL, 1, seed=5)
     model = Refitted(5, 4000, seed=draws.coins(0))

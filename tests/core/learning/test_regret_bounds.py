@@ -86,7 +86,7 @@ def test_the_slope_constant_bounds_the_log_odds():
             assert change <= 2 * c * abs(near - p) + 1e-12
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("workers", [600, 1200])
 def test_crowds_beyond_double_precision(workers):
     found = theorem_3(np.linspace(0.55, 0.95, workers), 2000)

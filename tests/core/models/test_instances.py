@@ -62,7 +62,7 @@ EVERY = int(os.environ.get("WORKBENCH_EVERY_INSTANCE", "24"))
 """One instance of so many is checked; before a release each one is."""
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_bare_python_checks_one_of_every_few():
     names = list(ROWS)[::EVERY]
     code, lines = checked(*names)

@@ -49,7 +49,7 @@ def test_it_says_of_instances_what_check_says(name):
     assert verifier()(content, text) == said
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_says_of_every_instance_what_the_index_says():
     line_of = verifier()
     for name, row in INSTANCES.rows.items():

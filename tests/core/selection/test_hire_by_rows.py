@@ -276,7 +276,7 @@ def test_whom_the_majority_betters_is_not_to_be_hired():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_ten_crowds_of_a_rare_class():
     blind, errors, recalls = 0, [], []
     for seed in range(10):

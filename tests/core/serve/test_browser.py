@@ -15,7 +15,7 @@ SCRIPT = "<script>document.title = 'run'</script>"
 PICTURE = "<img src=x onerror=\"document.title='run'\">"
 TASKS = [f"t{i}" for i in range(40)]
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium with its chromedriver"),
 ]
 

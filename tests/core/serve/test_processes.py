@@ -1,6 +1,6 @@
 """Real servers: two at once on one collection, and killed under load.
 
-WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 6 and 4 in the slow tests; in half
+WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 6 and 4 in the tests of a release; in half
 of the kills beliefs are fitted meanwhile.
 """
 
@@ -101,7 +101,7 @@ def by_command(racer, path, worker):
     return lambda: run("next", "--worker", worker, "--most", 5) in (2, 3, 4, 5), tell
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("other", ["server", "command"])
 def test_two_at_once_lose_nothing_and_stay_within_the_budget(other, racer, tmp_path):
     """Each round the money reaches for seven more questions, and ten are wanted at once."""
@@ -160,7 +160,7 @@ def test_commands_beside_a_server_leave_its_log_alone(tmp_path):
     assert command("status", str(path))["labels"] == 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("policy", ["fixed", "until-trusted"])
 def test_a_kill_at_any_moment_loses_no_label_whose_sender_got_an_answer(policy, tmp_path):
     path = tmp_path / "c.sqlite"
@@ -223,7 +223,7 @@ def test_a_server_prints_links_stops_when_told_and_keeps_them(tmp_path):
         assert second.ask("/mine", "ann").status_code == 200
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_port_that_is_taken_is_one_line(tmp_path):
     path = tmp_path / "c.sqlite"
     begun(path, 5, 9).close()

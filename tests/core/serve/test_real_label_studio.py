@@ -1,7 +1,7 @@
 """The real Label Studio: three annotators by its API, a crowd on record replayed through it.
 
     python -m venv ls && ls/bin/pip install label-studio
-    LABEL_STUDIO=ls/bin/label-studio pytest -m slow tests/core/serve/test_real_label_studio.py
+    LABEL_STUDIO=ls/bin/label-studio pytest -m release tests/core/serve/test_real_label_studio.py
 
 It is a gigabyte and no dependency: without LABEL_STUDIO, the path of its program, nothing is tried.
 """
@@ -32,7 +32,7 @@ NAMES = ["ann", "bob", "cid"]
 MANY = 20
 """Tasks of the replay."""
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
     pytest.mark.skipif(
         shutil.which(PROGRAM) is None,
         reason="Label Studio is not installed: name its program in LABEL_STUDIO",

@@ -63,7 +63,7 @@ def small(draw):
     return skill.reshape(n, m), capacity, epsilon, cost.reshape(n, m)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=60, deadline=None)
 @given(small(), st.booleans())
 def test_optimum_is_that_of_enumeration(instance, listed):
@@ -161,13 +161,13 @@ def decided(seeds):
     return outcomes
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_few_tasks_that_have_no_plan_are_said_to_have_none():
     """Column generation comes to no plan; the list of allowed sets says that there is none."""
     assert decided(NO_PLAN)["infeasible"] == len(NO_PLAN)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_few_tasks_are_decided():
     assert decided(range(COUNT))["infeasible"] >= COUNT // 4
 
@@ -259,7 +259,7 @@ def crowds():
     }
 
 
-@pytest.mark.parametrize("name", ["half", "wide", pytest.param("narrow", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["half", "wide", pytest.param("narrow", marks=pytest.mark.release)])
 def test_three_crowds_to_a_proof(name):
     """The plan's sets are of different workers, and each errs as seldom as it should."""
     skill, capacity, epsilon, expected = crowds()[name]

@@ -16,7 +16,7 @@ from workbench.solving.genies import Genie, beta_prior, read_prior
 from workbench.solving.ignorance import unknown_skills_bound
 
 HALF = {0.8: 0.5, 0.5: 0.5}
-SLOW = pytest.mark.slow
+SLOW = pytest.mark.release
 
 
 def rules(most):
@@ -112,10 +112,10 @@ def test_guessers_come_at_the_least_ratio(most):
     [
         (0.05, 10, 5.34),
         (0.0189, 50, 5.245),
-        pytest.param(0.0189, 10, 7.66, marks=pytest.mark.slow),
-        pytest.param(0.05, 50, 3.72, marks=pytest.mark.slow),
-        pytest.param(0.05, 200, 3.43, marks=pytest.mark.slow),
-        pytest.param(0.0189, 200, 4.84, marks=pytest.mark.slow),
+        pytest.param(0.0189, 10, 7.66, marks=pytest.mark.release),
+        pytest.param(0.05, 50, 3.72, marks=pytest.mark.release),
+        pytest.param(0.05, 200, 3.43, marks=pytest.mark.release),
+        pytest.param(0.0189, 200, 4.84, marks=pytest.mark.release),
     ],
 )
 def test_half_guess(epsilon, most, least):

@@ -49,7 +49,7 @@ def test_arrays_against_enumeration(problem):
     check_against_enumeration(problem, "arrays")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=20, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_pyomo_against_enumeration(problem):

@@ -53,7 +53,7 @@ def test_every_small_program_has_a_proof_that_holds(tmp_path):
     assert proven((*range(6), *SPLIT), tmp_path) > 3
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_programs_by_the_hundred(tmp_path):
     assert proven(range(1000, 1000 + PROGRAMS), tmp_path) > 0.3 * PROGRAMS
 
@@ -165,7 +165,7 @@ def test_mutants_that_are_accepted_are_true():
     assert accepted > 30
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_mutants_by_the_thousand():
     accepted, false = accepted_and_false(20, MUTANTS)
     assert not false

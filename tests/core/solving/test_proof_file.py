@@ -120,7 +120,7 @@ def test_every_small_program_has_a_proof_that_holds():
     assert small_programs(1000, 60) > 45
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_small_programs_by_the_thousand():
     assert small_programs(2000, PROGRAMS) > 0.8 * PROGRAMS
 

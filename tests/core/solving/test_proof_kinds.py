@@ -60,7 +60,7 @@ def test_every_small_program_has_a_proof_that_holds(kind, tmp_path):
     assert proven(kind, 0, 12, tmp_path) > 3
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @KINDS
 def test_small_programs_by_the_hundred(kind, tmp_path):
     # Limits leave many programs without a plan.
@@ -130,7 +130,7 @@ def test_mutants_that_are_accepted_are_true(kind):
     assert len(kinds) >= 4  # a plan, or none: by a leaf and by branches
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @KINDS
 def test_mutants_by_the_thousand(kind):
     accepted, _, false = accepted_and_false(

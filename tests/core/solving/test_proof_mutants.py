@@ -356,7 +356,7 @@ def test_both_checkers_say_the_same_of_mutants():
     assert len(kinds) >= 5
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("seed", range(4))
 def test_mutants_by_the_thousand(seed):
     accepted, _, false = accepted_and_false(100 + seed, MUTANTS // 4, [verifier()])
@@ -364,7 +364,7 @@ def test_mutants_by_the_thousand(seed):
     assert accepted > MUTANTS // 100
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_no_mutant_leads_verify_astray_in_what_c_leaves_open():
     """No address out of bounds, no number that wraps: by the compiler's own checks."""
     strict = verifier(*STRICT)

@@ -57,7 +57,7 @@ def test_every_small_selection_has_a_proof_that_holds(tmp_path):
     assert proven(0, 30, tmp_path) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_selections_by_the_hundred(tmp_path):
     assert proven(1000, PROGRAMS, tmp_path) > 0
 
@@ -176,7 +176,7 @@ def test_mutants_that_are_accepted_are_true():
     assert accepted > 60
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_mutants_by_the_thousand():
     accepted, false = accepted_and_false(30, MUTANTS)
     assert not false

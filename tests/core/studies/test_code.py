@@ -166,7 +166,7 @@ def test_what_counts_of_a_package(package, tmp_path, line, use, counted):
     assert changed == counted
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_front_door_leads_to_what_is_called(tmp_path):
     """`wb.aggregate` counts with what it calls, not `wb.collect`."""
     seen = places(tmp_path, "import workbench as wb", "wb.aggregate")
@@ -184,7 +184,7 @@ def places(folder, line, use):
     return code.places(Source.of(str(folder / "mine.py")))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_policies_count_where_they_are_looked_up_by_name():
     seen = {place.module for place in code.places(Source.of("collect-simulated"))}
     assert {"workbench.collection.sure", "workbench.base.seeds", "crowd_models.problem"} <= seen

@@ -304,7 +304,7 @@ def check_repaired(path, before):
     return len(table)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_flipped_bit_is_repaired_or_changes_nothing(path):
     before = deterministic(filled(path))
     whole = path.read_bytes()

@@ -34,7 +34,7 @@ from workbench.studies.catalog import claims
 from workbench.studies.claiming import Word
 from workbench.studies.judging import judge
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 HOLDS, CAVEAT, VOID = Word.HOLDS, Word.CORRECTED, Word.VOID
 NOT, INCONCLUSIVE = Word.REFUTED, Word.INCONCLUSIVE

@@ -46,7 +46,7 @@ def covered(problem, chosen):
 
 
 class TestTheorem1:
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_holds_wherever_its_assumption_does(self):
         """40 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
         rng = np.random.default_rng(20130616)

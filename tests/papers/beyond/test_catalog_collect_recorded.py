@@ -26,7 +26,7 @@ def test_the_standard_error_is_of_orders_and_tasks():
     assert crossed_error(np.repeat(rng.normal(size=(8, 1)), 50, axis=1)) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_all_labels_are_the_same_whoever_buys_them():
     table = smoke("collect-recorded")
     each = table[table["budgets"] == study.EACH].set_index("policy")

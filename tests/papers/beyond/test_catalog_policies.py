@@ -15,7 +15,7 @@ from workbench.solving import solve
 
 
 class TestAssignmentPolicies:
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_ratios_are_of_a_proven_bound_and_promises_stand_beside_them(self):
         table = smoke("assignment-policies")
         assert (table["bound_reached"] <= table["bound"] + 1e-6).all()
@@ -120,7 +120,7 @@ def hunt(evaluations):
 
 
 class TestBadInstances:
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_the_worst_instance_can_be_replayed(self):
         table = smoke("bad-instances")
         found = table[table["score"].notna()]

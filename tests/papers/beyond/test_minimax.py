@@ -48,13 +48,13 @@ def test_proof_and_policy_meet(family, bound):
 
 
 @before_a_release
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_bounds_of_the_other_ladders():
     assert minimax(FAMILIES["ladder-6"]()).bound == Fraction(110, 47)
     assert minimax(FAMILIES["ladder-limited"]()).bound == Fraction(180, 97)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_thousand_sequences():
     found = minimax(FAMILIES["all-1024"](), tolerance=1e-6)
     assert len(found.optima) == 1024

@@ -96,7 +96,7 @@ def test_the_programme_is_the_linear_program_and_the_best_of_all_policies():
 
 
 @before_a_release
-@pytest.mark.slow
+@pytest.mark.release
 def test_they_agree_on_two_hundred_more():
     assert sum(agree(seed) for seed in range(30, 230)) >= 100
 

@@ -134,7 +134,7 @@ class TestRecord:
 
 
 class TestStudy:
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_distribution_ends_at_one(self, data_sets):
         table = run_serially(
             NAME, [{"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"]}], 3

@@ -263,7 +263,7 @@ def verdict(tables, claim):
     return judge(Tables(tables), [claim_of(claim)])[0]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_in_good_order(tables):
     rulings = {one.claim.id: one.word for one in judge(Tables(tables), claims_of("learning"))}
     # No reward is that of a worker: M of them would earn more than a task gives.
@@ -575,7 +575,7 @@ def test_a_broken_formula_turns_the_verdict(
     assert ruling(claim, sweep, 12) is then
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_without_the_printed_constants_the_bound_is_not_void(monkeypatch):
     assert ruling("theorem-3", BOUNDS, 10) is VOID
     monkeypatch.setattr(regret_bounds, "testers_factor", lambda *_: 1e-4)

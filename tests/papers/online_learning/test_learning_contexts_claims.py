@@ -126,7 +126,7 @@ def test_continuous(power, more, expected):
     assert found.word is expected, found.figures
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_contexts_that_are_never_learnt(monkeypatch):
     sweep = {"contexts": [1, 2], "learner": ["contexts"], "horizon": [300], "tests": [1.0]}
     table = run_serially("learn-contexts", [sweep], 20)
@@ -142,7 +142,7 @@ def test_contexts_that_are_never_learnt(monkeypatch):
     assert after.word is NOT, after.figures
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_exploring_all_the_time(monkeypatch):
     sweep = {
         "kind": ["continuum"],

@@ -197,7 +197,7 @@ def test_spoiled(claim, rows, columns, expected):
     assert found.word is expected, found.figures
 
 
-@pytest.mark.slow
+@pytest.mark.release
 class TestBroken:
     """Break what is measured, replay stand-ins of known skills: the verdict is another."""
 

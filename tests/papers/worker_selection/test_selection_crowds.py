@@ -279,7 +279,7 @@ def test_other_sizes(claim, size, expected):
     assert ruling(claim, size=size) is expected
 
 
-@pytest.mark.slow
+@pytest.mark.release
 class TestTooLittle:
     def test_one_coin_fits(self):
         assert ruling("crowds-score", misfit_sd=1.0) is UNMEASURED
