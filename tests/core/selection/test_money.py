@@ -47,7 +47,9 @@ def instance(seed):
     return gain, costs, int(rng.integers(1, m + 2)), int(rng.integers(0, costs.sum() + 2))
 
 
-@pytest.mark.parametrize("block", [range(32), pytest.param(range(32, 72), marks=pytest.mark.release)])
+@pytest.mark.parametrize(
+    "block", [range(32), pytest.param(range(32, 72), marks=pytest.mark.release)]
+)
 def test_against_every_subset(block):
     affordable = heuristic_best = 0
     for seed in block:

@@ -259,7 +259,9 @@ def crowds():
     }
 
 
-@pytest.mark.parametrize("name", ["half", "wide", pytest.param("narrow", marks=pytest.mark.release)])
+@pytest.mark.parametrize(
+    "name", ["half", "wide", pytest.param("narrow", marks=pytest.mark.release)]
+)
 def test_three_crowds_to_a_proof(name):
     """The plan's sets are of different workers, and each errs as seldom as it should."""
     skill, capacity, epsilon, expected = crowds()[name]

@@ -21,6 +21,7 @@ from crowd_papers.worker_selection.recorded_methods import (
 )
 from tests.core.studies.study_runs import one_record, streams_of, trial_of
 from tests.papers.made_up import Tables, claims_of, framed
+from workbench.ranking.recorded_crowds import ITEMS
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import claims
 from workbench.studies.claiming import Word
@@ -72,7 +73,7 @@ class TestStudy:
         )
         record = one_record(STUDY, data="simulated", controls=23, truncate=0.2, em="one-coin")
         assert record["answered"] == 23
-        assert record["scored"] == recorded_crowds.ITEMS - 23
+        assert record["scored"] == ITEMS - 23
         assert given[0] == {"truncate": 0.2, "em": "one-coin"}
         few = one_record(STUDY, data="simulated", method="WMV top K", budget=31, pool=5)
         assert few["size"] == 5
