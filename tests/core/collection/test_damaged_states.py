@@ -1,7 +1,7 @@
 """Damaged and odd files of live collections: a command works on them, or says in one line why not.
 
-Some hundred in the tests of a release; WORKBENCH_STATES is how many. (`tests/core/base/test_journal_damage`
-damages journals event by event.)
+Some hundred in the tests of a release; WORKBENCH_STATES is how many.
+(`tests/core/base/test_journal_damage` damages journals event by event.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Real servers: two at once on one collection, and killed under load.
 
-WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 6 and 4 in the tests of a release; in half
-of the kills beliefs are fitted meanwhile.
+WORKBENCH_RACES rounds of each kind and WORKBENCH_KILLS kills, 6 and 4 in the tests of a release:
+in half of the kills beliefs are fitted meanwhile.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc():
     ledger = study.Ledger(pool, n)
     study.spend(study.Fixed(ledger, study.Goal(), 5), ledger, answers)
     assert (ledger.counts == 1).all()
-    fitted = study.ebcc(ledger.votes(), restarts=study.RESTARTS, seed=5)
+    fitted = study.AGGREGATORS["ebcc"].call(ledger.votes(), restarts=study.RESTARTS, seed=5)
     scored = answers.truth >= 0
     wrong = fitted.info["posterior"].argmax(axis=1)[scored] != answers.truth[scored]
     assert record["ebcc_at_1"] == pytest.approx(wrong.mean(), abs=0.02)  # but for ties
