@@ -24,7 +24,7 @@ from workbench.crowd.population import from_table
 from workbench.crowd.simulate import task_types
 from workbench.solving import versions
 from workbench.solving.claims import OPEN, WORD, CostClaim
-from workbench.solving.genies import read_prior
+from workbench.solving.expert_informed import read_prior
 
 MOST_TRIALS = 1_000_000
 """Simulations of a sequential rung at most."""

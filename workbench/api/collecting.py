@@ -44,7 +44,7 @@ from workbench.crowd import align, tables
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
-from workbench.solving.genies import read_prior
+from workbench.solving.expert_informed import read_prior
 from workbench.solving.ignorance import unknown_skills_bound
 from workbench.solving.information import information_limit
 

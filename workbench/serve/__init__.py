@@ -1,4 +1,4 @@
-"""A collection over HTTP (floor 7): people label in browsers, programs by JSON, and the owner looks on.
+"""A collection over HTTP (floor 7): people label in browsers, programs by JSON.
 
     workbench collect serve labels.sqlite --port 8000
 

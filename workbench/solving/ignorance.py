@@ -1,18 +1,17 @@
 """What not knowing the workers must cost: a bound on every policy, whatever it learns.
 
-Workers are drawn independently from a known prior of skills, and nobody knows who is who. A genie
-(`genies`) shows a mark of each label before it is asked for, by which its chance of being right is
-known; and of every worker it is known at once which of her answers were right. Both can but help.
+Workers are drawn independently from a known prior of skills, and nobody knows who is who. An expert
+(`expert_informed`) shows a mark of each label before it is asked for, by which its chance of being
+right is known; and of every worker it is known at once which of her answers were right. Both can but help.
 Then a task buys labels of known skill, at a price c_g by mark, an error being charged μ; a worker
 sells hers, at a cost of 1 each, by a rule of stopping. For any c, μ ≥ 0, with n tasks, m workers,
 
     labels ≥ n (V(c, μ) − μ ε) − m G(c),
 
 V what a task pays at least, by dynamic programming over posteriors (`posteriors`), and G the most
-that a worker can gain, or 0, by dynamic programming over right answers (`genies`). Where nobody
-limits m, prices at which G is 0 are needed: any prices are scaled until it is. Which prices to try
+that a worker can gain, or 0, by dynamic programming over right answers. Where nobody limits m, prices at which G is 0 are needed: any prices are scaled until it is. Which prices to try
 a linear program says, over policies of a task and rules of a worker; the bound is of the prices
-alone. The genie who knows kinds charges for guessers met on the way; the one who counts answers,
+alone. The expert who knows kinds charges for guessers met on the way; the one who counts answers,
 for that M of them tell little: the larger bound counts. The proof: docs/findings/skills-unknown.md.
 
 Source: beyond the papers.
@@ -31,7 +30,7 @@ from crowd_models.information import needed_information
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.solving.genies import Genie, Trade
+from workbench.solving.expert_informed import Expert, Trade
 from workbench.solving.highs import optimum
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.posteriors import BEYOND, Grid, error_at, error_rule, on_grid
@@ -61,7 +60,7 @@ class UnknownSkills:
     Attributes
     ----------
     kinds, others
-        By either genie; the larger is the bound.
+        By either expert; the larger is the bound.
     seconds
         Processor time.
     """
@@ -128,8 +127,8 @@ def unknown_skills_bound(
         raise InputError(f"epsilon is {checks.show(epsilon)}: give a number above 0, below 0.5")
     share = math.inf if workers is None else checks.count("workers", workers, 1) / tasks
     kinds, others = (
-        float(tasks * _Exchange(genie, epsilon, share).bound())
-        for genie in (Genie.kinds(prior, most), Genie.others(prior, most))
+        float(tasks * _Exchange(expert, epsilon, share).bound())
+        for expert in (Expert.kinds(prior, most), Expert.others(prior, most))
     )
     return UnknownSkills(kinds, others, time.process_time() - started)
 
@@ -155,7 +154,7 @@ class _Prices:
 class _Exchange:
     """One task, its share of the workers, and the search for prices between them."""
 
-    genie: Genie
+    expert: Expert
     epsilon: float
     workers: float
     buyers: list[tuple[FloatArray, float]] = field(default_factory=list)
@@ -163,16 +162,16 @@ class _Exchange:
 
     def __post_init__(self) -> None:
         last = math.log1p(-self.epsilon) - math.log(self.epsilon) + BEYOND
-        steps = [np.arange(0.0, last, each) for each in (WIDTH, *self.genie.weight.tolist())]
-        self.grid = Grid.of(self.genie.weight, np.concatenate(steps))
-        skill = 1.0 - error_at(self.genie.weight)
-        nats: FloatArray = (2.0 * skill - 1.0) * self.genie.weight
+        steps = [np.arange(0.0, last, each) for each in (WIDTH, *self.expert.weight.tolist())]
+        self.grid = Grid.of(self.expert.weight, np.concatenate(steps))
+        skill = 1.0 - error_at(self.expert.weight)
+        nats: FloatArray = (2.0 * skill - 1.0) * self.expert.weight
         self.elsewhere = float(DEAR * needed_information(self.epsilon) / nats.max(initial=1e-300))
         self.first = _Prices(nats, self.elsewhere)
 
     def bound(self) -> float:
         """Labels a task, at least."""
-        if not len(self.genie.weight):
+        if not len(self.expert.weight):
             return math.inf  # no label says anything
         best, centre = 0.0, self.first
         point, dear = self.priced(self.first), 0
@@ -182,7 +181,7 @@ class _Exchange:
             if value > best:
                 best, centre = value, point
             previous, (cost, master, elsewhere) = cost, self.master()
-            if best > self.workers * len(self.genie.chance):
+            if best > self.workers * len(self.expert.chance):
                 return math.inf  # more than all workers together can give
             if cost - best <= GAP * cost:
                 if elsewhere <= 1e-9 or dear == DEARER:
@@ -196,14 +195,14 @@ class _Exchange:
         """The same with no price of 0, and, where nobody limits workers, at which none gains."""
         mark = np.maximum(prices.mark, LEAST_PRICE * max(float(prices.mark.max()), LEAST_PRICE))
         prices = _Prices(mark, prices.error)
-        trade = self.genie.trade(prices.mark)
+        trade = self.expert.trade(prices.mark)
         while True:
             self.sellers.append(trade)
             if math.isfinite(self.workers):
                 return prices
             share = trade.asked / (trade.asked + trade.profit)
             prices = prices.scaled(share * (1.0 - ROUNDING))
-            trade = self.genie.trade(prices.mark)
+            trade = self.expert.trade(prices.mark)
             if trade.profit <= 0.0:
                 return prices
 
@@ -213,7 +212,7 @@ class _Exchange:
         self.buyers.append(on_grid(self.grid, rule.choice))
         gain = 0.0
         if math.isfinite(self.workers):
-            gain = self.workers * max(self.genie.trade(prices.mark).profit, 0.0)
+            gain = self.workers * max(self.expert.trade(prices.mark).profit, 0.0)
         return (rule.bound - prices.error * self.epsilon - gain) * (1.0 - ROUNDING)
 
     def master(self) -> tuple[float, _Prices, float]:
@@ -222,7 +221,7 @@ class _Exchange:
         Columns: a task bought elsewhere, policies of a task, rules of a worker. Rows: one task,
         its error, the workers, and for each group of marks what is sold less what is bought.
         """
-        groups, buyers, sellers = len(self.genie.weight), self.buyers, self.sellers
+        groups, buyers, sellers = len(self.expert.weight), self.buyers, self.sellers
         matrix = np.zeros((3 + groups, 1 + len(buyers) + len(sellers)))
         matrix[0, : 1 + len(buyers)] = 1.0
         matrix[1, 1 : 1 + len(buyers)] = [error for _, error in buyers]

@@ -10,7 +10,7 @@ V is concave (a minimum over policies, each linear in b), so that interpolation 
 of a regular grid in the simplex (Freudenthal's triangulation) is below it. Value iteration
 0 is below its limit after each sweep. So V at the prior is a bound on every policy of a task.
 
-Of more classes than `MOST_CLASSES` a genie names three, the true one and two others drawn at
+Of more classes than `MOST_CLASSES` an expert names three, the true one and two others drawn at
 random: the mean of V over triples is a bound too, and no policy comes of it.
 
 Source: Lovejoy (1991), "Computationally feasible bounds for partially observed Markov decision
@@ -35,7 +35,7 @@ MOST_CLASSES = 4
 STEPS, FINEST = {2: 4000, 3: 160, 4: 40}, {2: 8000, 3: 640, 4: 80}
 """Steps of the grid along an edge, by number of classes: to begin with, and at most."""
 NAMED, NAMED_STEPS = 3, 60
-"""Classes that a genie names where there are many, and steps of their grids."""
+"""Classes that an expert names where there are many, and steps of their grids."""
 LONGEST, STILL = 5000, 1e-5
 """Sweeps of value iteration at most, and the change, by the cheapest charge, at which they end."""
 SELDOM = (1e-12, 3e-8)
@@ -289,7 +289,7 @@ def _next(
 
 @dataclass(frozen=True, eq=False)
 class NamedRule:
-    """Rules of all sets of classes that the genie may name, each with its chance.
+    """Rules of all sets of classes that the expert may name, each with its chance.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ class NamedRule:
 
 
 def named_sets(classes: int) -> list[list[int]]:
-    """Sets that the genie may name."""
+    """Sets that the expert may name."""
     return [list(each) for each in itertools.combinations(range(classes), NAMED)]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from unknown_workers import Unknown, listed_labels
 
 from workbench.base.errors import InputError
-from workbench.solving.genies import Genie, beta_prior, read_prior
+from workbench.solving.expert_informed import Expert, beta_prior, read_prior
 from workbench.solving.ignorance import unknown_skills_bound
 
 HALF = {0.8: 0.5, 0.5: 0.5}
@@ -53,15 +53,15 @@ def test_a_worker_gains_the_most_of_all_rules(skills, most, seed, counts):
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.ones(len(skills)))
     prior = dict(zip(skills, shares.tolist(), strict=True))
-    genie = (Genie.others if counts else Genie.kinds)(prior, most)
-    price = rng.uniform(0, 3, len(genie.weight))
-    of_mark = np.append(price, 0.0)[genie.group]
+    expert = (Expert.others if counts else Expert.kinds)(prior, most)
+    price = rng.uniform(0, 3, len(expert.weight))
+    of_mark = np.append(price, 0.0)[expert.group]
     best = -math.inf
     for rule in rules(most):
         labels = played(rule, prior, most, lambda kind, others: others if counts else kind)
         gain = sum(count * (of_mark[mark] - 1.0) for mark, count in labels.items())
         best = max(best, gain)
-    trade = genie.trade(price)
+    trade = expert.trade(price)
     assert trade.profit == pytest.approx(best, abs=1e-9)
     assert price @ trade.labels - trade.asked == pytest.approx(best, abs=1e-9)
 
@@ -76,7 +76,7 @@ def test_what_other_answers_say_of_one(skills, most, seed):
     """A group's label is right, or wrong, at least as often as each answer of its marks."""
     assume(skills != [0.5])
     shares = np.random.default_rng(seed).dirichlet(np.ones(len(skills)))
-    genie = Genie.others(dict(zip(skills, shares.tolist(), strict=True)), most)
+    expert = Expert.others(dict(zip(skills, shares.tolist(), strict=True)), most)
     for others in range(most):
         chance = np.array(
             [
@@ -86,16 +86,16 @@ def test_what_other_answers_say_of_one(skills, most, seed):
         )
         right = float(chance @ skills / chance.sum())
         weight = abs(math.log(right / (1 - right)))
-        group = genie.group[others]
+        group = expert.group[others]
         if group < 0:
             assert weight < 1e-12
         else:
-            assert weight - 1e-9 <= genie.weight[group] <= weight + 0.05
+            assert weight - 1e-9 <= expert.weight[group] <= weight + 0.05
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 def test_guessers_come_at_the_least_ratio(most):
-    """Of good workers and guessers the first genie's bound is (1 + r*) v, r* over all rules."""
+    """Of good workers and guessers the first expert's bound is (1 + r*) v, r* over all rules."""
     known = unknown_skills_bound({0.8: 1.0}, most, 100, 0.05).labels
     assert known == pytest.approx(332.8125, rel=1e-6)
     least = min(

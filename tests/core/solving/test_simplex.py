@@ -178,7 +178,7 @@ def test_four_classes():
     assert result.lower_bound <= result.cost <= 1.005 * result.lower_bound
 
 
-def test_many_classes_are_bounded_by_three_that_a_genie_names(monkeypatch):
+def test_many_classes_are_bounded_by_three_that_an_expert_names(monkeypatch):
     five = sequential_optimum(problem_of(coin(0.8, 5)[None], 0.1))
     assert (five.status, five.cost, five.columns) == ("open", None, [])
     four = problem_of(coin(0.8, 4)[None], 0.1)

@@ -1,17 +1,17 @@
-"""What a genie shows of a label before it is asked for, and what a worker's labels are then worth.
+"""What an expert says of labels before they are asked for, and what a worker's are then worth.
 
-A worker of unknown skill gives at most M labels; her skill is p_θ with chance w_θ. A genie shows a
-*mark* of each label before it is asked for, such that the label, given its mark and all else that
+A worker of unknown skill gives at most M labels; her skill is p_θ with chance w_θ. An expert shows
+a *mark* of each label before it is asked for, such that the label, given its mark and all else that
 can be known without it, is right with a chance that the mark alone says:
 
 - `kinds`: the mark is the worker's kind θ, and the chance p_θ;
 - `others`: the mark is r, how many of her other M − 1 answers are right, those to come included;
   as answers are exchangeable, the chance is q_r = E[p_θ | r of M − 1 right].
 
-A `Genie` groups marks by what a label so marked is worth, rounded up, which can but help (Blackwell
-1953). Where a label marked g sells at c_g, and asking costs 1, a worker of whom every answer is
+An `Expert` groups marks by what a label so marked is worth, rounded up, which can but help
+(Blackwell 1953). Where a label marked g sells at c_g, and asking costs 1, a worker of whom every answer is
 judged at once is worth max E Σ_l (c_g(l) − 1) over rules of stopping: a dynamic program over how
-many answers were given and right, `Genie.trade`.
+many answers were given and right, `Expert.trade`.
 
 Source: beyond the papers; Blackwell (1953) for comparing labels.
 """
@@ -126,7 +126,7 @@ class Trade:
 
 
 @dataclass(frozen=True, eq=False)
-class Genie:
+class Expert:
     """Marks in groups, and a worker's answers as they are judged.
 
     Attributes
@@ -152,15 +152,15 @@ class Genie:
     counts_others: bool
 
     @classmethod
-    def kinds(cls, prior: Mapping[float, float], capacity: int) -> Genie:
-        """The genie who shows a worker's kind."""
+    def kinds(cls, prior: Mapping[float, float], capacity: int) -> Expert:
+        """The expert who shows a worker's kind."""
         skill, share = checked_prior(prior)
         weight, group = _grouped(skill)
         return cls(weight, group, skill, share, _chances(skill, share, capacity), False)
 
     @classmethod
-    def others(cls, prior: Mapping[float, float], capacity: int) -> Genie:
-        """The genie who shows how many of a worker's other answers are right."""
+    def others(cls, prior: Mapping[float, float], capacity: int) -> Expert:
+        """The expert who shows how many of a worker's other answers are right."""
         skill, share = checked_prior(prior)
         chance = _chances(skill, share, capacity)
         weight, group = _grouped(chance[-1] @ skill)
