@@ -9,9 +9,9 @@ can be known without it, is right with a chance that the mark alone says:
   as answers are exchangeable, the chance is q_r = E[p_θ | r of M − 1 right].
 
 An `Expert` groups marks by what a label so marked is worth, rounded up, which can but help
-(Blackwell 1953). Where a label marked g sells at c_g, and asking costs 1, a worker of whom every answer is
-judged at once is worth max E Σ_l (c_g(l) − 1) over rules of stopping: a dynamic program over how
-many answers were given and right, `Expert.trade`.
+(Blackwell 1953). Where a label marked g sells at c_g, and asking costs 1, a worker of whom every
+answer is judged at once is worth max E Σ_l (c_g(l) − 1) over rules of stopping: a dynamic program
+over how many answers were given and right, `Expert.trade`.
 
 Source: beyond the papers; Blackwell (1953) for comparing labels.
 """

@@ -2,17 +2,19 @@
 
 Workers are drawn independently from a known prior of skills, and nobody knows who is who. An expert
 (`expert_informed`) shows a mark of each label before it is asked for, by which its chance of being
-right is known; and of every worker it is known at once which of her answers were right. Both can but help.
-Then a task buys labels of known skill, at a price c_g by mark, an error being charged μ; a worker
-sells hers, at a cost of 1 each, by a rule of stopping. For any c, μ ≥ 0, with n tasks, m workers,
+right is known; and of every worker it is known at once which of her answers were right. Both can
+but help. Then a task buys labels of known skill, at a price c_g by mark, an error being charged μ;
+a worker sells hers, at a cost of 1 each, by a rule of stopping. For any c, μ ≥ 0, with n tasks, m
+workers,
 
     labels ≥ n (V(c, μ) − μ ε) − m G(c),
 
 V what a task pays at least, by dynamic programming over posteriors (`posteriors`), and G the most
-that a worker can gain, or 0, by dynamic programming over right answers. Where nobody limits m, prices at which G is 0 are needed: any prices are scaled until it is. Which prices to try
-a linear program says, over policies of a task and rules of a worker; the bound is of the prices
-alone. The expert who knows kinds charges for guessers met on the way; the one who counts answers,
-for that M of them tell little: the larger bound counts. The proof: docs/findings/skills-unknown.md.
+that a worker can gain, or 0, by dynamic programming over right answers. Where nobody limits m,
+prices at which G is 0 are needed: any prices are scaled until it is. Which prices to try a linear
+program says, over policies of a task and rules of a worker; the bound is of the prices alone. The
+expert who knows kinds charges for guessers met on the way; the one who counts answers, for that M
+of them tell little: the larger bound counts. The proof: docs/findings/skills-unknown.md.
 
 Source: beyond the papers.
 """
