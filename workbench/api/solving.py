@@ -380,9 +380,9 @@ class SolvedJoint(Solved):
         if solution.infeasibility is not None and solution.least_error is not None:
             first, second = solution.worst_pair
             return (
-                f"{self.title}\n{solution.infeasibility.sentence()}; all workers together promise "
+                f"{self.title}\n{solution.infeasibility.sentence()} All workers together promise "
                 f"{solution.least_error.max():.3g} at best, and tell classes {first} and {second} "
-                "apart worst"
+                "apart worst."
             ) + "".join(f"\n{words}" for words in self._of_file())
         return self._laid_out(self._bound(), method=solution.method)
 
