@@ -220,7 +220,7 @@ class Plan(Result):
         if self.total is not None:
             return f"the lowest error found that {self.total:g} buys"
         if self.surely is not None:
-            return "the cheapest found that is so sure"
+            return "the cheapest found that keeps the error in the share of draws asked for"
         if self.claim is None:
             return "the cheapest of covers found"
         return self.claim.sentence("the cheapest")
