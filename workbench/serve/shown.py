@@ -46,7 +46,7 @@ def read_shown(path: str | Path, tasks: Mapping[str, Id]) -> dict[Id, Cells]:
         It cannot be read, has no such column, names a task twice or one that is not there.
     """
     try:
-        refuse_special(path)
+        refuse_special(Path(path))
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
