@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.accuracy.test_measured import crowd
 from workbench.base.errors import InputError
+from workbench.comparison.closed_loop import label_until_sure
 from workbench.comparison.instances import FOLDS, RecordedOptions, fold_numbers
 from workbench.comparison.protocol import measured
 from workbench.comparison.running import _Runs, answered, compare, recorded
@@ -147,6 +150,18 @@ def test_an_answer_that_a_fold_lacks_counts_as_the_others_and_as_one_that_change
     assert found.unstable == pytest.approx(3 * FOLDS / len(loss))
     given, whole, parts = judged_answers(empty=0.0, silent=len(loss))
     assert measured(given, whole, parts).error_measured == 1.0  # nothing says that any is right
+
+
+def test_who_looks_at_labels_as_they_come_guesses_no_task_without_one():
+    labels, gold = tables()
+    given = instance(labels, gold)
+    given = replace(given, capacity=np.ones_like(given.capacity))
+    bought = label_until_sure(given, SEED(2))
+    answers = bought.answer(np.random.default_rng(0))
+    empty = np.bincount(bought.task, minlength=len(given.tasks)) == 0
+    assert empty.any()
+    assert np.array_equal(~answers.labelled, empty)
+    assert measured(given, answers).blank == empty[given.judged].sum()
 
 
 def test_bounds_see_all_gold_and_are_not_measured():
