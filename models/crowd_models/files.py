@@ -56,6 +56,7 @@ from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from crowd_models.problem import AssignmentProblem, SelectionProblem, TypedProblem, checked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
+from workbench.base.writing import read_whole
 
 _MATRIX = list[list[float]] | dict[str, list[float]]
 _VECTOR = float | list[float]
@@ -162,7 +163,7 @@ def _printable(path: Path) -> str:
 
 def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        content = read_whole(path)
     except FileNotFoundError:
         raise InputError("there is no such file") from None
     except IsADirectoryError:

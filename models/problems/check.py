@@ -30,6 +30,7 @@ import runpy
 import sys
 from bisect import bisect_left
 from collections import Counter, namedtuple
+from errno import EINVAL
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -1001,6 +1002,14 @@ def rows_of(text):
     return rows
 
 
+def file_content(name):
+    """Read a file; what is none, a pipe say, would be waited for."""
+    path = Path(name)
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "no file but a folder, pipe or device")
+    return path.read_bytes()
+
+
 def main(names):
     """Print a line an instance; 1 if any is wrong."""
     sys.stdout.reconfigure(errors="backslashreplace")
@@ -1008,7 +1017,7 @@ def main(names):
         return runpy.run_path(str(HERE / "check_policies.py"))["main"](names)
     if len(names) == 2 and all(name.endswith(".json") for name in names):
         try:
-            content, text = (Path(name).read_bytes() for name in names)
+            content, text = (file_content(name) for name in names)
             holds, line = line_of(content, text.decode("utf-8"))
         except (OSError, ValueError) as error:
             holds, line = False, f"WRONG: {error}"

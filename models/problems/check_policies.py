@@ -27,6 +27,7 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter, namedtuple
+from errno import EINVAL
 from fractions import Fraction
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -573,13 +574,21 @@ def line_of(content):
         return False, f"WRONG: {said}"
 
 
+def file_content(name):
+    """Read a file; what is none, a pipe say, would be waited for."""
+    path = Path(name)
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "no file but a folder, pipe or device")
+    return path.read_bytes()
+
+
 def main(names):
     """Print a line a file; 1 if any is wrong."""
     sys.stdout.reconfigure(errors="backslashreplace")
     wrong = not names
     for name in names:
         try:
-            holds, line = line_of(Path(name).read_bytes())
+            holds, line = line_of(file_content(name))
         except (OSError, ValueError) as error:
             holds, line = False, f"WRONG: {' '.join(f'{error}'.split())[:200]}"
         wrong |= not holds

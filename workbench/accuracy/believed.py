@@ -22,7 +22,7 @@ distribution", Annals of Mathematical Statistics, for agreement by chance.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
 
@@ -165,53 +165,83 @@ def untold(votes: Votes) -> str | None:
     votes
         The labels that count.
     """
-    n = len(votes.tasks)
-    first = np.zeros(n, dtype=np.int64)
-    first[votes.task] = votes.worker
-    several: BoolArray = np.zeros(n, dtype=np.bool_)
-    several[votes.task[votes.worker != first[votes.task]]] = True
-    labelled = int((np.bincount(votes.task, minlength=n) > 0).sum())
-    overlapping = int(several.sum())
-    kept = several[votes.task]
-    task, label = votes.task[kept], votes.label[kept]
-    if not overlapping:
-        two = len(votes) > labelled
+    return untold_in_parts([votes])
+
+
+def untold_in_parts(parts: Iterable[Votes]) -> str | None:
+    """Say the same of labels too many for memory: all labels of a task are in one of the parts."""
+    seen = _Overlap()
+    for votes in parts:
+        seen.add(votes)
+    if not seen.overlapping:
+        two = seen.labels > seen.labelled
         why = "no task has labels of two workers" if two else "no task has two labels"
-    elif overlapping < min(OVERLAPPING, labelled / 2.0):
-        why = f"only {overlapping} of {labelled} tasks have labels of two workers"
-    elif (label == label[0]).all():
+    elif seen.overlapping < min(OVERLAPPING, seen.labelled / 2.0):
+        why = f"only {seen.overlapping} of {seen.labelled} tasks have labels of two workers"
+    elif np.count_nonzero(seen.named) == 1:
         why = "all labels are of one class"
-    elif _beyond_chance(task, label) < BEYOND_CHANCE:
+    elif seen.beyond_chance() < BEYOND_CHANCE:
         why = "labels of the same task agree no more than chance explains"
     else:
         return None
     return f"How many are wrong cannot be told: {why}."
 
 
-def _beyond_chance(task: IntArray, label: IntArray) -> float:
-    """Pairs of labels that agree beyond what shares of the classes explain, in standard errors.
+class _Overlap:
+    """How labels of the same tasks agree, counted a part of the tasks at a time.
 
-    Two labels agree by chance with A = Σ p², so that P pairs of k labels in all agree PA times. The
-    variance (Hoeffding 1948, Section 5) is P (A + A² − 2 Σ p³) for pairs by themselves, and
-    (Σ p³ − A²) Σ_i n_i (n_i − 1 − 2P/k)² for what tasks of unlike size n_i do to the shares p.
-
-    Parameters
+    Attributes
     ----------
-    task, label
-        Of labels, shapes (k,); two or more a task and two classes or more.
+    labels, labelled, overlapping
+        Labels, tasks with one, and tasks with labels of two workers.
+    named
+        Labels of each class on the last, shape (L,).
+    pairs, alike, unlike
+        There: sums over tasks with n labels of n (n − 1), of n (n − 1) over labels of one class
+        alone, and of n (n − 1)².
     """
-    classes = int(label.max()) + 1
-    _, alike = np.unique(task * classes + label, return_counts=True)
-    size = np.bincount(task).astype(np.float64)
-    share = np.bincount(label) / len(label)
-    twice, thrice = float((share**2).sum()), float((share**3).sum())
-    pairs = size * (size - 1.0) / 2.0
-    agreeing = float((alike * (alike - 1.0)).sum()) / 2.0
-    total = float(pairs.sum())
-    alone = twice + twice**2 - 2.0 * thrice
-    unlike = float((size * (size - 1.0 - 2.0 * total / len(label)) ** 2).sum())
-    variance = total * alone + (thrice - twice**2) * unlike
-    return (agreeing - twice * total) / float(np.sqrt(variance))
+
+    def __init__(self) -> None:
+        self.labels = self.labelled = self.overlapping = 0
+        self.named = np.zeros(0)
+        self.pairs = self.alike = self.unlike = 0.0
+
+    def add(self, votes: Votes) -> None:
+        """Count some tasks."""
+        n, classes = len(votes.tasks), len(votes.classes)
+        first = np.zeros(n, dtype=np.int64)
+        first[votes.task] = votes.worker
+        several: BoolArray = np.zeros(n, dtype=np.bool_)
+        several[votes.task[votes.worker != first[votes.task]]] = True
+        self.labels += len(votes)
+        self.labelled += int((np.bincount(votes.task, minlength=n) > 0).sum())
+        self.overlapping += int(several.sum())
+        kept = several[votes.task]
+        task, label = votes.task[kept], votes.label[kept]
+        named = np.bincount(label, minlength=max(classes, len(self.named))).astype(np.float64)
+        named[: len(self.named)] += self.named
+        self.named = named
+        size = np.bincount(task).astype(np.float64)
+        _, alike = np.unique(task * classes + label, return_counts=True)
+        self.pairs += float((size * (size - 1.0)).sum())
+        self.unlike += float((size * (size - 1.0) ** 2).sum())
+        self.alike += float((alike * (alike - 1.0)).sum())
+
+    def beyond_chance(self) -> float:
+        """Pairs of labels that agree beyond what shares of the classes explain, in standard errors.
+
+        Two labels agree by chance with A = Σ p², so that P pairs of k labels in all agree PA times.
+        The variance (Hoeffding 1948, Section 5) is P (A + A² − 2 Σ p³) for pairs by themselves, and
+        (Σ p³ − A²) Σ_i n_i (n_i − 1 − 2P/k)² for what tasks of unlike size n_i do to the shares p.
+        """
+        many = self.named.sum()
+        share = self.named / many
+        twice, thrice = float((share**2).sum()), float((share**3).sum())
+        alone = twice + twice**2 - 2.0 * thrice
+        # Σ n (n − 1 − c)² = Σ n (n − 1)² − 2c Σ n (n − 1) + c² Σ n, where c = Σ n (n − 1) / Σ n.
+        unlike = max(self.unlike - self.pairs**2 / many, 0.0)
+        variance = 0.5 * self.pairs * alone + (thrice - twice**2) * unlike
+        return float(0.5 * (self.alike - twice * self.pairs) / np.sqrt(variance))
 
 
 def _hundredths(share: float) -> str:

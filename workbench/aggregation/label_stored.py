@@ -38,6 +38,9 @@ class LabelledOnDisk:
         How many.
     workers, classes, method, variant, iterations, converged, class_prior, notes
         As `label_tasks.Labelled`.
+    believed
+        Share of wrong answers by the model itself: one less its mean confidence. None of a
+        majority, and of answers without confidences.
     """
 
     tasks: int
@@ -51,6 +54,7 @@ class LabelledOnDisk:
     converged: bool | None
     class_prior: Any
     notes: tuple[str, ...]
+    believed: float | None = None
 
 
 def label_stored(
@@ -59,6 +63,7 @@ def label_stored(
     method: str,
     options: LabelOptions,
     *,
+    confident: bool = True,
     seed: Seed,
     tell: Callable[[str], object] = str,
 ) -> LabelledOnDisk:
@@ -72,6 +77,8 @@ def label_stored(
         Columns `task, label, score, confidence, tied, unlabelled`, tasks by first appearance.
     method, options
         "majority", or one of `MODELS`.
+    confident
+        Whether answers get confidences; otherwise these are NaN.
 
     Raises
     ------
@@ -91,21 +98,23 @@ def label_stored(
         )
     else:
         info, aggregates = MODELS[method](labels.parts, seed=rng, tell=tell, **settings)
-    count, agreeing, ties = np.zeros(m), np.zeros(m), 0
+    count, agreeing, ties, sure = np.zeros(m), np.zeros(m), 0, 0.0
 
     def answers() -> Iterator[pd.DataFrame]:
-        nonlocal count, agreeing, ties
+        nonlocal count, agreeing, ties, sure
         for votes, part in zip(labels.parts(), aggregates, strict=True):
             count += np.bincount(votes.worker, minlength=m)
             agreed = part.label[votes.task] == votes.label
             agreeing += np.bincount(votes.worker, agreed, minlength=m)
             ties += int(part.tied.sum())
+            confidence = part.info["confidence"] if confident else np.full(len(part.label), np.nan)
+            sure += float(confidence.sum())
             yield pd.DataFrame(
                 {
                     "task": votes.tasks,
                     "label": part.label,
                     "score": part.score.astype(np.float64),
-                    "confidence": part.info["confidence"],
+                    "confidence": confidence,
                     "tied": part.tied,
                     "unlabelled": part.unlabelled,
                 }
@@ -128,6 +137,7 @@ def label_stored(
         info.get("converged"),
         info.get("class_prior"),
         (*labels.notes, *notes(ties, info, method, KnownBeforehand(), seed)),
+        1.0 - sure / (len(labels.start) - 1) if confident and method in MODELS else None,
     )
 
 

@@ -19,9 +19,15 @@ from workbench.accuracy.agreement import (
     nearer_than_chance,
 )
 from workbench.accuracy.independence import LEVEL, SHARED, Dependence, dependence
-from workbench.accuracy.measured import error_interval, expected_radius, least_rmse
+from workbench.accuracy.measured import (
+    MeasuredError,
+    count_errors,
+    expected_radius,
+    least_rmse,
+)
 from workbench.aggregation.posteriors import LARGEST
 from workbench.api import inputs
+from workbench.api.measuring import GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray
@@ -104,7 +110,7 @@ class LabelCheck(Looked, Result):
     wrong
         Share of wrong answers on each gold task, shape (k,).
     majority
-        Wrong labels of a majority vote, ties by their share, on how many gold tasks.
+        How often a majority vote errs on the gold tasks, ties by their share.
     agreement
         How far labels of the same task agree, whoever is right.
     repeated
@@ -120,7 +126,7 @@ class LabelCheck(Looked, Result):
     seen: int
     usual: tuple[str, float] | None
     wrong: FloatArray
-    majority: tuple[float, int]
+    majority: MeasuredError
     pictured = True
 
     @property
@@ -145,8 +151,7 @@ class LabelCheck(Looked, Result):
         return expected_radius(rate, controls, left), least_rmse(rate, controls, left)
 
     def _rate(self) -> float:
-        wrong, tasks = self.majority
-        return (wrong + 0.5) / (tasks + 1.0)
+        return (self.majority.wrong + 0.5) / (self.majority.tasks_measured + 1.0)
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row a worker."""
@@ -156,7 +161,7 @@ class LabelCheck(Looked, Result):
         """Draw skills, the difficulty of tasks, and who errs together."""
         from workbench.plots import checked
 
-        now, tasks = self.majority[1], self.counts["tasks"]
+        now, tasks = self.majority.tasks_measured, self.counts["tasks"]
         many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
         many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
         gold = [(int(c), *self.gold_needed(int(c))) for c in many]
@@ -166,14 +171,11 @@ class LabelCheck(Looked, Result):
 
     def verdict(self) -> list[str]:
         """Say how far the crowd can be trusted, what stands against it, and what to do."""
-        wrong, tasks = self.majority
         counts, workers = self.counts, len(self.workers)
-        if tasks:
-            interval = self._interval() or (0.0, 1.0)
+        if self.majority.tasks_measured:
+            wrong = GoldError(self.majority, None, np.nan, "").share(" of tasks")
             sentences = [
-                f"Everybody's majority is wrong on {percent(wrong / tasks)} of tasks (90 % "
-                f"interval {percent(interval[0])} to {percent(interval[1])}; {wrong:.4g} of "
-                f"{tasks} gold tasks{_shared(wrong)}), with "
+                f"Everybody's majority is wrong on {wrong}, with "
                 f"{counts['labels'] / max(counts['tasks'], 1):.3g} labels a task.",
                 self._carried(),
             ]
@@ -191,14 +193,9 @@ class LabelCheck(Looked, Result):
             sentences.append(f"{_agreement(self.agreement)}.")
         return [*sentences, self._against(), *self._next()]
 
-    def _interval(self) -> tuple[float, float] | None:
-        """90 % interval of the majority's error on any number of further tasks."""
-        wrong, tasks = self.majority
-        return error_interval(wrong, tasks, None) if tasks else None
-
     def _against(self) -> str:
         """Say what stands against the labels: the gravest, and what else; or what was looked at."""
-        shown = self.majority[1] and self.found.overall.shown
+        shown = self.majority.tasks_measured and self.found.overall.shown
         left = [each for each in self.objections if not (shown and each.brief == TOGETHER)]
         if left:
             also = [each.brief for each in left[1:]]
@@ -210,9 +207,9 @@ class LabelCheck(Looked, Result):
             f"of {self.seen} of {counted(len(self.workers), 'worker')} with the others",
             "constant workers, repeated pairs and names of classes",
         ]
-        if not self.majority[1]:
+        if not self.majority.tasks_measured:
             return f"Nothing stands against the labels in what can be seen: {'; '.join(looked)}."
-        looked.append(f"errors on {counted(self.majority[1], 'gold task')}")
+        looked.append(f"errors on {counted(self.majority.tasks_measured, 'gold task')}")
         but = "but that errors go together " if shown else ""
         return f"Nothing {but}stands against the labels in what was looked at: {'; '.join(looked)}."
 
@@ -231,7 +228,7 @@ class LabelCheck(Looked, Result):
 
     def _next(self) -> list[str]:
         """What to do with such labels, and before the next."""
-        if not self.majority[1]:
+        if not self.majority.tasks_measured:
             return [
                 "Next, for the labels in hand: answer twenty tasks or more yourself, and give them "
                 "as gold, here and to 'workbench aggregate'.",
@@ -300,10 +297,11 @@ class LabelCheck(Looked, Result):
 
     def _worth(self) -> str:
         """What the control tasks tell, and what more of them would."""
-        (wrong, now), tasks = self.majority, self.counts["tasks"]
-        if not now:
+        error, now = self.majority.error_measured, self.majority.tasks_measured
+        if error is None:
             return "none with a label" if self.counts["gold_tasks"] else "none"
-        sentence = f"{now}: a majority vote errs on {wrong / now:.3g} of them"
+        tasks = self.counts["tasks"]
+        sentence = f"{now}: a majority vote errs on {error:.3g} of them"
         if now == tasks:
             return f"{sentence}, which are all tasks"
         sentence += f", known to ± {self.gold_needed(now)[0]:.2g} for the other tasks (90 %)"
@@ -320,7 +318,7 @@ class LabelCheck(Looked, Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        overall = self.found.overall
+        overall, measured = self.found.overall, self.majority
         return {
             "warnings": self.warnings,
             "effective_workers": self.effective_workers if self.counts["gold_tasks"] else None,
@@ -350,9 +348,9 @@ class LabelCheck(Looked, Result):
                 for one, other, tasks in self.opposed
             ],
             "guess": None if self.usual is None else self.usual[1],
-            "majority": {"wrong": self.majority[0], "gold_tasks": self.majority[1]},
-            "error_majority": self.majority[0] / self.majority[1] if self.majority[1] else None,
-            "error_majority_interval": self._interval(),
+            "majority": {"wrong": measured.wrong, "gold_tasks": measured.tasks_measured},
+            "error_majority": measured.error_measured,
+            "error_majority_interval": measured.error_interval if measured.tasks_measured else None,
             "repeated": vars(self.repeated),
             "seed": self.seed,
         }
@@ -439,7 +437,6 @@ def check(
     others = beside_others(votes)
     outcome = dependence(votes, codes, seed=seed)
     class_labels = {str(k): int(v) for k, v in whole["label"].value_counts().items()}
-    missed = majority_loss(votes, codes)
     return LabelCheck(
         table=_workers(votes, codes, outcome, others),
         found=outcome,
@@ -462,7 +459,7 @@ def check(
         seen=int((others.told & (others.tasks >= SHARED)).sum()),
         usual=_usual(codes, classes),
         wrong=_wrong(votes, codes),
-        majority=(float(np.nansum(missed)), int((~np.isnan(missed)).sum())),
+        majority=count_errors(majority_loss(votes, codes), np.flatnonzero(codes >= 0)),
     )
 
 
@@ -507,11 +504,6 @@ def _opposed(votes: Votes, others: BesideChance) -> list[tuple[int, int, int]]:
         if found is not None:
             pairs.setdefault((min(worker, found[0]), max(worker, found[0])), found[1])
     return [(*pair, tasks) for pair, tasks in pairs.items()]
-
-
-def _shared(wrong: float) -> str:
-    """Say that ties count by their share, where they show."""
-    return "" if float(wrong).is_integer() else ", ties by their share"
 
 
 def _agreement(agreement: Agreement) -> str:

@@ -189,7 +189,24 @@ class Collection(Result):
             return [*sentences, self.believed, self._next()]
         before = "" if self.audited is None else "before the checks "
         sentences += self.measured.verdict(f"{before}the answers are", each)
-        return [*sentences, *self._closed_wrong(), *self._as_asked()]
+        held = self._as_asked()
+        if not any("Next: " in sentence for sentence in held):
+            held += self._still_open()
+        return [*sentences, *self._closed_wrong(), *held]
+
+    def _still_open(self) -> list[str]:
+        """Say what closes the tasks that are open; nothing where none is, or nobody knows."""
+        if self.left_open is None or self.left_open.empty or self.settings["epsilon"] is None:
+            return []
+        cost = self.left_open["cost"].to_numpy(dtype=np.float64)
+        can = np.isfinite(cost)
+        if not can.any() or self.settings["total"] is None:
+            return [
+                "Next: let an expert answer the tasks that are open (column closed), or ask other "
+                "workers."
+            ]
+        more = shown(self.cost + float(cost[can].sum()), ".5g")
+        return [f"Next: --total {more} is expected to close {_them(can)} too."]
 
     def _closed(self) -> str:
         """Say how many tasks are closed, and what the others are; nothing where none can be."""
@@ -230,7 +247,10 @@ class Collection(Result):
         hide = ""
         if not (self.simulated or self.settings["hidden"] or self.settings["hidden_tasks"]):
             hide = ", and hidden gold tasks (--hidden-tasks 40) would have told in time"
-        return [f"{promise}: it is missed. Next: 'workbench audit' finds the wrong answers{hide}."]
+        return [
+            f"{promise}: your gold speaks against that. Next: 'workbench audit' finds the wrong "
+            f"answers{hide}."
+        ]
 
     def brief(self) -> str:
         """Lay out the first answers."""
@@ -685,6 +705,11 @@ def believed(ledger: Ledger, error: float) -> str:
     if ledger.pool.hidden is not None:
         return f"Believed, as the hidden tasks allow: {percent(error)} of the answers are wrong."
     return untold(ledger.votes()) or error_range(error).sentence()
+
+
+def _them(can: BoolArray) -> str:
+    """The open tasks that can be closed."""
+    return "the open tasks" if can.all() else f"{int(can.sum())} of the open tasks"
 
 
 def _error(found: GoldError | None) -> float | None:

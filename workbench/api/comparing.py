@@ -79,7 +79,7 @@ LEGEND = (
 BY_FOLDS = (
     "measured: the gold is parted into {folds} folds; whatever a method takes from gold (skills, "
     "weights, whom to ask) comes from the other folds, and its answers to the fold are judged. "
-    "Costs and predicted errors are those with all gold."
+    "Costs, predicted errors and tasks without an answer are those with all gold."
 )
 BOUNDS = (
     "promise: a bound sees what no buyer can ({sees}), and is not a way to buy labels; ratios are "

@@ -70,8 +70,9 @@ class SequentialPlan(Result):
         labels together come to, or the tasks that stay open where the posterior is promised; and
         `task_types`, those that fall short.
     simulated
-        Of trials with capacities always held: `cost, cost_se, error, error_se, closed, trials`;
-        None where there is no plan.
+        Of trials with capacities always held: `cost, cost_se, error, error_se, blank, closed,
+        trials`; None where there is no plan. A task that is left without an answer is wrong,
+        and `blank` is the share of these.
     optimum
         Its policies and prices, by class of equal workers; not in `to_dict`.
     """
@@ -157,14 +158,21 @@ class SequentialPlan(Result):
             return [str(self.message)]
         ran = self.simulated
         kept = KEEPS[self.promise].format(percent(self.epsilon))
+        guess = ""
+        if (self.rules["labels"] <= 0.0).any():
+            guess = " (a coin answers a task that is closed without a label)"
+        missing, empty = "", ""
+        if ran["blank"]:
+            missing = " or missing"
+            empty = f", {percent(ran['blank'])} without an answer"
         return [
             f"Ask for one label at a time: {self.cost:,.6g} in the mean for {self.tasks} tasks, "
             f"and no policy costs less than {self.lower_bound:,.6g}.",
             f"Proven, if workers err independently and skills are as given, capacities held in "
-            f"the mean: {kept}.",
+            f"the mean: {kept}{guess}.",
             f"Simulated, capacities always held: {ran['cost']:,.6g} ± {ran['cost_se']:.2g}, "
-            f"{percent(ran['error'])} ± {percent(ran['error_se'])} wrong, "
-            f"{percent(ran['closed'])} of the tasks closed ({TRIALS} trials).",
+            f"{percent(ran['error'])} ± {percent(ran['error_se'])} wrong{missing}, "
+            f"{percent(ran['closed'])} of the tasks closed{empty} ({TRIALS} trials).",
             *(
                 [f"{many} workers are not asked: nobody knows their skill."]
                 if (many := len(self.without_history))
@@ -373,15 +381,18 @@ def _simulated(
         label = np.where(right, truth[:, None], 1 - truth[:, None])
         answers = Answers(label, np.empty((0, len(pool.workers)), dtype=np.int64), truth)
         ended = rehearse(policy, pool, answers, goal, seed=seed + trial)
-        wrong = ended.belief.misses(truth).mean()
-        rows.append((ended.ledger.spent, wrong, ended.belief.closed.mean()))
-    cost, error, closed = np.array(rows).T
+        loss = ended.belief.loss(truth, ended.ledger.counts)
+        empty = np.isnan(loss)
+        wrong = np.where(empty, 1.0, loss).mean()
+        rows.append((ended.ledger.spent, wrong, empty.mean(), ended.belief.closed.mean()))
+    cost, error, blank, closed = np.array(rows).T
     spread = 1.0 / np.sqrt(TRIALS)
     return {
         "cost": float(cost.mean()),
         "cost_se": float(cost.std(ddof=1) * spread),
         "error": float(error.mean()),
         "error_se": float(error.std(ddof=1) * spread),
+        "blank": float(blank.mean()),
         "closed": float(closed.mean()),
         "trials": float(TRIALS),
     }

@@ -106,6 +106,8 @@ TAUGHT_BY_GOLD = (
     " is not measured: where a method is named, gold is for it to learn from. Give it as `truth` "
     "to measure, or leave `method` out to have both."
 )
+BY_MODEL = "by the model"
+"""Heads confidences for which only the model itself speaks."""
 NEXT = "Next: 'workbench audit plan' says how many checks would prove how few are wrong."
 
 UNEQUAL, DEPARTING = 0.8, 0.05
@@ -236,7 +238,8 @@ class Labels(Result):
             sentences.append(f"{empty} tasks have no label that counts, and no answer.")
         doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
         if doubtful:
-            below = f"the column {self._sureness()} is below {DOUBTFUL:g}, or "
+            column = f"the column {self._sureness()}" if self._shown() else "the model's confidence"
+            below = f"{column} is below {DOUBTFUL:g}, or "
             sentences.append(
                 f"{doubtful} {'answers are' if doubtful > 1 else 'answer is'} near a toss-up: "
                 f"{'' if self.untold else below}two classes tie."
@@ -298,14 +301,22 @@ class Labels(Result):
     def brief(self) -> str:
         """Lay out the first answers."""
         columns = {key: COLUMNS[key] for key in ("task", "label")}
-        columns["confidence"] = (self._sureness(), COLUMNS["confidence"][1])
+        if self._shown():
+            columns["confidence"] = (self._sureness(), COLUMNS["confidence"][1])
         return listed(self.found.answers, columns, BRIEF)
 
+    def _shown(self) -> bool:
+        """Whether confidences are for a first screen: a model's are not without gold behind them.
+
+        What is believed is said as a range, and its figures are none to act on.
+        """
+        return self.error is not None or self.found.posterior is None
+
     def _sureness(self) -> str:
-        """Name the column of confidences: believed only, where no gold stands behind them."""
+        """Name the column of confidences."""
         if self.error is not None:
             return "confidence"
-        return "agreeing" if self.found.method == "majority" else "believed"
+        return "agreeing" if self.found.method == "majority" else BY_MODEL
 
     def details(self) -> str:
         """Give all that is known: scores, the model's steps, reliability, correlation."""

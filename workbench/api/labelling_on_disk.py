@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.aggregation.label_stored import LabelledOnDisk, check_method, label_stored
+from workbench.accuracy.believed import ErrorRange, error_range, untold_in_parts
+from workbench.aggregation.label_stored import MODELS, LabelledOnDisk, check_method, label_stored
 from workbench.aggregation.labelling import LabelOptions
 from workbench.api.inputs import LabelFile, LabelTable
-from workbench.api.result import Result, facts, listed, names, page, picked
+from workbench.api.result import Result, facts, listed, names, page, percent, picked
 from workbench.base.checks import type_name
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
@@ -30,6 +31,10 @@ WORKERS: Columns = {
 """What is printed of each worker."""
 SHOWN = 5
 """Workers that are printed."""
+KNOWN = (
+    "Tasks of known answer can tell: aggregate a part with twenty or more of these, without "
+    "`save`, and give them as `gold`."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,12 +49,22 @@ class LabelsOnDisk(Result):
         What is known of them, the workers included.
     saved
         The file: `task, label, score, confidence, tied, unlabelled`.
+    untold
+        As `Labels` has it: why nothing can be believed of a model's answers, whose confidences are
+        then missing.
     """
 
     name: str
     seed: int
     found: LabelledOnDisk
     saved: Path
+    untold: str | None = None
+
+    @property
+    def believed_range(self) -> ErrorRange | None:
+        """Errors made on recorded crowds where a model believed the like; None where untold."""
+        believed = self.found.believed
+        return None if believed is None else error_range(believed)
 
     @property
     def workers(self) -> pd.DataFrame:
@@ -60,8 +75,30 @@ class LabelsOnDisk(Result):
         """Read the file, all of it."""
         return read_answers(self.saved)
 
+    def verdict(self) -> list[str]:
+        """Say how many tasks are answered, what may be believed of that, and where they are."""
+        result = self.found
+        sentences = [
+            f"{result.tasks} tasks are answered from {result.votes} labels by "
+            f"{len(result.workers)} workers, by {result.method}."
+        ]
+        if self.untold is not None:
+            sentences.append(f"{self.untold} {KNOWN}")
+        elif self.believed_range is not None:
+            sentences.append(f"{self.believed_range.sentence()} {KNOWN}")
+        else:
+            sentences.append(f"How many are wrong is not known. {KNOWN}")
+        return [*sentences, f"The answers are in {path_name(self.saved)}."]
+
+    def brief(self) -> str:
+        """Lay out the workers, those with most labels first."""
+        result = self.found
+        columns = {name: head for name, head in WORKERS.items() if name in result.workers}
+        most = result.workers.sort_values("labels", ascending=False, kind="stable")
+        return listed(most, columns, SHOWN, " workers, in `workers`")
+
     def details(self) -> str:
-        """Give the text that `workbench aggregate --save` prints."""
+        """Give all that is known: ties, the model's steps, workers, notes."""
         result = self.found
         title = (
             f"{self.name}: {result.tasks} tasks, {result.votes} labels by {len(result.workers)} "
@@ -75,10 +112,9 @@ class LabelsOnDisk(Result):
                 ("iterations", f"{result.iterations}{steps}"),
                 *rows,
             ]
-        columns = {name: head for name, head in WORKERS.items() if name in result.workers}
-        most = result.workers.sort_values("labels", ascending=False, kind="stable")
-        workers = listed(most, columns, SHOWN, " workers, in `workers`")
-        return page(title, workers, facts(rows, 11), notes=result.notes)
+        if result.believed is not None:
+            rows.append(("believed", f"{percent(result.believed)} wrong, by the model itself"))
+        return page(title, self.brief(), facts(rows, 11), notes=result.notes)
 
     def _payload(self) -> dict[str, Any]:
         result = self.found
@@ -86,6 +122,10 @@ class LabelsOnDisk(Result):
             **picked(result, "method", "variant", "votes", "tasks", "ties", "classes"),
             **picked(result, "iterations", "converged", "class_prior", "notes"),
             "workers": len(result.workers),
+            "believed_error": result.believed,
+            "believed_range": self.believed_range
+            and [self.believed_range.low, self.believed_range.high],
+            "untold": self.untold,
             "saved": str(self.saved),
             "seed": self.seed,
         }
@@ -126,5 +166,8 @@ def aggregate_on_disk(
     reading = replace(file.options, duplicates=duplicates) if duplicates else file.options
     tell = progress or str
     with stored_labels(path, reading, tell) as stored:
-        result = label_stored(stored, saved, method, options, seed=seed, tell=tell)
-    return LabelsOnDisk(Path(path).name, seed, result, saved)
+        why = untold_in_parts(stored.parts()) if method in MODELS else None
+        result = label_stored(
+            stored, saved, method, options, confident=why is None, seed=seed, tell=tell
+        )
+    return LabelsOnDisk(Path(path).name, seed, result, saved, why)

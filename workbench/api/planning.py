@@ -18,7 +18,7 @@ from workbench.api.keywords import moved
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.result import MOST, Figure, Result, facts, names, percent
 from workbench.assignment import make_plan as room
-from workbench.assignment.measure_plan import measure_plan, takes_rows
+from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import at_most, counted
@@ -220,7 +220,7 @@ class Plan(Result):
         if self.total is not None:
             return f"the lowest error found that {self.total:g} buys"
         if self.surely is not None:
-            return "the cheapest found that is so sure"
+            return "the cheapest found that keeps the error in the share of draws asked for"
         if self.claim is None:
             return "the cheapest of covers found"
         return self.claim.sentence("the cheapest")
@@ -678,7 +678,7 @@ def _measured(
     seed: int,
 ) -> GoldError | None:
     """The error on gold of plans made by the same rule; None where too little is known for it."""
-    on_gold = measure_plan(*history, program, kinds, terms, compared=compared, seed=seed)
+    on_gold = PlanFromGold(*history, program, kinds, terms, compared).measured(seed=seed)
     if on_gold is None:
         return None
     measured, correlation, beside = on_gold

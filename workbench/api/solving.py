@@ -21,7 +21,7 @@ from workbench.api.result import Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, tabled
-from workbench.base.writing import write_together
+from workbench.base.writing import read_whole, write_together
 
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination
@@ -380,9 +380,9 @@ class SolvedJoint(Solved):
         if solution.infeasibility is not None and solution.least_error is not None:
             first, second = solution.worst_pair
             return (
-                f"{self.title}\n{solution.infeasibility.sentence()}; all workers together promise "
+                f"{self.title}\n{solution.infeasibility.sentence()} All workers together promise "
                 f"{solution.least_error.max():.3g} at best, and tell classes {first} and {second} "
-                "apart worst"
+                "apart worst."
             ) + "".join(f"\n{words}" for words in self._of_file())
         return self._laid_out(self._bound(), method=solution.method)
 
@@ -616,7 +616,7 @@ def proof_of(file: str | Path, solved: Solved) -> bytes | None:
     """
     from workbench.solving.proof_file import drop_proof_file, proof_file, selection_proof_file
 
-    content = Path(file).read_bytes()
+    content = read_whole(Path(file))
     if isinstance(solved, SolvedDrop):
         return drop_proof_file(content, solved.problem, solved.solution)
     if isinstance(solved, SolvedSelection):
@@ -740,11 +740,11 @@ def _proven_file(
     if not isinstance(program, AssignmentProblem) or program.gain == EXACT_ERROR:
         raise InputError(f"format {format}: sets of workers are listed, which it has no form for")
     try:
-        text = Path(proof).read_bytes().decode("utf-8")
+        text = read_whole(Path(proof)).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{proof}: cannot be read ({error})") from None
     write = sol_file if format == "sol" else vipr_file
-    content = write(Path(problem).read_bytes(), text)
+    content = write(read_whole(Path(problem)), text)
     rows = sum(program.shape)
     return ModelFile(format, formulation, content, int(program.mask.sum()), rows)
 

@@ -190,7 +190,7 @@ def _none_found(strict: CoverPlan, fewest: CoverPlan | None, epsilon: float) -> 
         objective=None,
         bound=None,
         certificate=Certificate("unproven"),
-        note="" if late else f"{note}: use a larger epsilon, or hire more workers",
+        note="" if late else note,
         infeasibility=None,
     )
     return CoverPlan(solution, strict.levels)

@@ -443,6 +443,6 @@ def _none_of_votes(lists: Lists) -> CoverPlan:
         "arrays",
         Termination.SEARCH_ENDED,
         versions=versions(),
-        note="no vote found keeps the error of every class: use a larger epsilon",
+        note="no vote found keeps the error of every class",
     )
     return CoverPlan(solution, np.full(int(lists.program.kinds.max()) + 1, lists.epsilon))

@@ -17,7 +17,7 @@ from crowd_models.gains import gain_of
 from workbench.assignment.budget import Program, spend
 from workbench.assignment.class_scores import class_scores
 from workbench.assignment.cover_plan import CoverPlan, PlanPromise, TopUp
-from workbench.assignment.no_plan import NoPlan, why_none
+from workbench.assignment.no_plan import MENDS, NoPlan, why_none
 from workbench.assignment.several_classes import SeveralClasses
 from workbench.assignment.sure import Surely, sure_plan
 from workbench.assignment.two_classes import TwoClasses
@@ -273,7 +273,7 @@ def make_plan(
         return plan if surely is None else replace(plan, surely=surely, claim=None)
     if isinstance(program, TwoClasses) and terms.epsilon is not None and terms.promise != "bound":
         return _why(program, terms, made, naming, left())
-    return naming.none(made, _reason(made, program, skills, tasks, time_limit))
+    return naming.none(made, *_reason(made, program, skills, tasks, terms, time_limit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,14 +307,20 @@ class _Naming:
             scores=scores,
         )
 
-    def none(self, made: CoverPlan, message: str) -> AssignmentPlan:
-        """No plan, and why."""
+    def none(self, made: CoverPlan, why: str, mend: str) -> AssignmentPlan:
+        """No plan, why, and what to do."""
+        out = ""
         if self.strangers:
-            message += f" (left out, skill unknown: {checks.listing(self.strangers)})"
+            out = f" (left out, skill unknown: {checks.listing(self.strangers)})"
         columns = ["task", "worker", "weight"][: 2 if self.classes is not None else 3]
         empty = pd.DataFrame(columns=columns)
         return AssignmentPlan(
-            empty, empty, made.solution, self.skill, self.strangers, message=message
+            empty,
+            empty,
+            made.solution,
+            self.skill,
+            self.strangers,
+            message=f"{why}{out}. Next: {mend}.",
         )
 
     def _table(self, pairs: BoolArray) -> pd.DataFrame:
@@ -336,14 +342,15 @@ def _why(
     assert terms.epsilon is not None
     left = options.countdown()
     why = why_none(program, made, terms.epsilon, terms.promise, options)
-    message = why.sentence(terms.epsilon, terms.promise, naming.tasks.to_list())
-    none = naming.none(made, message)
+    names = naming.tasks.to_list()
+    none = naming.none(made, why.why(terms.epsilon, terms.promise, names), why.mend(names))
     kept = why.kept
     if kept is None or not kept.kept.any() or kept.kept.all():
         return replace(none, why=why)
     part = program.part(kept)
-    names = naming.tasks.take(np.flatnonzero(kept.kept).tolist())
-    some = replace(naming, tasks=names, program=part)
+    some = replace(
+        naming, tasks=naming.tasks.take(np.flatnonzero(kept.kept).tolist()), program=part
+    )
     kept_plan = some.plan(part.of_kept(kept, terms.epsilon, left()))
     return replace(none, why=why, kept=kept_plan)
 
@@ -353,21 +360,22 @@ def _reason(
     program: Program,
     skills: pd.DataFrame | pd.Series[Any] | Confusions,
     tasks: pd.Series[Any],
+    terms: AssignmentTerms,
     time_limit: float | None,
-) -> str:
-    """Why there is no plan of several classes, of covers, or for a budget."""
+) -> tuple[str, str]:
+    """Why there is no plan of several classes, of covers, or for a budget, and what to do."""
     solution = made.solution
+    mend = MENDS if terms.epsilon is not None else "give more money, workers or capacity"
     if solution.infeasibility is not None:
-        message = solution.infeasibility.sentence(tasks.index.to_list())
+        why = solution.infeasibility.why(tasks.index.to_list())
+        mend = solution.infeasibility.mend()
     elif solution.termination is Termination.TIME_LIMIT:
-        message = f"no plan found within {time_limit:g} s: give more time"
+        why, mend = f"No plan was found within {time_limit:g} s", "give more time"
     else:
-        none = solution.termination is Termination.INFEASIBLE
-        message = f"{'infeasible' if none else 'no plan found'}: "
-        message += solution.note or str(solution.termination)
+        why = f"No plan was found: {solution.note or solution.termination}"
     if isinstance(program, SeveralClasses) and isinstance(skills, Confusions):
-        message += _hardest(made, program, skills)
-    return message
+        why += _hardest(made, program, skills)
+    return why, mend
 
 
 def _sure(

@@ -6,7 +6,7 @@ a part of the control tasks, and applied to whoever answered them (`workbench.ac
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,87 +34,84 @@ FOLDS = 10
 """Times that a plan is made anew, at most: each solves a linear program."""
 
 
-def measure_plan(
-    labels: pd.DataFrame,
-    gold: pd.Series[Any],
-    gold_types: pd.Series[Any] | None,
-    made: AssignmentPlan,
-    tasks: pd.Series[Any],
-    terms: AssignmentTerms,
-    *,
-    compared: bool = False,
-    seed: Seed,
-) -> tuple[MeasuredError, ErrorCorrelation, MajorityError | None] | None:
-    """Measure how often a plan's vote is wrong, by the rule behind it, and how workers err.
+@dataclass(frozen=True, eq=False)
+class PlanFromGold:
+    """A plan, and all that it was made of, so that it can be made again without a part of the gold.
 
-    Parameters
+    Attributes
     ----------
     labels, gold, gold_types
-        What the workers' skills were estimated by, for the plan and, without a part, again.
+        What the workers' skills were estimated by, and the type of each gold task; None for one.
     made, tasks, terms
         A plan, of what tasks (type by task), on what terms. Which pairs may be assigned, and which
         labels are on record, makes no difference: whoever answered a control task was there, and
         the promise is the same with labels bought earlier.
     compared
         Whether gold chose between rows and one skill a worker (`takes_rows`): it then does anew.
-    seed
-        Of folds, ties and simulated crowds.
-
-    Returns
-    -------
-    Error for as many tasks as are planned, correlation of the errors of the workers planned, and
-    everybody's majority on the same control tasks; None where there is no plan.
     """
-    if made.levels is None or made.message is not None:
-        return None
-    votes, rule = plan_as_rule(
-        labels, gold, gold_types, made, tasks, terms, compared=compared, seed=seed
-    )
-    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
-    measured = measure_error(
-        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
-    )
-    voters = {*made.table["worker"], *made.counted["worker"]}
-    planned = np.flatnonzero(np.isin(made.skills.index, list(voters))[votes.worker])
-    correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
-    return measured, correlation, majority_error(votes, codes, measured.counted)
 
+    labels: pd.DataFrame
+    gold: pd.Series[Any]
+    gold_types: pd.Series[Any] | None
+    made: AssignmentPlan
+    tasks: pd.Series[Any]
+    terms: AssignmentTerms
+    compared: bool = False
 
-def plan_as_rule(
-    labels: pd.DataFrame,
-    gold: pd.Series[Any],
-    gold_types: pd.Series[Any] | None,
-    made: AssignmentPlan,
-    tasks: pd.Series[Any],
-    terms: AssignmentTerms,
-    *,
-    compared: bool = False,
-    seed: Seed,
-) -> tuple[Votes, GoldRule]:
-    """The rule behind a plan, and the votes that it buys from; arguments as for `measure_plan`."""
-    assert made.levels is not None
-    types = made.skills.columns
-    votes = _votes(labels, gold, made.skills.index)
-    levels = made.levels.reindex(types)
-    place = types.get_indexer(pd.Index(tasks))
-    errors = None
-    if made.error_exact is not None and terms.promise != "bound":
-        errors = tuple(made.error_exact[place == k] for k in range(len(types)))
-    level = levels.fillna(levels.max()).to_numpy(np.float64)
-    program = _program(votes, gold_types, made.skills, tasks, terms, level, errors)
-    by_rows = made.scores is not None
-    if by_rows:
-        rule = joint_plan_rule(votes, program, by_class=terms.promise == "class")
-    else:
-        rule = plan_rule(votes, program, seed=seed)
-    if compared:
-        assert terms.epsilon is not None
-        tried = _tried(votes, program, terms.epsilon, seed)
-        alike = tuple(np.full(1, terms.epsilon) for _ in types)
-        as_often = plan_rule(votes, replace(program, errors=alike), seed=seed)
-        pair = (rule, as_often) if by_rows else (tried[0], rule)
-        rule = rows_or_skill(votes, tried, pair, seed=seed)
-    return votes, rule
+    def rule(self, *, seed: Seed) -> tuple[Votes, GoldRule]:
+        """The votes that the plan buys from, and the rule behind it; the seed is of ties."""
+        made, terms = self.made, self.terms
+        assert made.levels is not None
+        types = made.skills.columns
+        votes = _votes(self.labels, self.gold, made.skills.index)
+        levels = made.levels.reindex(types)
+        place = types.get_indexer(pd.Index(self.tasks))
+        errors = None
+        if made.error_exact is not None and terms.promise != "bound":
+            errors = tuple(made.error_exact[place == k] for k in range(len(types)))
+        level = levels.fillna(levels.max()).to_numpy(np.float64)
+        program = _program(votes, self.gold_types, made.skills, self.tasks, terms, level, errors)
+        by_rows = made.scores is not None
+        if by_rows:
+            rule = joint_plan_rule(votes, program, by_class=terms.promise == "class")
+        else:
+            rule = plan_rule(votes, program, seed=seed)
+        if self.compared:
+            assert terms.epsilon is not None
+            tried = _tried(votes, program, terms.epsilon, seed)
+            alike = tuple(np.full(1, terms.epsilon) for _ in types)
+            as_often = plan_rule(votes, replace(program, errors=alike), seed=seed)
+            pair = (rule, as_often) if by_rows else (tried[0], rule)
+            rule = rows_or_skill(votes, tried, pair, seed=seed)
+        return votes, rule
+
+    def measured(
+        self, *, seed: Seed
+    ) -> tuple[MeasuredError, ErrorCorrelation, MajorityError | None] | None:
+        """Measure how often the plan's vote is wrong, by the rule behind it, and how workers err.
+
+        Parameters
+        ----------
+        seed
+            Of folds, ties and simulated crowds.
+
+        Returns
+        -------
+        Error for as many tasks as are planned, correlation of the errors of the workers planned,
+        and everybody's majority on the same control tasks; None where there is no plan.
+        """
+        made = self.made
+        if made.levels is None or made.message is not None:
+            return None
+        votes, rule = self.rule(seed=seed)
+        codes, nowhere = gold_codes(votes, self.gold), np.zeros(0, dtype=np.int64)
+        error = measure_error(
+            rule, codes, left=nowhere, further=len(self.tasks), most_folds=FOLDS, seed=seed
+        )
+        voters = {*made.table["worker"], *made.counted["worker"]}
+        planned = np.flatnonzero(np.isin(made.skills.index, list(voters))[votes.worker])
+        correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
+        return error, correlation, majority_error(votes, codes, error.counted)
 
 
 def may_take_rows(terms: AssignmentTerms, types: int) -> bool:
@@ -136,10 +133,12 @@ def takes_rows(
 
     Parameters
     ----------
-    labels, gold, tasks, terms, seed
-        As for `measure_plan`.
+    labels, gold, tasks, terms
+        As `PlanFromGold` has them.
     skills
         By worker and task type.
+    seed
+        Of folds and ties.
     """
     votes = _votes(labels, gold, skills.index)
     codes = gold_codes(votes, gold)

@@ -29,6 +29,8 @@ LEAST, LONGEST = 1.0, 20.0
 """Seconds without which no ε that would do is looked for, and how long that may take."""
 ANY = 0.99
 """Gap at which any plan is good enough."""
+MENDS = "give more workers, larger capacities or a larger --epsilon"
+"""What may help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,8 @@ class NoPlan:
     kept: Kept | None
     epsilon: float | None
 
-    def sentence(self, asked: float, promise: PlanPromise, names: Sequence[Any]) -> str:
-        """Say why there is no plan, and what would do.
+    def why(self, asked: float, promise: PlanPromise, names: Sequence[Any]) -> str:
+        """Say that there is no plan, or that none was found, and why.
 
         Parameters
         ----------
@@ -64,13 +66,18 @@ class NoPlan:
             Of the tasks, shape (n,).
         """
         head = (
-            "infeasible" if self.proven else "no plan was found, which does not say there is none"
+            "There is no plan, which is proven"
+            if self.proven
+            else "No plan was found, which does not say that there is none"
         )
+        return f"{head}: {self._why(asked, promise, names)}"
+
+    def mend(self, names: Sequence[Any]) -> str:
+        """Say what would do."""
         mends = [f"use --epsilon {at_most(self.epsilon)} or larger"] if self.epsilon else []
         if self.kept is not None and self.kept.kept.any():
             mends.insert(0, self._part(names))
-        mend = " or ".join(mends) or "give more workers, larger capacities or a larger --epsilon"
-        return f"{head}: {self._why(asked, promise, names)}; {mend}"
+        return " or ".join(mends) or MENDS
 
     def _why(self, asked: float, promise: PlanPromise, names: Sequence[Any]) -> str:
         limit = 2 * asked if promise == "mean" else asked

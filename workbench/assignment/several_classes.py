@@ -86,10 +86,19 @@ class SeveralClasses(ClassProgram):
         if in_mean:
             why += f", {floors.mean():.4g} in the mean over tasks"
         least = floors.mean() if in_mean else floors[worst] / (2 if promise == "mean" else 1)
-        why += f": no epsilon below {least:.4g} will do"
+        mend = f"use a larger --epsilon, of which none below {least:.4g} will do"
         blank = JointSolution("ip", "arrays", Termination.INFEASIBLE)
         reason = Infeasibility(
-            tuple(beyond.tolist()), (), 0.0, 0.0, None, None, not drawn, limits=why, worst=worst
+            tuple(beyond.tolist()),
+            (),
+            0.0,
+            0.0,
+            None,
+            None,
+            not drawn,
+            limits=why,
+            worst=worst,
+            limits_mend=mend,
         )
         status = "unproven" if drawn else "infeasible"
         solution = replace(blank, infeasibility=reason, certificate=Certificate(status))

@@ -81,7 +81,7 @@ def sure_plan(
             else:
                 high = middle
     if not level:
-        none = replace(best.made.solution, note="no plan was found that is sure enough")
+        none = replace(best.made.solution, note="none keeps it in so large a share of draws")
         return Surely(CoverPlan(none, best.made.levels), best.share)
     last = tried(level, left())
     return last if last.made.chosen is not None and last.share >= sure else best

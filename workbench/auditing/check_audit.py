@@ -22,6 +22,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from errno import EINVAL
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -785,12 +786,20 @@ def line_of(content: bytes) -> tuple[bool, str]:
     return False, f"WRONG: {' '.join(words.split())[:300]}"
 
 
+def file_content(file: str) -> bytes:
+    """Read a file; what is none, a pipe say, would be waited for."""
+    path = Path(file)
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "no file but a folder, pipe or device")
+    return path.read_bytes()
+
+
 def main(files: list[str]) -> int:
     """Check files; the exit code."""
     good = True
     for file in files:
         try:
-            holds, words = line_of(Path(file).read_bytes())
+            holds, words = line_of(file_content(file))
         except OSError as error:
             holds, words = False, f"WRONG: cannot be read ({error.strerror})"
         except ValueError:

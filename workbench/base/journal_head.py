@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.base.journal_events import Position, digest
-from workbench.base.writing import refuse_special, write_whole
+from workbench.base.writing import read_whole, refuse_special, write_whole
 
 _TRIES = 20
 """Reads before a line is taken for damaged: another may be writing it."""
@@ -64,8 +64,7 @@ def read_head(journal: Path) -> Position:
     path = head_path(journal)
     for _ in range(_TRIES):
         try:
-            refuse_special(path)
-            line = path.read_bytes()
+            line = read_whole(path)
         except FileNotFoundError:
             raise InputError(
                 f"{path}: is missing, and without it nobody sees whether {journal.name} was cut: "

@@ -31,6 +31,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from workbench.base.errors import InputError
+from workbench.base.writing import read_whole
 
 F = TypeVar("F")
 
@@ -242,7 +243,7 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     installed()  # or what they register would be taken for this file's
     place = Path(path).resolve()
     try:
-        code = place.read_bytes()
+        code = read_whole(place)
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         raise InputError(f"{path}: {reason}; give a Python file of your own") from None

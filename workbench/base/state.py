@@ -26,7 +26,7 @@ from msgspec import Meta
 
 from workbench.base.arrays import Names
 from workbench.base.errors import InputError
-from workbench.base.writing import locked, refuse_special, resolved, write_whole
+from workbench.base.writing import locked, read_whole, resolved, write_whole
 
 SCHEMA = 1
 """Of the frame around the state; each service counts the versions of its own."""
@@ -346,7 +346,7 @@ class _Frame(msgspec.Struct):
 def _revision(file: Path) -> int:
     """Count the saves of a file; 0 of one that is not there, or is no saved service."""
     try:
-        revision = msgspec.json.decode(file.read_bytes(), type=_Frame).revision
+        revision = msgspec.json.decode(read_whole(file), type=_Frame).revision
     except (OSError, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return 0
     return revision if type(revision) is int and 0 <= revision < 2**53 else 0
@@ -361,8 +361,7 @@ def read_state(path: str | Path, kind: type[S]) -> tuple[S, int]:
         As for `Saveable.load`.
     """
     try:
-        refuse_special(Path(path))
-        data = Path(path).read_bytes()
+        data = read_whole(Path(path))
     except FileNotFoundError:
         raise _missing(path, kind) from None
     except (OSError, ValueError) as wrong:

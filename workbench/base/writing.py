@@ -1,4 +1,4 @@
-"""Files written whole or not at all, by one at a time.
+"""Files read whole, and written whole or not at all, by one at a time.
 
 A link is followed before anything is written, so that a file has one content under all its names. A
 draft of a writer that was killed is removed by the next who writes the same file: a living writer
@@ -44,9 +44,21 @@ def refuse_special(path: Path) -> None:
         It is a folder, pipe, socket or device.
     """
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "no file but a pipe or device: name a file")
+        raise OSError(errno.EINVAL, "no file but a pipe or device: name a file", str(path))
+
+
+def read_whole(path: Path) -> bytes:
+    """Read what a user names as a file.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, or is no file (`refuse_special`).
+    """
+    refuse_special(path)
+    return path.read_bytes()
 
 
 def write_whole(path: Path, data: bytes) -> None:

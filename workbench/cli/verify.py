@@ -11,6 +11,7 @@ import click
 
 from workbench.base.checker import plan_checker, policy_checker
 from workbench.base.errors import InputError
+from workbench.base.writing import read_whole
 from workbench.cli import options
 from workbench.cli.output import emit
 from workbench.cli.streams import show
@@ -46,8 +47,8 @@ def command(file: Path, proof: Path | None, as_json: bool, **tables: str | None)
     if given and (proof is not None or not {"skills", "tasks", "capacity"} <= set(given)):
         raise InputError("give --skills, --tasks and --capacity together, to a proof of policies")
     try:
-        content = file.read_bytes()
-        claimed = None if proof is None else proof.read_bytes()
+        content = read_whole(file)
+        claimed = None if proof is None else read_whole(proof)
     except OSError as error:
         holds, line = False, f"WRONG: {error.filename} cannot be read ({error.strerror})"
     else:

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from workbench.accuracy.measured import MeasuredError, count_errors
-from workbench.base.arrays import IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.comparison.rows import ComparisonRow, Promise, measured_figures, ratio
 from workbench.comparison.several_classes import ComparedClasses
@@ -123,6 +123,10 @@ def measured(
 ) -> MeasuredError:
     """Count the errors of answers on gold that they did not learn from.
 
+    Which tasks have no answer is seen of the labels that were bought: a method whose purchase hangs
+    on what gold it knows leaves others blank in each fold. The folds tell how often its answers are
+    wrong.
+
     Parameters
     ----------
     answers
@@ -138,14 +142,34 @@ def measured(
     loss, changed = np.full((2, len(instance.judged)), np.nan)
     for fold, given in by_fold:
         at = np.array([place[name] for name in _judged_names(fold)], dtype=np.int64)
-        without, known = _known(fold, given), right.chance[at]
+        without = _known(fold, given)
         loss[at] = without.loss(fold.judged_truth)
-        moved = 0.5 * np.abs(without.chance - known).sum(axis=1)
-        both = np.isnan(without.chance[:, 0]) & np.isnan(known[:, 0])
-        # An answer in one of the two is a change, none in either is not.
-        changed[at] = np.where(both, 0.0, np.where(np.isnan(moved), 1.0, moved))
-    unstable = float(changed.mean()) if len(changed) else 0.0
+        moved = 0.5 * np.abs(without.chance - right.chance[at]).sum(axis=1)
+        changed[at] = np.where(np.isnan(moved), 1.0, moved)
+    loss, unstable = _as_answered(loss, changed, right.labelled)
     return count_errors(loss, instance.judged, left, unstable=unstable, folds=len(by_fold))
+
+
+def _as_answered(
+    loss: FloatArray, changed: FloatArray, answered: BoolArray
+) -> tuple[FloatArray, float]:
+    """Losses of what is answered, NaN of what is not, and the share of answers that change.
+
+    Parameters
+    ----------
+    loss
+        Of the folds' answers, NaN without one: it then counts as the others do in the mean, or as
+        wrong where there are no others.
+    changed
+        By how much each answer changes where its own gold is not known, 1 where it goes.
+    answered
+        Which tasks are answered where all gold is known.
+    """
+    told = answered & ~np.isnan(loss)
+    typical = float(loss[told].mean()) if told.any() else 1.0
+    kept = np.where(answered, np.where(np.isnan(loss), typical, loss), np.nan)
+    unstable = float(np.where(answered, changed, 0.0).mean()) if len(loss) else 0.0
+    return kept, unstable
 
 
 def _known(instance: Instance, answers: RuleLabels) -> RuleLabels:

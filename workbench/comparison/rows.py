@@ -42,7 +42,8 @@ class ComparisonRow:
         several it is the sum over pairs of classes.
     error_measured, error_se
         Share of wrong or missing answers on tasks with known truth, ties by their share; its
-        standard error. On recorded labels by folds: no gold judges what was learnt from it.
+        standard error. On recorded labels answers are judged by folds: no gold judges what was
+        learnt from it. Which tasks have no answer is seen of the labels bought.
     error_low, error_high
         90 % interval of that share among the tasks without gold, or any number of further ones.
     tasks_measured, blank

@@ -11,7 +11,7 @@ from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, area_key, areas, key_above, whole_ticks
 
 SURENESS = {
-    "believed": "confidence, by the model itself",
+    "by the model": "confidence, by the model itself",
     "agreeing": "share of the task's labels that agree",
 }
 """What confidences are called in a picture, by their column's head in the text."""
@@ -37,7 +37,7 @@ def labelling(
     reliability
         As `aggregation.calibration.reliability` gives it; without it there is no third panel.
     sureness
-        What confidences are called: "believed" where only the model itself speaks for them.
+        What confidences are called: "by the model" where only the model itself speaks for them.
     """
     judged = reliability is not None and len(reliability) > 0
     many = 3 if judged else 2

@@ -1,4 +1,4 @@
-"""What the owner sees: how far, what it cost, how wrong by three measures, and who does what."""
+"""What the owner sees: how far, what it cost, how wrong as far as is known, and who does what."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.api.collecting import believed
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
@@ -22,22 +23,26 @@ LEAST_LABELS = 10
 
 
 def progress(collector: Collector, audit: Path | None) -> dict[str, Any]:
-    """Say how far a collection is: `status`, and the measured and the audited error.
+    """Say how far a collection is: `status`, the error on hidden tasks, and the audited one.
 
-    `measured_error` is the share of wrong answers among the `measured` tasks of known class that
-    have labels, None where there are none; `audited_error` what an audit proves at most.
+    `hidden_error` is the share of wrong answers among the `hidden_tasks` that have labels, one
+    without an answer being wrong, None where there are none. It does not measure the error: what
+    tells when tasks may close fits them better than the others. `believed` says what may be said
+    without gold, and `audited_error` is what an audit proves at most.
     """
     status = collector.status()
     hidden, ledger = collector.ledger.pool.hidden, collector.ledger
-    misses = np.empty(0)
+    loss = np.empty(0)
     if hidden is not None:
-        misses = collector.belief().misses(np.where(ledger.counts > 0, hidden, -1))
+        asked = np.where(ledger.counts > 0, hidden, -1)
+        loss = collector.belief().loss(asked, ledger.counts)
     return {
         **status,
+        "believed": believed(ledger, status["believed_error"]),
         "time": time.time(),
         "total": ledger.total,
-        "measured": len(misses),
-        "measured_error": float(misses.mean()) if len(misses) else None,
+        "hidden_tasks": len(loss),
+        "hidden_error": float(np.where(np.isnan(loss), 1.0, loss).mean()) if len(loss) else None,
         "audited_error": None if audit is None else audited(audit),
     }
 

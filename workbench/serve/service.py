@@ -285,7 +285,7 @@ class CollectionService:
         return self._progress
 
     def _keep_point(self) -> None:
-        names = ("labels", "cost", "believed_error", "measured_error", "audited_error", "closed")
+        names = ("labels", "cost", "believed_error", "hidden_error", "audited_error", "closed")
         content = strict_json({name: self._progress[name] for name in names})
         last = self.beside.rows("SELECT content FROM point ORDER BY time DESC LIMIT 1")
         if last != [(content,)]:

@@ -22,6 +22,7 @@ import pandas as pd
 from workbench.base.checks import show
 from workbench.base.errors import InputError
 from workbench.base.state import Id
+from workbench.base.writing import refuse_special
 from workbench.serve.beside import Beside
 
 Cells: TypeAlias = dict[str, str]
@@ -45,6 +46,7 @@ def read_shown(path: str | Path, tasks: Mapping[str, Id]) -> dict[Id, Cells]:
         It cannot be read, has no such column, names a task twice or one that is not there.
     """
     try:
+        refuse_special(Path(path))
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None

@@ -91,8 +91,10 @@ def _explain_limits(problem: AssignmentProblem, options: RunOptions) -> Infeasib
     few, many = label_limits(problem)
     able = problem.mask & (problem.capacity > 0)
 
-    def because(task: int, why: str, *, proven: bool) -> Infeasibility:
-        return Infeasibility((), (), 0.0, 0.0, None, None, proven, limits=why, worst=task)
+    def because(task: int, why: str, mend: str, *, proven: bool) -> Infeasibility:
+        return Infeasibility(
+            (), (), 0.0, 0.0, None, None, proven, limits=why, worst=task, limits_mend=mend
+        )
 
     plain = run(scale_arrays(problem.typed), replace(options, time_limit=None))
     if plain.values is None or plain.values[-1] < 1 - 1e-9:
@@ -103,13 +105,13 @@ def _explain_limits(problem: AssignmentProblem, options: RunOptions) -> Infeasib
         i = int(lack.argmax())
         if lack[i] > 0:
             why = f"has {able[i].sum()} available workers and is to have {few[i]} labels at least"
-            return because(i, f"{why}: lower --least, or drop it", proven=True)
+            return because(i, why, "lower --least, or drop it", proven=True)
         best = -np.sort(-problem.quality * able, axis=1)
         reach = np.array([best[i, : many[i]].sum() for i in beyond])
         at = int((reach / problem.requirement[beyond]).argmin())
         i = int(beyond[at])
         why = f"is to have {many[i]} labels at most, and its best {many[i]} workers do not cover it"
-        return because(i, f"{why}: raise --most or --epsilon", proven=True)
+        return because(i, why, "raise --most or --epsilon", proven=True)
     model = with_shortfall(core_arrays(problem, usable_pairs(problem))[0], problem, counted=True)
     ran = run(replace(model, integer=False), replace(options, time_limit=None))
     if ran.values is None or ran.row_duals is None:
@@ -122,9 +124,10 @@ def _explain_limits(problem: AssignmentProblem, options: RunOptions) -> Infeasib
     proof = CountProof(np.maximum(weights, 0.0), labels, np.maximum(-prices, 0.0))
     why = (
         f"falls short: within the capacities not every task gets its cover by {few[i]} to "
-        f"{many[i]} labels; lower --least, or raise --most, --epsilon or --capacity"
+        f"{many[i]} labels"
     )
-    return because(i, why, proven=count_lagrangian(free, proof) > 0)
+    mend = "lower --least, or raise --most, --epsilon or --capacity"
+    return because(i, why, mend, proven=count_lagrangian(free, proof) > 0)
 
 
 def _pattern_prices(typed: TypedProblem, seconds: float) -> tuple[float, ...] | None:

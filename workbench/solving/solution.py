@@ -283,6 +283,8 @@ class Infeasibility:
         Whether `drop` has the fewest tasks, by that proof or by the solver's branch and bound.
     limits
         Where it is for the least or most labels of a task: why, of the task `worst`.
+    limits_mend
+        What to do about that.
     pattern_prices
         u by worker class, which `certify.pattern_farkas` recomputes; None where the relaxation
         has no solution either, or nothing is proven.
@@ -299,6 +301,7 @@ class Infeasibility:
     drop_fewest: bool = True
     limits: str = ""
     worst: int = -1
+    limits_mend: str = ""
 
     def of(self, tasks: Sequence[int]) -> Infeasibility:
         """The same, where task k of the problem is `tasks[k]` of another."""
@@ -313,15 +316,26 @@ class Infeasibility:
 
     def sentence(self, names: Sequence[object] | None = None) -> str:
         """One line: what cannot be covered, and what to do; tasks by name where names are given."""
+        return f"{self.why(names)}. Next: {self.mend()}."
+
+    def why(self, names: Sequence[object] | None = None) -> str:
+        """Say that there is no plan, how that is known, and what cannot be covered."""
         if self.limits:
-            return f"infeasible: {_listed((self.worst,), names)} {self.limits}"
-        if self.alone:
+            who = f"{_listed((self.worst,), names)} {self.limits}"
+        elif self.alone:
             who = f"all workers together cannot cover {_listed(self.alone, names)}"
         elif self.drop:
             tasks = _listed(self.drop, names)
             who = f"the workers' capacities cannot cover {tasks} beside the rest"
         else:
             who = "no whole assignment covers every task"
+        known = "which is proven" if self.proven else "by HiGHS's word"
+        return f"There is no plan, {known}: {who}"
+
+    def mend(self) -> str:
+        """Say what to do."""
+        if self.limits_mend:
+            return self.limits_mend
         perhaps = "" if self.drop_fewest else " (perhaps fewer would do)"
         if self.drop_fewest and self.drop_least < len(self.drop):
             perhaps = " (no fewer will do, by HiGHS's word)"
@@ -332,7 +346,7 @@ class Infeasibility:
             mends.append(
                 f"multiply the requirements by {_shown(self.scale_enough, ROUND_FLOOR)} or less"
             )
-        return f"infeasible: {who}; {' or '.join(mends) or 'hire more workers'}"
+        return " or ".join(mends) or "hire more workers"
 
 
 @dataclass(frozen=True)

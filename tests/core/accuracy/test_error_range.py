@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from workbench.accuracy.believed import TAIL, ErrorRange, error_range, spread, untold
+from workbench.accuracy.believed import (
+    TAIL,
+    ErrorRange,
+    _Overlap,
+    error_range,
+    spread,
+    untold,
+    untold_in_parts,
+)
 from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
 
@@ -117,3 +127,39 @@ def test_a_few_tasks_that_overlap_tell_as_much_as_they_do():
         assert (untold(votes(labels)) is None) == told
     small = np.repeat(truth[:12, None], 3, axis=1)
     assert untold(votes(small)) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5))
+def test_in_parts_the_same_is_said_as_at_once(seed, parts):
+    rng = np.random.default_rng(seed)
+    n, m, classes = int(rng.integers(2, 50)), int(rng.integers(1, 6)), int(rng.integers(1, 4))
+    labels = rng.integers(0, classes, (n, m))
+    agree = rng.random(n) < rng.random()
+    labels[agree] = labels[agree, :1]
+    labels[rng.random((n, m)) < rng.random()] = -1
+    whole = votes(labels)
+    ends = np.sort(rng.integers(0, n + 1, parts - 1))
+    some = [votes(part) for part in np.split(labels, ends) if len(part)]
+    assert untold_in_parts(some) == untold(whole)
+
+
+def test_agreement_is_held_to_hoeffdings_variance():
+    """The sums over tasks come to the formula as it stands in the paper."""
+    rng = np.random.default_rng(1)
+    size = rng.integers(2, 9, 300)
+    task = np.repeat(np.arange(300), size)
+    label = rng.choice(3, len(task), p=[0.6, 0.3, 0.1])
+    worker = np.arange(len(task)) - np.repeat(np.cumsum(size) - size, size)
+    seen = _Overlap()
+    seen.add(Votes(task, worker, label, np.arange(300), np.arange(9), np.arange(3)))
+    p = np.bincount(label) / len(label)
+    a, cubes = (p**2).sum(), (p**3).sum()
+    pairs = (size * (size - 1) / 2).sum()
+    same = sum(
+        (label[task == i][:, None] == label[task == i]).sum() - n for i, n in enumerate(size)
+    )
+    alone = pairs * (a + a**2 - 2 * cubes)
+    unlike = (cubes - a**2) * (size * (size - 1 - 2 * pairs / len(label)) ** 2).sum()
+    expected = (same / 2 - a * pairs) / np.sqrt(alone + unlike)
+    assert seen.beyond_chance() == pytest.approx(expected, rel=1e-9)

@@ -90,9 +90,37 @@ def test_epsilon_is_held_to_the_closed_tasks_and_advice_is_given_where_it_can_he
     )
     screen, (low, high) = found.summary(), judged.measured.error_interval
     assert ("the gold leaves open" in screen) == (low <= 0.1 < high)
-    assert ("it is missed" in screen) == (low > 0.1)
+    assert ("your gold speaks against that" in screen) == (low > 0.1)
     assert ("--hidden-tasks 40" in screen) == (low > 0.1 and not hidden)
     assert ("at most of closed tasks" in screen) == (high > 0.1 and not mean)
+
+
+@pytest.mark.parametrize(
+    ("cost", "total", "said"),
+    [
+        ([], 50.0, ""),
+        ([2.0, 3.0], 50.0, "Next: --total {} is expected to close the open tasks too."),
+        ([2.0, np.inf], 50.0, "Next: --total {} is expected to close 1 of the open tasks too."),
+        ([2.0], None, "Next: let an expert answer the tasks that are open"),
+        ([np.inf], 50.0, "Next: let an expert answer the tasks that are open"),
+    ],
+)
+def test_what_closes_the_open_tasks_is_the_next_step(cost, total, said):
+    found = rehearsed(epsilon=0.1)
+    right = replace(found.measured, measured=count_errors(np.zeros(200), np.arange(200)))
+    left = pd.DataFrame({"task": np.arange(len(cost)), "cost": cost})
+    found = replace(
+        found,
+        measured_closed=right,
+        left_open=left,
+        settings={**found.settings, "total": total},
+    )
+    more = found.cost + sum(price for price in cost if np.isfinite(price))
+    nexts = [line for line in found.verdict() if "Next: " in line]
+    assert len(nexts) == bool(said)
+    assert all(line.startswith(said.format(f"{more:.5g}")) for line in nexts)
+    found = replace(found, settings={**found.settings, "epsilon": None})
+    assert not any("Next: " in line for line in found.verdict())
 
 
 def test_closed_and_open_tasks_are_parts_of_all():

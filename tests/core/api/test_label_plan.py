@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import workbench as wb
+from workbench.api import label_plan
 from workbench.cli import main
 from workbench.solving.claims import Contradiction
 
@@ -98,6 +99,27 @@ def test_a_claim_above_the_cost_is_one_line_and_no_file(tmp_path, monkeypatch):
     assert ran.exit_code == 2
     assert "proof: not written" in ran.output
     assert not list(tmp_path.glob("p.*"))
+
+
+def test_tasks_without_an_answer_are_wrong_and_said(monkeypatch):
+    def scarce(names, capacity, *rest, pool=label_plan._pool):
+        return pool(names, capacity // 30, *rest)
+
+    monkeypatch.setattr(label_plan, "_pool", scarce)
+    plan = wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.05, capacity=60, sequential=True)
+    ran = plan.simulated
+    assert ran["cost"] == 24  # two labels each of the twelve who tell something
+    assert ran["blank"] >= 36 / 60 - 1e-9
+    assert ran["blank"] < ran["error"] <= ran["blank"] + 0.2
+    assert "wrong or missing" in plan.summary()
+    assert "without an answer" in plan.summary()
+
+
+def test_a_coin_for_closed_tasks_is_an_answer_and_said():
+    plan = wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.3, capacity=60, sequential="mean")
+    assert plan.simulated["blank"] == 0
+    assert plan.simulated["error"] == pytest.approx(0.3, abs=4 * plan.simulated["error_se"])
+    assert "a coin answers a task that is closed without a label" in plan.summary()
 
 
 def test_nobody_can():

@@ -75,6 +75,32 @@ def test_the_same_labels_as_in_memory(method, duplicates, more, tmp_path, monkey
     assert {path.name for path in tmp_path.iterdir()} == {"labels", "x.parquet"}
 
 
+def test_what_is_believed_is_what_memory_believes(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "PART", 700)
+    monkeypatch.setattr(stored, "CHUNK", 1)
+    folder = write(tmp_path / "labels", crowd())
+    asked = {"method": "dawid-skene-smoothed", "duplicates": "first", "seed": 3}
+    found = wb.aggregate(folder, save=tmp_path / "x.parquet", **asked).to_dict()
+    expected = wb.aggregate(folder, **asked, calibrate="none").to_dict()
+    assert expected["believed_error"] is not None
+    for key in ("believed_error", "believed_range", "untold"):
+        assert found[key] == pytest.approx(expected[key]), key
+    text = wb.aggregate(folder, save=tmp_path / "x.parquet", **asked).summary()
+    assert "of the answers are wrong, as many as on" in text
+    vote = wb.aggregate(folder, save=tmp_path / "x.parquet", method="majority", duplicates="first")
+    assert vote.to_dict()["believed_range"] is vote.to_dict()["untold"] is None
+    assert "How many are wrong is not known" in vote.summary()
+
+
+def test_without_overlap_nothing_is_believed(tmp_path):
+    frame = crowd().drop_duplicates("Task ID")
+    folder, save = write(tmp_path / "labels", frame), tmp_path / "x.parquet"
+    found = wb.aggregate(folder, save=save, method="one-coin")
+    assert "cannot be told: no task has two labels" in found.summary()
+    assert found.to_dict()["believed_error"] is None
+    assert found.to_frame()["confidence"].isna().all()
+
+
 def test_a_pair_labelled_twice_and_a_missing_cell_are_named(tmp_path):
     frame = crowd(500, repeated=False).drop(columns="model")
     twice = pd.concat([frame, frame.iloc[[3]]])

@@ -136,7 +136,7 @@ def test_no_error_above_one_is_stated(promise):
         made = make_plan(
             crowd, pd.Series("all", index=["t"]), AssignmentTerms(1, 0.05, promise=promise)
         )
-        assert made.message.startswith("infeasible: task t is wrong with a chance of")
+        assert made.message.startswith("There is no plan, which is proven: task t is wrong with")
         assert max(map(float, re.findall(r"\d+\.\d+", made.message))) <= 1
 
 
@@ -167,7 +167,7 @@ def test_none_found_is_not_none_there_is(monkeypatch):
         pd.DataFrame({"all": [0.9] * 3}),
     )
     made = make_plan(known, pd.Series("all", index=["t"]), AssignmentTerms(1, 0.0281))
-    assert made.message is None or made.message.startswith("no plan found")
+    assert made.message is None or made.message.startswith("No plan was found")
 
 
 def test_a_plan_that_needs_nobody_answers_by_the_shares():

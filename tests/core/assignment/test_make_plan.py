@@ -114,8 +114,8 @@ class TestWithoutHistory:
         asked = {**ASKED, "epsilon": 0.01}
         plan = _plan(SKILLS, TASKS, **asked)
         assert plan.message is not None
-        assert plan.message.startswith("infeasible: all workers together cannot cover tasks a, b")
-        assert plan.message.endswith("(left out, skill unknown: 'new')")
+        assert plan.message.startswith("There is no plan, which is proven: all workers together")
+        assert "cover tasks a, b (left out, skill unknown: 'new'). Next: " in plan.message
         known = _plan(SKILLS.dropna(), TASKS, **asked)
         assert "unknown" not in str(known.message)
 

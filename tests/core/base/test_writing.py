@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
+import crowd_models
+from crowd_models import AssignmentProblem
+from crowd_models.files import write_problem
+from workbench.auditing import check_audit
 from workbench.base.errors import InputError
 from workbench.base.writing import write_together, write_whole
+from workbench.cli import main
 from workbench.collection.collector import Collector
 
 KILLED = """
@@ -103,6 +112,41 @@ def test_a_pipe_is_no_saved_state_and_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="a pipe or device"):
         Collector.load(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", "PIPE"],
+        ["verify", "PIPE"],
+        ["verify", "FILE", "PIPE"],
+        ["export", "FILE", "--format", "sol", "--proof", "PIPE"],
+        ["check", "--labels", "PIPE"],
+        ["check", "--labels", "FILE", "--plugin", "PIPE"],
+    ],
+)
+def test_no_command_waits_for_a_pipe(words, tmp_path):
+    pipe, file = tmp_path / "pipe.json", tmp_path / "p.json"
+    os.mkfifo(pipe)
+    write_problem(AssignmentProblem(np.full((2, 3), 0.5), capacity=2, requirement=0.4), file)
+    named = {"PIPE": str(pipe), "FILE": str(file)}
+    ran = CliRunner().invoke(main, [named.get(word, word) for word in words])
+    assert ran.exit_code == (1 if words[0] == "verify" else 2), ran.output
+    assert "pipe or device" in ran.output
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("checker", ["check_audit", "check", "check_policies"])
+def test_no_checker_by_itself_waits_for_a_pipe(checker, tmp_path, capsys):
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    path = Path(check_audit.__file__)
+    if checker != "check_audit":
+        path = Path(crowd_models.__file__).parents[1] / "problems" / f"{checker}.py"
+    run = runpy.run_path(str(path))["main"]
+    assert run([str(pipe)] * (1 + (checker == "check"))) == 1
+    assert "WRONG" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

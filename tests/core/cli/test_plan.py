@@ -108,7 +108,7 @@ def test_several_classes(run, files):
 def test_infeasible_names_tasks_and_epsilon(run, files):
     result = run(*BASE, "--capacity", 1, "--epsilon", 0.01, "--out", "plan.csv")
     assert result.exit_code == 1
-    assert "infeasible" in result.stdout
+    assert "There is no plan, " in result.stdout
     assert "--epsilon" in result.stdout
     assert not (files / "plan.csv").exists()
     mend = result.stdout.split("--epsilon ")[1].split()[0]
@@ -125,7 +125,10 @@ def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
     asked = ("--promise", "bound", "--capacity", 3, "--epsilon", 0.25)
     result = run(*BASE, *asked, "--out", "plan.csv")
     assert result.exit_code == 1
-    assert result.stdout == "no plan found: prices lie too far apart\n"
+    assert result.stdout == (
+        "No plan was found: prices lie too far apart. Next: give more workers, larger capacities "
+        "or a larger --epsilon.\n"
+    )
     assert not (files / "plan.csv").exists()
 
 

@@ -85,7 +85,7 @@ def test_infeasible_is_exit_code_1_with_the_mend(formulation, run, problem, tmp_
     out = tmp_path / "plan.json"
     result = run("solve", problem, "--epsilon", 0.001, "--formulation", formulation, "--out", out)
     assert result.exit_code == 1
-    assert "infeasible: " in result.stdout
+    assert "There is no plan, " in result.stdout
     assert "--epsilon" in result.stdout
     answer = strict(out.read_text())
     assert answer["termination"] == "infeasible"

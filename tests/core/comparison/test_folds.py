@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.core.accuracy.test_measured import crowd
 from workbench.base.errors import InputError
+from workbench.comparison.closed_loop import label_until_sure
 from workbench.comparison.instances import FOLDS, RecordedOptions, fold_numbers
 from workbench.comparison.protocol import measured
 from workbench.comparison.running import _Runs, answered, compare, recorded
@@ -96,25 +99,69 @@ def test_scarce_workers_are_shared_by_all_tasks_in_every_fold(classes):
             assert row.tasks_measured == len(given.judged)
 
 
-def test_what_is_measured_is_the_mean_loss_of_the_folds_and_blanks_are_wrong():
+def judged_answers(empty, silent=0):
+    """An instance, answers to its gold tasks, some of them blank, and those of folds.
+
+    The folds answer as the whole does, right on some 80 %, but for their first `silent` tasks; and
+    also what is blank there.
+    """
     labels, gold = tables()
     given = instance(labels, gold)
     truth, rng = given.judged_truth, np.random.default_rng(1)
     chance = np.eye(2)[np.where(rng.random(len(truth)) < 0.8, truth, 1 - truth)]
     place = {task: k for k, task in enumerate(given.tasks[given.judged])}
-    parts, blank = [], 0
+    parts = []
     for fold in given.folds:
         own = chance[[place[task] for task in fold.tasks[fold.judged]]].copy()
-        own[0], blank = np.nan, blank + 1
+        own[:silent] = np.nan
         parts.append((fold, RuleLabels(own)))
     whole = np.full((len(given.tasks), 2), np.nan)
-    whole[given.judged] = chance
-    found = measured(given, RuleLabels(whole), parts)
-    loss = np.concatenate([np.nan_to_num(a.loss(f.judged_truth), nan=1.0) for f, a in parts])
+    whole[given.judged] = np.where((rng.random(len(truth)) < empty)[:, None], np.nan, chance)
+    return given, RuleLabels(whole), parts
+
+
+def test_what_is_measured_is_the_mean_loss_of_the_folds():
+    given, whole, parts = judged_answers(empty=0.0)
+    found = measured(given, whole, parts)
+    loss = np.concatenate([answers.loss(fold.judged_truth) for fold, answers in parts])
     assert found.error_measured == pytest.approx(loss.mean())
-    assert found.blank == blank == FOLDS
-    assert found.unstable == pytest.approx(FOLDS / len(truth))
+    assert found.blank == found.unstable == 0
     assert found.tasks_measured == len(given.judged)
+
+
+def test_what_the_purchase_leaves_blank_is_wrong_whatever_the_folds_answer():
+    given, whole, parts = judged_answers(empty=0.5)
+    found = measured(given, whole, parts)
+    some = RuleLabels(whole.chance[given.judged])
+    blank = ~some.labelled
+    assert 0.3 < blank.mean() < 0.7
+    assert found.blank == blank.sum()
+    wrong = some.loss(given.judged_truth)[~blank].sum() + blank.sum()
+    assert found.error_measured == pytest.approx(wrong / len(blank))
+
+
+def test_an_answer_that_a_fold_lacks_counts_as_the_others_and_as_one_that_changes():
+    given, whole, parts = judged_answers(empty=0.0, silent=3)
+    found = measured(given, whole, parts)
+    loss = np.concatenate([answers.loss(fold.judged_truth) for fold, answers in parts])
+    assert np.isnan(loss).sum() == 3 * FOLDS
+    assert found.blank == 0
+    assert found.error_measured == pytest.approx(np.nanmean(loss))
+    assert found.unstable == pytest.approx(3 * FOLDS / len(loss))
+    given, whole, parts = judged_answers(empty=0.0, silent=len(loss))
+    assert measured(given, whole, parts).error_measured == 1.0  # nothing says that any is right
+
+
+def test_who_looks_at_labels_as_they_come_guesses_no_task_without_one():
+    labels, gold = tables()
+    given = instance(labels, gold)
+    given = replace(given, capacity=np.ones_like(given.capacity))
+    bought = label_until_sure(given, SEED(2))
+    answers = bought.answer(np.random.default_rng(0))
+    empty = np.bincount(bought.task, minlength=len(given.tasks)) == 0
+    assert empty.any()
+    assert np.array_equal(~answers.labelled, empty)
+    assert measured(given, answers).blank == empty[given.judged].sum()
 
 
 def test_bounds_see_all_gold_and_are_not_measured():

@@ -1,5 +1,7 @@
 """Rows as they were before two classes and several had one protocol: recorded on fixed seeds.
 
+Their measured errors are counted as of 3.0: what a purchase leaves blank is wrong.
+
 Optima and bounds hold under every version of the solver. Which of several optimal plans comes out
 hangs on the last digit, and so on the processor: of such a plan what is proven is held, no more.
 What else a solver decides is compared under the version that it was recorded with.

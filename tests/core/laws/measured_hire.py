@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.api import planning
-from workbench.assignment.measure_plan import plan_as_rule
+from workbench.assignment.measure_plan import PlanFromGold
 from workbench.crowd.gold_rule import gold_codes
 
 BUDGET = 5
@@ -36,27 +35,26 @@ def plan(labels, given, rest, seed):
             break
     else:
         return None
-    (table, gold, kinds, *others), options = asked
-    votes, rule = plan_as_rule(table, gold, kinds, *others, **options)
+    votes, rule = asked.rule(seed=seed)
     place = {task: i for i, task in enumerate(votes.tasks.tolist())}
     there = [str(task) in place for task in rest.index]
     tasks = np.array([place[str(task)] for task in rest.index[there]])
     truth = np.array([list(votes.classes).index(str(name)) for name in rest[there]])
-    loss = rule(gold_codes(votes, gold)).label(tasks).loss(truth)
+    loss = rule(gold_codes(votes, asked.gold)).label(tasks).loss(truth)
     wrong = np.nan_to_num(loss, nan=1.0).sum() + (~np.array(there)).sum()
     return *found.error.measured.error_interval, float(wrong / len(rest))
 
 
 def _planned(labels, given, tasks, epsilon, seed):
     """A plan of so many tasks, and what its error was measured by."""
-    whole, asked = planning.measure_plan, []
+    whole, asked = PlanFromGold.measured, []
 
-    def spy(*arguments, **options):
-        asked[:] = [arguments, options]
-        return whole(*arguments, **options)
+    def spy(of, *, seed):
+        asked.append(of)
+        return whole(of, seed=seed)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(planning, "measure_plan", spy)
+        patch.setattr(PlanFromGold, "measured", spy)
         found = wb.plan(
             labels,
             given,
@@ -66,4 +64,4 @@ def _planned(labels, given, tasks, epsilon, seed):
             time_limit=5.0,
             seed=seed,
         )
-    return found, asked
+    return found, asked[-1] if asked else None

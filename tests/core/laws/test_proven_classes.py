@@ -167,7 +167,7 @@ def test_every_word_against_every_plan(seed, promise):
     least = problem.optimum()
     if made.message is not None:
         # Of the worst class the optimum is over votes by lot, which may do what no fixed one does.
-        assert "infeasible" not in made.message or least == np.inf
+        assert "There is no plan" not in made.message or least == np.inf
         assert promise == "class" or least == np.inf
         return
     told = problem.held(made)
@@ -199,7 +199,7 @@ def test_the_ways_of_larger_programs(seed, promise, monkeypatch):
     problem = Problem(seed, promise)
     made, least = problem.plan(), problem.optimum()
     if made.message is not None:
-        assert "infeasible" not in made.message or least == np.inf
+        assert "There is no plan" not in made.message or least == np.inf
         return
     told = problem.held(made)
     assert told == pytest.approx(made.error_exact, abs=1e-9)

@@ -391,8 +391,11 @@ def test_the_owner_sees_who_does_what_and_who_looks_odd(begin):
     seen = client.ask("/overview", "owner").json()
     rows = {row["worker"]: row for row in seen["workers"]}
     assert seen["labels"] == sum(row["labels"] for row in rows.values())
-    assert seen["measured"] == 2
-    assert seen["measured_error"] == 0.0
+    assert seen["hidden_tasks"] == 2
+    assert seen["hidden_error"] == 0.0
+    assert seen["believed"].startswith("Believed, as the hidden tasks allow")
+    assert not any("measured" in name for name in seen)  # hidden tasks tell when to stop
+    assert seen["points"][-1]["hidden_error"] == 0.0
     assert rows["ann"]["agrees"] == 1.0
     assert rows["odd"]["odd"].startswith("agrees with the answers in 0 of")
     assert rows["ann"]["odd"] == ""

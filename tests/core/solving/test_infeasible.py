@@ -57,7 +57,7 @@ def check_mends(problem):
     if why.scale_limit < 0.999:
         beyond = with_requirement(problem, problem.requirement * (why.scale_limit + 1e-6))
         assert not feasible(beyond)
-    assert why.sentence().startswith("infeasible: ")
+    assert why.sentence().startswith("There is no plan, ")
     assert "\n" not in why.sentence()
 
 

@@ -5,8 +5,8 @@ import { chart } from "./chart.js";
 
 const AGAIN = 5000;
 const ERRORS = [
-  ["believed_error", "believed"],
-  ["measured_error", "measured on tasks of known class"],
+  ["believed_error", "believed by the policy's own model"],
+  ["hidden_error", "on hidden tasks, which tell when to stop"],
   ["audited_error", "at most, by the audit"],
 ];
 
@@ -32,11 +32,11 @@ function figures(all) {
     Labels: `${all.labels}, and ${all.gold_labels} of gold tasks`,
     Cost: `${money(all.cost)} ${left}`,
     "Open questions": all.waiting,
-    "Believed error":
-      share(all.believed_error) + (all.measured ? "" : " if workers err independently"),
-    "Measured error": all.measured
-      ? `${share(all.measured_error)} of ${all.measured} tasks of known class`
-      : "no task of known class has a label",
+    "Believed error": all.believed,
+    "On hidden tasks": all.hidden_tasks
+      ? `${share(all.hidden_error)} of ${all.hidden_tasks} are wrong; they tell when to stop, ` +
+        "and do not measure the others"
+      : "no hidden task has a label",
     "Audited error": all.audited_error == null ? "no audit" : `at most ${share(all.audited_error)}`,
     Policy: all.policy,
   };
