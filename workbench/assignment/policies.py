@@ -561,7 +561,8 @@ def run_policy(policy: AssignmentPolicy, workers: Sequence[ArrivingWorker]) -> P
     chosen = []
     for j, worker in enumerate(workers):
         tasks = policy.assign(worker)
-        if len(tasks) > worker.capacity or len(np.unique(tasks)) < len(tasks):
+        in_order = np.sort(tasks)
+        if len(tasks) > worker.capacity or (in_order[1:] == in_order[:-1]).any():
             raise RuntimeError(f"worker {j} was given {len(tasks)} tasks of {worker.capacity}")
         if worker.available is not None and not worker.available[tasks].all():
             raise RuntimeError(f"worker {j} was given a task that is closed to her")
