@@ -277,14 +277,17 @@ class EmLearner(Roster, Saveable[EmState]):
         able = able[np.lexsort((self._order[able], -self._gave[able]))]
         able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
         able = able[np.lexsort((self._order[able], -self._worth[able]))]
-        paid = self.price * np.arange(1, len(able) + 1)
-        size = 1 + int((prefix_accuracies_many(self._worth[able][None])[0, 1:] - paid).argmax())
-        drawn = self._drawn[:, able]
+        drawn, worths = self._drawn[:, able], self._worth[able]
         ranked = np.argsort(-drawn, axis=1, kind="stable")
-        gain = prefix_accuracies_many(np.take_along_axis(drawn, ranked, axis=1))[:, 1:] - paid
-        ours = prefix_accuracies_many(drawn[:, :size])[:, -1] - paid[size - 1]
-        theirs = np.argsort(ranked, axis=1) <= gain.argmax(axis=1)[:, None]
-        loss = np.maximum(gain.max(axis=1) - ours, 0.0)
+        # In one call, as it is made for nearly every task: by worth, each world's own best, and
+        # the order of worths in each world.
+        orders = np.concatenate([worths[None], np.take_along_axis(drawn, ranked, axis=1), drawn])
+        accuracy = prefix_accuracies_many(orders)[:, 1:]
+        gain = accuracy[:-WORLDS] - self.price * np.arange(1, len(able) + 1)
+        size = 1 + int(gain[0].argmax())
+        best = gain[1:].max(axis=1, keepdims=True)
+        theirs = np.argsort(ranked, axis=1) <= gain[1:].argmax(axis=1)[:, None]
+        loss = np.maximum(best[:, 0] - (accuracy[-WORLDS:, size - 1] - self.price * size), 0.0)
         return able[:size], able[size:], (loss[:, None] * theirs).mean(axis=0)[size:]
 
     # ---- asking and telling ----
