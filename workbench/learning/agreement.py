@@ -256,15 +256,16 @@ class _Meetings(NamedTuple):
 
     def _table(self, value: FloatArray) -> Any:
         """A value of each pair as a symmetric table; sparse where few pairs meet."""
-        M, (i, j) = self.workers, np.divmod(self.cells, self.workers)
-        if 2 * len(i) <= SPARSE * M**2:
-            from scipy.sparse import coo_array
+        M = self.workers
+        if 2 * len(value) <= SPARSE * M**2:
+            from scipy.sparse import csr_array
 
-            rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
-            return coo_array((np.tile(value, 2), (rows, columns)), shape=(M, M)).tocsr()
-        table = np.zeros((M, M))
-        table[i, j] = table[j, i] = value
-        return table
+            half = csr_array((value, np.divmod(self.cells, M)), shape=(M, M))
+            return half + half.T
+        table = np.zeros(M * M)
+        table[self.cells] = value
+        table = table.reshape(M, M)
+        return table + table.T
 
 
 def _off_diagonal(product: Any) -> Any:
