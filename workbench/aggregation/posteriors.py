@@ -79,6 +79,8 @@ class Fit:
 
 
 def _rows(values: FloatArray, names: Names, wanted: Names, new: ArrayLike) -> FloatArray:
+    if names is wanted:  # fits to the same votes, as of the folds of gold
+        return values.copy()
     at = pd.Index(names).get_indexer(pd.Index(wanted))
     rows = np.empty((len(wanted), *values.shape[1:]))
     rows[...] = new

@@ -249,10 +249,10 @@ class _Meetings(NamedTuple):
     def pairs(self, classes: int, times: IntArray) -> Pairs:
         """Count pairs, each task a number of times."""
         many, weight = len(self.cells), times.astype(np.float64)
-        shared = np.bincount(self.cell, weight[self.task], many)
+        shared = np.bincount(self.cell, weight[self.task], many).astype(np.float64)
         alike = np.bincount(self.alike_cell, weight[self.alike_task], many)
-        agreed = (classes * alike - shared) / (classes - 1)
-        return Pairs(*(self._table(value) for value in (shared, agreed)))
+        agreed: FloatArray = (classes * alike - shared) / (classes - 1)
+        return Pairs(self._table(shared), self._table(agreed))
 
     def _table(self, value: FloatArray) -> Any:
         """A value of each pair as a symmetric table; sparse where few pairs meet."""
@@ -262,9 +262,8 @@ class _Meetings(NamedTuple):
 
             half = csr_array((value, np.divmod(self.cells, M)), shape=(M, M))
             return half + half.T
-        table = np.zeros(M * M)
-        table[self.cells] = value
-        table = table.reshape(M, M)
+        table = np.zeros((M, M))
+        table.ravel()[self.cells] = value
         return table + table.T
 
 

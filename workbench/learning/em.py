@@ -124,8 +124,9 @@ def worth(chance: FloatArray, prior: FloatArray) -> FloatArray:
     root, pair = np.sqrt(chance), np.outer(prior, prior)
     alike, K = np.zeros(chance.shape[:-2]), len(prior)
     # Pair by pair: of few classes far faster than a product of so many small matrices.
-    for k, l in zip(*np.triu_indices(K, 1), strict=True):
-        alike += pair[k, l] * np.einsum("...a,...a->...", root[..., k], root[..., l])
+    for one, other in zip(*np.triu_indices(K, 1), strict=True):
+        overlap = np.einsum("...a,...a->...", root[..., one], root[..., other])
+        alike += pair[one, other] * overlap
     mean = alike / pair[np.triu_indices(K, 1)].sum()
     q: FloatArray = 0.5 * (1.0 + np.sqrt(np.maximum(1.0 - mean**2, 0.0)))
     return q
