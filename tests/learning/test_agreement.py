@@ -97,8 +97,8 @@ def test_listed_meetings_count_what_a_product_of_tables_does(n, m, classes, fill
     expected = _pairs(np.concatenate(sides, dtype=np.float32), classes, times)
     found = _Meetings.of(answers).pairs(classes, times)
     for ours, theirs in zip(found, expected, strict=True):
-        ours = ours.toarray() if hasattr(ours, "toarray") else ours
-        assert np.allclose(ours, theirs, atol=1e-9)
+        table = ours.toarray() if hasattr(ours, "toarray") else ours
+        assert np.allclose(table, theirs, atol=1e-9)
 
 
 def test_too_many_meetings_are_not_listed(monkeypatch):

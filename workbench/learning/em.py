@@ -32,7 +32,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.majority import prefix_accuracies_many
+from workbench.accuracy.majority import accumulated, middles
 from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -249,6 +249,7 @@ class EmLearner(Roster, Saveable[EmState]):
         self._fitted = labels
         self._gave = np.bincount(worker, minlength=len(self.names))
         self.model = Model.of(Votes(row, worker, label, *names))
+        self._some_are_one = bool((self.model.first != np.arange(len(self.names))).any())
         self._worth = worth(self.model.chance, self.model.prior)
         rng = np.random.Generator(np.random.PCG64([self._worlds, labels]))
         self._drawn = self.model.drawn(WORLDS, rng)
@@ -276,16 +277,17 @@ class EmLearner(Roster, Saveable[EmState]):
     def _chosen(self, able: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         if not len(able):
             return able, able, np.empty(0)
-        # Of those who count as one, the one with most labels.
-        able = able[np.lexsort((self._order[able], -self._gave[able]))]
-        able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
+        if self._some_are_one:  # of those who count as one, the one with most labels
+            able = able[np.lexsort((self._order[able], -self._gave[able]))]
+            able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
         able = able[np.lexsort((self._order[able], -self._worth[able]))]
         drawn, worths = self._drawn[:, able], self._worth[able]
         ranked = np.argsort(-drawn, axis=1, kind="stable")
         # In one call, as it is made for nearly every task: by worth, each world's own best, and
         # the order of worths in each world.
         orders = np.concatenate([worths[None], np.take_along_axis(drawn, ranked, axis=1), drawn])
-        accuracy = prefix_accuracies_many(orders)[:, 1:]
+        skill = np.ascontiguousarray(orders.T)
+        accuracy = accumulated(skill, middles(skill)).T[:, 1:]
         gain = accuracy[:-WORLDS] - self.price * np.arange(1, len(able) + 1)
         size = 1 + int(gain[0].argmax())
         best = gain[1:].max(axis=1, keepdims=True)
