@@ -44,7 +44,7 @@ LEAST = {"seconds": 0.05, "megabytes": 10.0, "calls": 5000.0, "bytes": 3e5}
 SIZES = (1000, 10_000, 100_000)
 """Labels."""
 WORKERS, MANY = 300, 3000
-COUNTED = (300, 3000)
+COUNTED = (240, 2400)
 """Labels of a smoke run, three a task."""
 
 Quantity = Literal["seconds", "megabytes"]
@@ -80,12 +80,13 @@ def drawn(labels: int, workers: int, seed: int = 0, each: int = PER_TASK) -> Sim
 
 
 def _plan(crowd: SimulatedTable) -> None:
-    """Of as many new tasks as there are old ones."""
+    """Of as many new tasks as there are old ones, at an error that few labels can keep too."""
     import workbench as wb
 
+    few = len(crowd.labels) < PER_TASK * len(crowd.truth)
     tasks = [f"new {i}" for i in range(len(crowd.truth))]
     each = -(-2 * len(crowd.labels) // crowd.labels["worker"].nunique())
-    wb.plan(crowd.labels, crowd.truth, tasks, epsilon=0.1, capacity=each)
+    wb.plan(crowd.labels, crowd.truth, tasks, epsilon=0.3 if few else 0.1, capacity=each)
 
 
 def _compare(crowd: SimulatedTable) -> None:
@@ -182,7 +183,7 @@ def counted(command: str) -> tuple[float, float]:
     RuntimeError
         Calls or bytes grow more than `MOST` times.
     """
-    COMMANDS[command](drawn(90, 20, each=3))  # what is imported and compiled once
+    COMMANDS[command](drawn(60, 20, each=3))  # what is imported and compiled once
     small, large = (counts(command, labels) for labels in COUNTED)
     for quantity in small:
         times = growth(small[quantity], large[quantity], quantity)

@@ -9,7 +9,7 @@ Source: Li, Liu (2015), Section 3.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,11 @@ class CoverProblem:
     most: IntArray | None = None
     recorded: IntArray | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Give the fields alone: what was worked out from them would make messages long."""
+        given = fields(self)  # type: ignore[arg-type]  # of the dataclasses below
+        return {each.name: getattr(self, each.name) for each in given}
+
     def _check(self, owner: str) -> None:
         """Check the fields, and keep copies that nobody can change."""
         if self.gain not in UNITS:
@@ -156,13 +161,14 @@ class CoverProblem:
 
     @cached_property
     def prices(self) -> FloatArray:
-        """c as a matrix: ones where no cost was given."""
-        return np.ones(self.shape) if self.cost is None else self.cost
+        """c as a matrix: ones, in the room of one, where no cost was given."""
+        return np.broadcast_to(np.ones(()), self.shape) if self.cost is None else self.cost
 
     @cached_property
     def mask(self) -> BoolArray:
         """Which pairs may be assigned, as a matrix."""
-        return np.ones(self.shape, dtype=bool) if self.available is None else self.available
+        every = np.broadcast_to(np.ones((), dtype=bool), self.shape)
+        return every if self.available is None else self.available
 
     @property
     def highest_price(self) -> float:
@@ -182,6 +188,8 @@ class CoverProblem:
     @cached_property
     def sizes(self) -> FloatArray:
         """How many pairs (task, worker) each pair stands for: ones, or n_τ m_k by class."""
+        if (self.tasks == 1).all() and (self.workers == 1).all():
+            return np.broadcast_to(np.ones(()), self.shape)
         return np.outer(self.tasks, self.workers).astype(np.float64)
 
     @property
@@ -296,11 +304,6 @@ class AssignmentProblem(CoverProblem):
                     f"task_types has shape {types.shape}: give one type for each of {n} tasks"
                 )
             freeze(self, "task_types", types)
-
-    @cached_property
-    def sizes(self) -> FloatArray:
-        """Ones, shape (n, m), in the room of one."""
-        return np.broadcast_to(np.ones(()), self.shape)
 
     @cached_property
     def typed(self) -> TypedProblem:
@@ -732,16 +735,22 @@ def checked(
 
 
 def _equal_rows(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:
-    """First row of each kind, and the kind of each row, of a table given by its columns."""
-    table = np.ascontiguousarray(np.hstack([np.asarray(c, dtype=np.float64) for c in columns]))
-    table += 0.0  # −0.0 and 0.0 are the same value and must be the same bytes
-    row = np.dtype((np.void, table.dtype.itemsize * table.shape[1]))
-    _, first, inverse = np.unique(table.view(row).ravel(), return_index=True, return_inverse=True)
-    # Classes in order of first appearance, so that permuting equal rows changes nothing.
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return first[order], rank[inverse.ravel()]
+    """First row of each kind, and the kind of each row, of a table given by its columns.
+
+    Kinds are in order of first appearance, so that permuting equal rows changes nothing.
+    """
+    table = np.hstack([_row_bytes(column) for column in columns])
+    kinds: dict[bytes, int] = {}
+    kind = [kinds.setdefault(row.tobytes(), len(kinds)) for row in table]
+    every = np.array(kind, dtype=np.int64)
+    return np.unique(every, return_index=True)[1], every
+
+
+def _row_bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
+    """Rows as bytes that are the same where the values are: −0.0 and 0.0 are the same value."""
+    if column.dtype == np.bool_:
+        return np.ascontiguousarray(column).view(np.uint8)
+    return np.ascontiguousarray(column.astype(np.float64) + 0.0).view(np.uint8)
 
 
 def _added(counts: IntArray, kind: IntArray) -> IntArray:

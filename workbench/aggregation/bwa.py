@@ -26,10 +26,11 @@ highly redundant crowd annotations", The Web Conference, Sections 3 and 4.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matrix
+from workbench.aggregation.posteriors import Earlier, Fit, LabelMatrix, concluded, label_matrix
 from workbench.aggregation.voting import Aggregate
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 METHOD = "BWA"
+NEAR = 1e-8
+"""Scores nearer than that are the same."""
+LAID_OUT: WeakKeyDictionary[Votes, tuple[list[csr_array], csr_array]] = WeakKeyDictionary()
+"""What `_laid_out` gives, as long as the votes live: each fold of gold is fitted to the same."""
 LEAST = 1e-12
 """A worker's squared errors and prior scale together count as no less."""
 
@@ -102,9 +107,7 @@ def bwa(
     matrix = label_matrix(votes, earlier)
     n, m, L = matrix.shape
     start = (earlier or Earlier()).fit_of(METHOD, votes.classes)
-    # 1 where worker j named class k for task i; and where she named any.
-    columns = [_marked(matrix.named[:, k::L]) for k in range(L)]
-    marked = _marked(sum(columns[1:], start=columns[0]))
+    columns, marked = _laid_out(matrix)
     unknown = matrix.known < 0
     labels, size = marked.sum(axis=0), sum(column.sum(axis=1) for column in columns)
     shares = matrix.shares()
@@ -138,7 +141,7 @@ def bwa(
             before, z = z, (pull * mean + named @ v) / whole
             variance = paid / whole
             z[~unknown] = here[~unknown]
-            settled = bool(np.allclose(before, z, rtol=tolerance))
+            settled = bool((np.abs(before - z) <= NEAR + tolerance * np.abs(z)).all())
         score[:, k], precision[:, k] = z, v
         steps, converged = max(steps, step), converged and settled
     if mirrored:
@@ -166,6 +169,15 @@ def bwa(
             ),
         },
     )
+
+
+def _laid_out(matrix: LabelMatrix) -> tuple[list[csr_array], csr_array]:
+    """1 where worker j named class k for task i, by class; and where she named any."""
+    votes, L = matrix.votes, matrix.shape[2]
+    if votes not in LAID_OUT:
+        columns = [_marked(matrix.named[:, k::L]) for k in range(L)]
+        LAID_OUT[votes] = columns, _marked(sum(columns[1:], start=columns[0]))
+    return LAID_OUT[votes]
 
 
 def _marked(matrix: csr_array) -> csr_array:

@@ -52,7 +52,7 @@ SETTLED = 1e-3
 """A start ends when no task's posterior of a class changes by more."""
 RACE = ((5, 3), (20, 1))
 """Turns of each start, and how many of the highest bounds go on then."""
-PART, FINISH = 20_000, 20
+PART, FINISH = 20_000, 10
 """Labels that the starts are made on, at most, and turns on all labels after that."""
 UNSEEN = 0.01
 """Prior count of a class that nobody names."""

@@ -239,6 +239,27 @@ def label_tasks(
     return labelled_by(aggregate, votes, method, beforehand, seed)
 
 
+def aggregates(
+    labels: pd.DataFrame, methods: Sequence[str], beforehand: KnownBeforehand, *, seed: Seed
+) -> tuple[Votes, dict[str, Aggregate]]:
+    """Label by each of several methods that need no skills: what `label_tasks` makes tables of.
+
+    Parameters
+    ----------
+    labels, beforehand
+        As `label_tasks` takes them; the votes are laid out once for all methods.
+    methods
+        Their names.
+    """
+    votes, found = _votes(labels, beforehand), {}
+    for method in methods:
+        if _takes(method, "earlier"):
+            found[method] = _by_model(votes, beforehand, {}, method, None, seed=seed)
+        else:
+            found[method] = _aggregate(method, votes, seed=seed)
+    return votes, found
+
+
 def _by_plan(
     labels: pd.DataFrame, beforehand: KnownBeforehand, seed: Seed
 ) -> tuple[Aggregate, Votes]:

@@ -79,6 +79,8 @@ class Fit:
 
 
 def _rows(values: FloatArray, names: Names, wanted: Names, new: ArrayLike) -> FloatArray:
+    if names is wanted:  # fits to the same votes, as of the folds of gold
+        return values.copy()
     at = pd.Index(names).get_indexer(pd.Index(wanted))
     rows = np.empty((len(wanted), *values.shape[1:]))
     rows[...] = new
@@ -233,8 +235,21 @@ def normalised(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     The posteriors overwrite `joint`.
     """
+    posterior, total, peak = _over_peak(joint)
+    return posterior, np.log(total) + peak
+
+
+def chances(joint: FloatArray) -> FloatArray:
+    """Turn unnormalised logarithms (n, c) into posteriors, which overwrite them."""
+    return _over_peak(joint)[0]
+
+
+def _over_peak(joint: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Posteriors, in place; the sums that they were divided by, and the highest logarithms (n,)."""
     # Column by column: along few far faster than `max` and `sum`, and the same to the last bit
     # wherever the table lies in memory, as a product by BLAS is not.
+    if joint.shape[1] == 2:
+        return _of_two(joint)
     peak = joint[:, 0].copy()
     for column in joint.T[1:]:
         np.maximum(peak, column, out=peak)
@@ -243,7 +258,19 @@ def normalised(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
     for column in joint.T[1:]:
         total += column
     joint /= total[:, None]
-    return joint, np.log(total) + peak
+    return joint, total, peak
+
+
+def _of_two(joint: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same of two classes, by one exponential: that of the higher logarithm is 1."""
+    first, second = joint.T
+    peak = np.maximum(first, second)
+    less = np.exp(np.minimum(first, second) - peak)
+    total = 1.0 + less
+    below, more = first < second, 1.0 / total
+    less /= total
+    joint[:, 0], joint[:, 1] = np.where(below, less, more), np.where(below, more, less)
+    return joint, total, peak
 
 
 def concluded(

@@ -32,6 +32,7 @@ from workbench.aggregation.labelling import (
     Labelled,
     LabelOptions,
     Prior,
+    aggregates,
     calibrated_by,
     label_tasks,
     labelled_by,
@@ -610,14 +611,13 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     assert beforehand.gold is not None
     truth = beforehand.gold if beforehand.truth is None else beforehand.truth
     blind = replace(beforehand, gold=None, truth=truth)
-    labelled = {name: label_tasks(source.table, name, blind, seed=seed) for name in PLAINEST_FIRST}
-    candidates = {name: result.aggregate for name, result in labelled.items()}
-    votes = labelled["majority"].counted
+    votes, candidates = aggregates(source.table, PLAINEST_FIRST, blind, seed=seed)
     codes = gold_codes(votes, beforehand.gold)
-    start = labelled["pooled"].fit
+    start = candidates["pooled"].info["fit"]
     candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed)
-    labelled[TAUGHT] = labelled_by(candidates[TAUGHT], votes, TAUGHT, blind, seed)
-    result = calibrated_by(labelled[choice(candidates, codes)], codes, blind, seed=seed)
+    best = choice(candidates, codes)
+    result = labelled_by(candidates[best], votes, best, blind, seed)
+    result = calibrated_by(result, codes, blind, seed=seed)
     wrong = wrong_by(candidates, codes).mean(axis=0)
     errors = dict(zip(candidates, wrong.tolist(), strict=True))
     if beforehand.truth is not None:

@@ -19,7 +19,7 @@ Source of program and dual: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -216,6 +216,8 @@ class _PlanVote(FittedRule):
     lot: FloatArray
     limits: tuple[int, int]
     target: FloatArray | None
+    errors: dict[bytes, float] = field(default_factory=dict)
+    """Of votes looked at already, by their skills: tasks share workers, and are asked for twice."""
 
     def label(self, tasks: IntArray) -> RuleLabels:
         rows, place, met = self._bought(tasks)
@@ -276,8 +278,11 @@ class _PlanVote(FittedRule):
     def _keeps(self, task: int, skill: FloatArray) -> bool:
         """Whether the vote of workers of these skills errs as seldom as the task's is to."""
         assert self.target is not None
-        weight = promised_weights(self.gain.vote, skill)
-        error = vote_error(skill, weight, atoms=ATOMS).probability
+        error = self.errors.get(key := skill.tobytes())
+        if error is None:
+            weight = promised_weights(self.gain.vote, skill)
+            error = vote_error(skill, weight, atoms=ATOMS).probability
+            self.errors[key] = error
         return bool(error <= self.target[task] * (1 + MET))
 
     def _met(

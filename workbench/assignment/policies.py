@@ -290,7 +290,11 @@ class ReSolve(_Covering):
         self.every = every
         self.arrived = self.due = 0
         self.unit, self.prices = 1.0, np.full(len(self._labels), 1 / LEAST_QUALITY)
-        self._seen = [(self.perceived(worker), worker) for worker in setting.sample]
+        self._seen: list[FloatArray] = []
+        self._asked: list[FloatArray] = []
+        self._able: list[int] = []
+        for worker in setting.sample:
+            self._remember(worker)
 
     def assign(self, worker: ArrivingWorker) -> IntArray:
         """Open tasks of non-negative value at the prices last solved for."""
@@ -301,8 +305,7 @@ class ReSolve(_Covering):
 
     def _meet(self, worker: ArrivingWorker) -> FloatArray:
         """Remember who arrives, solve the program where it is due, and give her q̂ by type."""
-        seen = self.perceived(worker)
-        self._seen.append((seen, worker))
+        seen = self._remember(worker)
         if self.arrived >= self.due and bool(self.open.any()):
             self._solve()
             left = self.setting.workers - self.arrived
@@ -310,30 +313,83 @@ class ReSolve(_Covering):
         self.arrived += 1
         return seen
 
+    def _remember(self, worker: ArrivingWorker) -> FloatArray:
+        """Keep q̂, prices and capacity of whoever is met; give q̂ by type."""
+        seen, types = self.perceived(worker), len(self._labels)
+        self._seen.append(seen[:types])
+        self._asked.append(worker.prices[:types])
+        self._able.append(worker.capacity)
+        return seen
+
     def _solve(self) -> None:
-        crowd, types = self._seen, len(self._labels)
-        if len(crowd) > MOST_SEEN:
-            drawn = self.rng.choice(len(crowd), MOST_SEEN, replace=False)
-            crowd = [crowd[at] for at in np.sort(drawn)]
+        met, types = np.arange(len(self._seen)), len(self._labels)
+        if len(met) > MOST_SEEN:
+            met = np.sort(self.rng.choice(len(met), MOST_SEEN, replace=False))
         tasks = np.bincount(self.setting.task_class[self.open], minlength=types)
         mean = self.wanted() / np.maximum(tasks, 1)
-        cost = np.stack([worker.prices[:types] for _, worker in crowd], axis=1)
+        cost = np.array([self._asked[at] for at in met]).T
         unit = align.typical(cost)
         cost = align.relative(cost, unit)
-        gamma = len(crowd) / max(1, self.setting.workers - self.arrived)
-        sampled = TypedProblem(
-            np.stack([seen[:types] for seen, _ in crowd], axis=1),
-            np.array([worker.capacity for _, worker in crowd], dtype=np.int64),
-            gamma * mean,
-            tasks,
-            np.ones(len(crowd), dtype=np.int64),
-            None if bool(np.all(cost == 1)) else cost,
-            gain=self.setting.gain,
+        gamma = len(met) / max(1, self.setting.workers - self.arrived)
+        quality = np.array([self._seen[at] for at in met]).T
+        capacity = np.array([self._able[at] for at in met], dtype=np.int64)
+        most = float(cost.max()) / LEAST_QUALITY
+        weights = type_prices(
+            quality, capacity, gamma * mean, tasks, cost, most, gain=self.setting.gain
         )
+        if weights is not None:
+            self.unit, self.prices = unit, np.where(tasks > 0, weights, 0.0)
+
+
+def type_prices(
+    quality: FloatArray,
+    capacity: IntArray,
+    requirement: FloatArray,
+    tasks: IntArray,
+    cost: FloatArray,
+    most: float,
+    *,
+    gain: str,
+) -> FloatArray | None:
+    """Price of a unit of quality by type: the relaxation's task weights, where cover is for sale.
+
+    Parameters
+    ----------
+    quality, cost
+        q and c of labels, shape (T, k).
+    capacity
+        M, shape (k,).
+    requirement, tasks
+        C of each task of a type, and how many there are, shape (T,).
+    most
+        What a unit of cover costs that no worker gives.
+    gain
+        By which of `crowd_models.gains` quality and requirement count.
+
+    Returns
+    -------
+    Shape (T,), `most` at most; None where the solver fails.
+
+    Notes
+    -----
+    Of a single type the program is a fractional knapsack: workers are taken by price over quality
+    until the type is covered, and the last one's is the price (Dantzig 1957). Policies ask for it
+    hundreds of times, each too small to start a solver for.
+    """
+    if len(tasks) > 1:
+        one_each = np.ones(len(capacity), dtype=np.int64)
+        price = None if bool(np.all(cost == 1)) else cost
+        problem = TypedProblem(quality, capacity, requirement, tasks, one_each, price, gain=gain)
         # Shortfall from the start: near the end the program would often have no solution.
-        solution = solve(sampled.with_shortfall(float(cost.max()) / LEAST_QUALITY), "typed")
-        if solution.task_weights is not None:
-            self.unit, self.prices = unit, np.where(tasks > 0, solution.task_weights, 0.0)
+        return solve(problem.with_shortfall(most), "typed").task_weights
+    if not requirement[0] * tasks[0]:
+        return np.zeros(1)
+    rate = np.full(len(capacity), np.inf)
+    np.divide(cost[0], quality[0], out=rate, where=quality[0] > 0)
+    order = np.argsort(rate, kind="stable")
+    cover = np.cumsum((quality[0] * np.minimum(capacity, tasks[0]))[order])
+    last = int(np.searchsorted(cover, requirement[0] * tasks[0] * COVERED))
+    return np.array([min(rate[order[last]], most) if last < len(order) else most])
 
 
 Pace: TypeAlias = Literal["remaining", "constant"]
@@ -505,7 +561,8 @@ def run_policy(policy: AssignmentPolicy, workers: Sequence[ArrivingWorker]) -> P
     chosen = []
     for j, worker in enumerate(workers):
         tasks = policy.assign(worker)
-        if len(tasks) > worker.capacity or len(np.unique(tasks)) < len(tasks):
+        in_order = np.sort(tasks)
+        if len(tasks) > worker.capacity or (in_order[1:] == in_order[:-1]).any():
             raise RuntimeError(f"worker {j} was given {len(tasks)} tasks of {worker.capacity}")
         if worker.available is not None and not worker.available[tasks].all():
             raise RuntimeError(f"worker {j} was given a task that is closed to her")

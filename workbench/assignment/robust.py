@@ -217,7 +217,7 @@ class Robust(ReSolve):
         super().__init__(setting, seed=seed, every=every)
         self.test = RankTest(self.rng)
         self.trusts, self._known = bool(setting.sample), 0
-        for seen, _ in self._seen:
+        for seen in self._seen:
             self._watch(seen)
         if not self.trusts:
             self.due = setting.workers  # no program is solved
@@ -247,9 +247,8 @@ class Robust(ReSolve):
 
     def _estimate_rates(self) -> None:
         if self.setting.rates is None and len(self._seen) >= 2 * self._known:
-            self._known, types = len(self._seen), len(self._labels)
-            quality = np.stack([seen[:types] for seen, _ in self._seen]).clip(LEAST_QUALITY)
-            price = np.stack([worker.prices[:types] for _, worker in self._seen])
+            self._known = len(self._seen)
+            quality, price = np.array(self._seen).clip(LEAST_QUALITY), np.array(self._asked)
             low, high = (price / quality).min(axis=0), price.mean(axis=0) / quality.mean(axis=0)
             self._set_rates(low, high)
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from workbench.aggregation.calibration import temperature
-from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.posteriors import chances, log
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.belief_model import BeliefModel
 from workbench.collection.groups import GroupVotes
@@ -164,6 +164,7 @@ class Beliefs(BeliefModel):
         self.groups = None if pool.group is None else GroupVotes(pool.group)
         self._copying: BoolArray = np.zeros(self.m, dtype=bool)
         self.doubtful, self.heat = False, 1.0
+        self._sure: FloatArray | None = None  # kept up with `joint` as labels come
         # Whom a worker is like: all of no group, or her group.
         apart = np.zeros(self.m, dtype=np.int64) if pool.group is None else pool.group + 1
         self.like: IntArray = (np.arange(self.T)[:, None] + self.T * apart).ravel()
@@ -203,6 +204,7 @@ class Beliefs(BeliefModel):
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
+        self._sure = None
         for name in ARRAYS:
             array = np.array(saved[name], dtype=np.float64)
             # Release 1.0.0 had fewer abilities, the last axis of two.
@@ -226,12 +228,17 @@ class Beliefs(BeliefModel):
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
-        return normalised(self.joint / self.heat)[0]
+        return chances(self.joint / self.heat)
 
     def confidence(self) -> FloatArray:
         """Posterior of the likeliest class of each task, shape (n,)."""
-        peak = np.maximum.reduce(list(self.joint.T))
-        total: FloatArray = sum(np.exp((column - peak) / self.heat) for column in self.joint.T)
+        if self._sure is None:
+            self._sure = self._confidence(self.joint)
+        return self._sure
+
+    def _confidence(self, joint: FloatArray) -> FloatArray:
+        peak = np.maximum.reduce(list(joint.T))
+        total: FloatArray = sum(np.exp((column - peak) / self.heat) for column in joint.T)
         return 1.0 / total
 
     def notes(self) -> list[str]:
@@ -252,14 +259,17 @@ class Beliefs(BeliefModel):
             truth = after = np.eye(self.K)[pool.gold[ask.task]]
         else:
             unit = pool.kind[ask.task] * self.m + ask.worker
-            truth = normalised(self.joint[ask.task])[0]
+            truth = chances(self.joint[ask.task])
             mean = self.weight[unit] @ self.grid.ability
             message = self._message(unit, label, mean, np.zeros_like(truth))
             if self.groups is not None:
                 message *= self.groups.next_weights(self.ledger, ask)[:, None]
             np.add.at(self.joint, ask.task, message)
+            if self._sure is not None:
+                self._sure = self._sure.copy()
+                self._sure[ask.task] = self._confidence(self.joint[ask.task])
             self._append(message)
-            after = normalised(self.joint[ask.task])[0]
+            after = chances(self.joint[ask.task])
         bins = _bins(truth[np.arange(len(label)), label])
         touched, at = np.unique(unit, return_inverse=True)
         if self.forget:
@@ -288,17 +298,19 @@ class Beliefs(BeliefModel):
         gold_heard, gold_counts = self._gold()
         before = self.posterior()
         for _ in range(sweeps):
-            own = self.messages
+            own = sent = self.messages.copy()
             if self.groups is not None:
                 own = self.groups.together(task, worker, own)
-            cavity = normalised(self.joint[task] - own)[0]
+            cavity = chances(_side_by_side(np.subtract, self.joint.take(task, axis=0), own))
             bins = _bins(cavity[np.arange(len(task)), label])
             spot = unit * BINS + bins
             self.heard = gold_heard + np.bincount(spot, kept, minlength=gold_heard.size).reshape(
                 gold_heard.shape
             )
-            seen = normalised(log(cavity) + self.messages)[0] * kept[:, None]
-            self.counts = gold_counts + _summed(cell, seen, gold_counts.shape)
+            seen = cavity
+            if self._by_rows:
+                seen = chances(log(cavity) + sent) * kept[:, None]
+                self.counts = gold_counts + _summed(cell, seen, gold_counts.shape)
             self._weigh()
             self._fit_population()
             spread = (self.weight @ self._right_without) / (self.weight @ self._without)
@@ -319,9 +331,13 @@ class Beliefs(BeliefModel):
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
             if moved < SETTLED:
                 break
+        if not self._by_rows:  # nobody has asked for them before
+            seen = chances(log(cavity) + sent) * kept[:, None]
+            self.counts = gold_counts + _summed(cell, seen, gold_counts.shape)
         if grown:
             self._fit_rows()
         self._fit_heat()
+        self._sure = None
         self._weigh()
 
     def _upside_down(self, of_gold: FloatArray) -> bool:
@@ -347,7 +363,7 @@ class Beliefs(BeliefModel):
         if hidden is None:
             return
         at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
-        self.heat = max(temperature(normalised(self.joint[at])[0], hidden[at]), 1.0)
+        self.heat = max(temperature(chances(self.joint[at]), hidden[at]), 1.0)
 
     def _find_copies(self) -> None:
         """Let workers who copy one another count as one, if no groups are given."""
@@ -386,6 +402,11 @@ class Beliefs(BeliefModel):
         chance: FloatArray = np.where(np.eye(self.K, dtype=bool), p, (1.0 - p) * self.errors)
         return chance
 
+    @property
+    def _by_rows(self) -> bool:
+        """Whether workers differ in more than ability, so that rows of their matrices count."""
+        return self.rows_weight < MOST_WEIGHT / 2
+
     def _append(self, message: FloatArray) -> None:
         end = self._size + len(message)
         if end > len(self._store):
@@ -409,7 +430,7 @@ class Beliefs(BeliefModel):
         """
         right = np.eye(self.K, dtype=bool)[label]
         chance = np.where(right, mean[:, None], self._wrong(mean, label))
-        if self.rows_weight < MOST_WEIGHT / 2:
+        if self._by_rows:
             counts = self.counts[unit, :, label] - own
             total = self.counts[unit].sum(axis=2) - own
             s = self.rows_weight
@@ -429,7 +450,7 @@ class Beliefs(BeliefModel):
     def _weigh(self, units: IntArray | slice = slice(None)) -> None:
         """Posterior of abilities from what was heard."""
         joint = self.heard[units] @ self._log_heard.T + log(self.population)[self.like[units]]
-        self.weight[units] = normalised(joint + self._point[units])[0]
+        self.weight[units] = chances(_side_by_side(np.add, joint, self._point[units]))
 
     def _fit_population(self) -> None:
         seen = self.heard.sum(axis=1) > 0
@@ -468,6 +489,12 @@ class Beliefs(BeliefModel):
         np.add.at(heard, (unit, bins), kept)
         cell = unit * self.K + label
         return heard, _summed(cell, truth * kept[:, None], self.counts.shape)
+
+
+def _side_by_side(join: np.ufunc, one: FloatArray, other: FloatArray) -> FloatArray:
+    """Join two tables; columns lie side by side in memory: what is done by column is faster so."""
+    joined: FloatArray = join(one, other, out=np.empty(one.shape, order="F"))
+    return joined
 
 
 def _columns(index: IntArray, rows: FloatArray, size: int) -> FloatArray:

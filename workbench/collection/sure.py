@@ -310,14 +310,15 @@ class UntilSure(Policy):
         """The best worker for each of the marked tasks that come first, shape (n,)."""
         ledger, pool = self.ledger, self.ledger.pool
         top = self.beliefs.confidence()
-        rows = self.order[(tasks & (ledger.waiting == 0))[self.order]]
+        rows = self.order[(tasks & (ledger.waiting == 0)).take(self.order)]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
             if ledger.left[worker] <= 0 or self.beliefs.copying[worker]:
                 return NOTHING
-            rows = rows[ledger.open[rows, worker]]
+            rows = rows[ledger.open[:, worker].take(rows)]
         near = self.goal.epsilon is not None
-        key = -top[rows] if near else top[rows]
+        key = top.take(rows)
+        key = -key if near else key
         many = min(max(ROWS, len(top) // 100) if near else max(8, len(top) // 20), most or ROWS)
         if worker is None and many * len(here) > DENSE:
             worth = np.where(ledger.left > 0, self.index.max(axis=0), -1.0)

@@ -130,9 +130,14 @@ def random_pairs(
     rng = stream(seed, "pairs")
     liking = np.where(mask, rng.random(mask.shape), -1.0)
     if (most == mask.sum(axis=0)).all():
-        degree = _even(mask.sum(axis=1), wanted, rng)
-        rank = np.argsort(np.argsort(-liking, axis=1), axis=1)
-        return _pairs(rank < degree[:, None])
+        there = mask.sum(axis=1)
+        degree = _even(there, wanted, rng)
+        task, worker = np.nonzero(mask)
+        order = np.lexsort((-liking[task, worker], task))
+        rank = np.empty(len(task), dtype=np.int64)
+        rank[order] = np.arange(len(task)) - np.repeat(np.cumsum(there) - there, there)
+        chosen = rank < degree[task]
+        return task[chosen], worker[chosen]
     return _pairs(_shared_out(mask, liking, most, wanted, rng))
 
 

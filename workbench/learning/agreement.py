@@ -34,6 +34,8 @@ LEAST = 10
 """Tasks with two labels or more below which nothing is said: resampled, so few are all alike."""
 SPARSE = 0.2
 """Share of filled cells up to which a table is taken as sparse."""
+MEETINGS = 10_000_000
+"""Pairs of labels of one task, of all tasks, up to which they are listed once for all draws."""
 FEW = 64
 """Workers up to whom all eigenvectors are found, and not the leading ones alone."""
 CAMP = 0.1
@@ -155,9 +157,11 @@ def structure(
     distance = _mean(lean) * apart
     rng = stream(seed, "agreement")
     drawn: list[float] = []
+    meetings = _Meetings.of(answers) if groups and hasattr(votes, "tocsr") else None
     while groups and len(drawn) < RESAMPLES:
         again = np.bincount(rng.integers(len(answers), size=len(answers)), minlength=len(answers))
-        drawn.append(_mean(rank_one(_pairs(votes, K, again), lean)) * apart)
+        pairs = _pairs(votes, K, again) if meetings is None else meetings.pairs(K, again)
+        drawn.append(_mean(rank_one(pairs, lean)) * apart)
     low, high = np.maximum(np.quantile(drawn, [0.025, 0.975]), 0.0) if drawn else (np.nan, np.nan)
     signs = lean[np.isfinite(lean)]
     return Structure(
@@ -203,6 +207,64 @@ def _pairs(votes: Any, classes: int, times: IntArray | None = None) -> Pairs:
     K, shared = classes, counts[0] / classes
     alike = (counts[1] - (K - 4) * shared) / 4
     return Pairs(shared, (K * alike - shared) / (K - 1))
+
+
+class _Meetings(NamedTuple):
+    """Every two labels of a task: what a draw of the tasks counts without a product of tables.
+
+    Attributes
+    ----------
+    workers
+        M.
+    cells
+        Pairs i M + j of workers i < j who share tasks, ascending, shape (C,).
+    cell, task
+        Of all meetings, shape (k,): place among `cells`, and where.
+    alike_cell, alike_task
+        The same of those meetings in which two agree.
+    """
+
+    workers: int
+    cells: IntArray
+    cell: IntArray
+    task: IntArray
+    alike_cell: IntArray
+    alike_task: IntArray
+
+    @classmethod
+    def of(cls, answers: IntArray) -> _Meetings | None:
+        """List the meetings of labels (n, M), −1 for none; None where there are too many."""
+        task, worker = np.nonzero(answers >= 0)
+        label, M = answers[task, worker], answers.shape[1]
+        end = np.cumsum(np.bincount(task, minlength=len(answers)))
+        later = end[task] - np.arange(len(task)) - 1
+        if later.sum() > MEETINGS:
+            return None
+        one = np.repeat(np.arange(len(task)), later)
+        other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(later) - later, later)
+        cells, cell = np.unique(worker[one] * M + worker[other], return_inverse=True)
+        alike = label[one] == label[other]
+        return cls(M, cells, cell, task[one], cell[alike], task[one[alike]])
+
+    def pairs(self, classes: int, times: IntArray) -> Pairs:
+        """Count pairs, each task a number of times."""
+        many, weight = len(self.cells), times.astype(np.float64)
+        shared = np.bincount(self.cell, weight[self.task], many).astype(np.float64)
+        alike = np.bincount(self.alike_cell, weight[self.alike_task], many)
+        agreed: FloatArray = (classes * alike - shared) / (classes - 1)
+        return Pairs(self._table(shared), self._table(agreed))
+
+    def _table(self, value: FloatArray) -> Any:
+        """A value of each pair as a symmetric table; sparse where few pairs meet."""
+        M = self.workers
+        if 2 * len(value) <= SPARSE * M**2:
+            from scipy.sparse import csr_array
+
+            half = csr_array((value, np.divmod(self.cells, M)), shape=(M, M))
+            return half + half.T
+        table = np.zeros((M, M))
+        table.ravel()[self.cells] = value
+        return table + table.T
 
 
 def _off_diagonal(product: Any) -> Any:

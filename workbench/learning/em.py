@@ -32,7 +32,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.majority import prefix_accuracies_many
+from workbench.accuracy.majority import accumulated, middles
 from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -121,10 +121,13 @@ class Model:
 
 def worth(chance: FloatArray, prior: FloatArray) -> FloatArray:
     """Skill q of the one-coin worker who tells as much; chance (…, K named, K true)."""
-    root = np.sqrt(chance)
-    alike = np.swapaxes(root, -1, -2) @ root
-    pair = np.outer(prior, prior) * (1.0 - np.eye(len(prior)))
-    mean = (alike * pair).sum(axis=(-1, -2)) / pair.sum()
+    root, pair = np.sqrt(chance), np.outer(prior, prior)
+    alike, K = np.zeros(chance.shape[:-2]), len(prior)
+    # Pair by pair: of few classes far faster than a product of so many small matrices.
+    for one, other in zip(*np.triu_indices(K, 1), strict=True):
+        overlap = np.einsum("...a,...a->...", root[..., one], root[..., other])
+        alike += pair[one, other] * overlap
+    mean = alike / pair[np.triu_indices(K, 1)].sum()
     q: FloatArray = 0.5 * (1.0 + np.sqrt(np.maximum(1.0 - mean**2, 0.0)))
     return q
 
@@ -246,6 +249,7 @@ class EmLearner(Roster, Saveable[EmState]):
         self._fitted = labels
         self._gave = np.bincount(worker, minlength=len(self.names))
         self.model = Model.of(Votes(row, worker, label, *names))
+        self._some_are_one = bool((self.model.first != np.arange(len(self.names))).any())
         self._worth = worth(self.model.chance, self.model.prior)
         rng = np.random.Generator(np.random.PCG64([self._worlds, labels]))
         self._drawn = self.model.drawn(WORLDS, rng)
@@ -273,18 +277,22 @@ class EmLearner(Roster, Saveable[EmState]):
     def _chosen(self, able: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         if not len(able):
             return able, able, np.empty(0)
-        # Of those who count as one, the one with most labels.
-        able = able[np.lexsort((self._order[able], -self._gave[able]))]
-        able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
+        if self._some_are_one:  # of those who count as one, the one with most labels
+            able = able[np.lexsort((self._order[able], -self._gave[able]))]
+            able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
         able = able[np.lexsort((self._order[able], -self._worth[able]))]
-        paid = self.price * np.arange(1, len(able) + 1)
-        size = 1 + int((prefix_accuracies_many(self._worth[able][None])[0, 1:] - paid).argmax())
-        drawn = self._drawn[:, able]
+        drawn, worths = self._drawn[:, able], self._worth[able]
         ranked = np.argsort(-drawn, axis=1, kind="stable")
-        gain = prefix_accuracies_many(np.take_along_axis(drawn, ranked, axis=1))[:, 1:] - paid
-        ours = prefix_accuracies_many(drawn[:, :size])[:, -1] - paid[size - 1]
-        theirs = np.argsort(ranked, axis=1) <= gain.argmax(axis=1)[:, None]
-        loss = np.maximum(gain.max(axis=1) - ours, 0.0)
+        # In one call, as it is made for nearly every task: by worth, each world's own best, and
+        # the order of worths in each world.
+        orders = np.concatenate([worths[None], np.take_along_axis(drawn, ranked, axis=1), drawn])
+        skill = np.ascontiguousarray(orders.T)
+        accuracy = accumulated(skill, middles(skill)).T[:, 1:]
+        gain = accuracy[:-WORLDS] - self.price * np.arange(1, len(able) + 1)
+        size = 1 + int(gain[0].argmax())
+        best = gain[1:].max(axis=1, keepdims=True)
+        theirs = np.argsort(ranked, axis=1) <= gain[1:].argmax(axis=1)[:, None]
+        loss = np.maximum(best[:, 0] - (accuracy[-WORLDS:, size - 1] - self.price * size), 0.0)
         return able[:size], able[size:], (loss[:, None] * theirs).mean(axis=0)[size:]
 
     # ---- asking and telling ----

@@ -336,7 +336,7 @@ class _Late:
 
 def _leading(labels: IntArray, classes: int) -> BoolArray:
     """Which classes most of a task's labels name, all where there are none, shape (n, K)."""
-    count = (labels[:, :, None] == np.arange(classes)).sum(axis=1)
+    count = np.stack([(labels == a).sum(axis=1) for a in range(classes)], axis=1)
     leading: BoolArray = count == count.max(axis=1, keepdims=True)
     return leading
 
@@ -378,18 +378,17 @@ def _score(steps: pd.DataFrame, data: Recorded, n: int, skill: FloatArray, pool:
 
 def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool, classes: int) -> BoolArray:
     """Whom to ask by skill, shape (n, M): of each task's workers, or of all."""
-    chosen = np.zeros(labels.shape, dtype=bool)
     there = np.isfinite(skill) & ((labels >= 0) | (pool == "all"))
-    sizes: dict[bytes, IntArray] = {}
-    for at, row in enumerate(there):
-        able = np.flatnonzero(row)
-        key = able.tobytes()
-        if key not in sizes:
-            able = able[np.argsort(-skill[able], kind="stable")]
-            size = Vote(classes=classes).sizes(skill[able][None])[0] if len(able) else 0
-            sizes[key] = able[:size]
-        chosen[at, sizes[key]] = True
-    return chosen
+    there, crowd = np.unique(there, axis=0, return_inverse=True)
+    rank = np.argsort(-skill, kind="stable")
+    ranked, many = there[:, rank], there.sum(axis=1)
+    chosen = np.zeros_like(there)
+    for n in np.unique(many[many > 0]).tolist():
+        rows = np.flatnonzero(many == n)
+        able = rank[np.nonzero(ranked[rows])[1]].reshape(-1, n)
+        size = Vote(classes=classes).sizes(skill[able])
+        chosen[np.repeat(rows, size), able[np.arange(n) < size[:, None]]] = True
+    return chosen[crowd]
 
 
 def _workers(

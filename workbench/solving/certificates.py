@@ -217,19 +217,20 @@ def complementary_slackness(
     x_i > 0 only where a task is just covered, z_j > 0 only where a worker is full, y at 0 where
     q x − c − z < 0 and at its upper bound where it is > 0. The violation is the largest product.
     """
-    surplus = _surplus(problem, task_weights, worker_prices, priced=True) * problem.mask
+    cost = float((problem.prices * assignment).sum())
     covered = (problem.quality * assignment).sum(axis=1) - problem.demand
     room = problem.supply - assignment.sum(axis=0)
+    surplus, sizes = _surplus(problem, task_weights, worker_prices, priced=True), problem.sizes
+    if problem.available is not None:  # in a table of records most pairs are not
+        surplus, sizes, assignment = (each[problem.pairs] for each in (surplus, sizes, assignment))
     products = [
         np.abs(task_weights * covered),
         np.abs(worker_prices * room),
-        (np.maximum(surplus, 0.0) * (problem.sizes - assignment)).ravel(),
-        (np.maximum(-surplus, 0.0) * assignment).ravel(),
+        np.maximum(surplus, 0.0) * (sizes - assignment),
+        np.maximum(-surplus, 0.0) * assignment,
     ]
-    cost = float((problem.prices * assignment).sum())
-    return _check(
-        "complementary slackness", np.concatenate(products) / cost_scale(problem, cost), OPTIMALITY
-    )
+    worst = np.array([product.max(initial=0.0) for product in products])
+    return _check("complementary slackness", worst / cost_scale(problem, cost), OPTIMALITY)
 
 
 def certify(

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.aggregation.dawid_skene import dawid_skene
+from workbench.aggregation.posteriors import chances, normalised
 from workbench.aggregation.voting import majority
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 
@@ -134,3 +135,15 @@ def test_ties_are_seen_through_rounding():
     assert 40 <= opposed.sum() < 60
     assert np.array_equal(found.tied, opposed)
     assert np.abs(found.info["posterior"][opposed, 0] - 0.5).max() < 1e-9
+
+
+@pytest.mark.parametrize("scale", [0.1, 3.0, 1000.0])
+def test_two_classes_are_normalised_as_any_number_is(scale):
+    joint = np.random.default_rng(1).normal(size=(2001, 2)) * scale
+    joint[::7, 0], joint[::11] = -np.inf, 2.0
+    three = np.column_stack([joint, np.full(len(joint), -np.inf)])
+    expected, sums = normalised(three.copy())
+    found, total = normalised(joint.copy())
+    assert (found == expected[:, :2]).all()
+    assert (total == sums).all()
+    assert (chances(np.asfortranarray(joint)) == found).all()

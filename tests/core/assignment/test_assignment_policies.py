@@ -21,6 +21,7 @@ from workbench.assignment.policies import (
     ReSolve,
     Setting,
     run_policy,
+    type_prices,
 )
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import offline_weights
@@ -186,6 +187,21 @@ class TestReSolve:
             np.ones(len(seen), dtype=np.int64),
         )
         assert np.allclose(policy.prices, solve(typed, "typed").task_weights, rtol=1e-3)
+
+    @settings(max_examples=40, deadline=None)
+    @given(seed=st.integers(0, 10_000))
+    def test_the_price_of_one_type_is_the_programs(self, seed):
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(1, 12))
+        rows = rng.random((1, k)) ** 3 * (rng.random(k) < 0.9)
+        cost = np.ones((1, k)) if seed % 2 else rng.choice([0.0, 1.0, 2.0, 3.3], (1, k))
+        capacity, tasks = rng.integers(0, 6, k), rng.integers(0, 8, 1)
+        need = rng.uniform(0, 2, 1) * (rng.random() < 0.9)
+        most = 100 * max(cost.max(), 1.0)
+        price = type_prices(rows, capacity, need, tasks, cost, most, gain="hoeffding")
+        program = TypedProblem(rows, capacity, need, tasks, np.ones(k, dtype=np.int64), cost)
+        weight = solve(program.with_shortfall(most), "typed").task_weights
+        assert np.allclose(price, np.where(tasks > 0, weight, 0.0), rtol=1e-7, atol=1e-9)
 
     @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10_000))

@@ -47,6 +47,24 @@ def test_every_task_is_closed_and_belief_is_what_is_measured() -> None:
     assert least < paid < 2.5 * least
 
 
+def test_confidences_are_kept_up_label_by_label() -> None:
+    """Those of tasks that were told of change, and all do with a fit."""
+    pool, answers = simulated(HALF, 40, seed=2)
+    ledger, rng = Ledger(pool), np.random.default_rng(0)
+    beliefs = Beliefs(ledger)
+    for turn in range(12):
+        beliefs.confidence()
+        task, worker = np.divmod(rng.choice(np.flatnonzero(ledger.open), 50, replace=False), 60)
+        ask = Questions(task, worker)
+        ledger.ask(ask)
+        ledger.tell(ask, answers.of(ask))
+        beliefs.told(ask, answers.of(ask))
+        if turn % 4 == 3:
+            beliefs.refit()
+        kept = beliefs.confidence()
+        np.testing.assert_allclose(kept, beliefs.posterior().max(axis=1), rtol=1e-12)
+
+
 @pytest.mark.parametrize("arrivals", [None, np.random.default_rng(0).permutation(60)])
 def test_a_saved_collection_goes_on_as_if_never_interrupted(arrivals: np.ndarray | None) -> None:
     """State through JSON at every step, and the same asks follow."""

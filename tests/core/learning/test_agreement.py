@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.base.errors import InputError
-from workbench.learning.agreement import structure
+from workbench.learning.agreement import _Meetings, _pairs, structure
 
 
 def crowd(p, n, seed, filled=1.0):
@@ -76,3 +76,32 @@ def test_a_mean_of_half_is_not_trusted(p):
 def test_labels_that_are_none(labels):
     with pytest.raises(InputError, match="no matrix of −1 to 1"):
         structure(labels, seed=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(1, 12),
+    m=st.integers(2, 9),
+    classes=st.integers(2, 4),
+    filled=st.floats(0.1, 1.0),
+    seed=st.integers(0, 10_000),
+)
+def test_listed_meetings_count_what_a_product_of_tables_does(n, m, classes, filled, seed):
+    rng = np.random.default_rng(seed)
+    answers = np.where(rng.random((n, m)) < filled, rng.integers(0, classes, (n, m)), -1)
+    times = np.bincount(rng.integers(n, size=n), minlength=n)
+    sides = [
+        np.where(answers < 0, 0.0, np.where(answers == a, 1.0, -1.0))
+        for a in range(classes == 2, classes)
+    ]
+    expected = _pairs(np.concatenate(sides, dtype=np.float32), classes, times)
+    found = _Meetings.of(answers).pairs(classes, times)
+    for ours, theirs in zip(found, expected, strict=True):
+        table = ours.toarray() if hasattr(ours, "toarray") else ours
+        assert np.allclose(table, theirs, atol=1e-9)
+
+
+def test_too_many_meetings_are_not_listed(monkeypatch):
+    monkeypatch.setattr("workbench.learning.agreement.MEETINGS", 5)
+    assert _Meetings.of(np.zeros((2, 3), dtype=np.int64)) is None  # six
+    assert _Meetings.of(np.zeros((1, 3), dtype=np.int64)) is not None

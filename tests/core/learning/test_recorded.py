@@ -6,8 +6,9 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.recorded_labels import recorded, replay
+from workbench.learning.recorded_labels import _best_by_skill, recorded, replay
 from workbench.learning.schedule import practical
+from workbench.learning.sets import Vote
 
 
 def table(rows, columns=("task", "worker", "label")):
@@ -135,6 +136,22 @@ def test_scores_by_hand():
     assert run.accuracy == right.mean()
     assert np.isnan(right[2])
     assert run.steps["as_crowd"][[0, 1, 4]].isin([1.0, 0.5]).all()
+
+
+@pytest.mark.parametrize("pool", ["recorded", "all"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_best_by_skill_task_by_task(pool, classes):
+    rng = np.random.default_rng(classes)
+    labels = np.where(rng.random((60, 7)) < 0.5, rng.integers(0, classes, (60, 7)), -1)
+    labels[5] = -1
+    skill = rng.choice([0.3, 0.6, 0.7, 0.9], 7)
+    skill[3] = np.nan
+    chosen = _best_by_skill(labels, skill, pool, classes)
+    for row, said in zip(chosen, labels, strict=True):
+        able = [i for i in range(7) if skill[i] == skill[i] and (pool == "all" or said[i] >= 0)]
+        able.sort(key=lambda i: -skill[i])
+        size = Vote(classes=classes).sizes(skill[able][None])[0] if able else 0
+        assert np.flatnonzero(row).tolist() == sorted(able[:size])
 
 
 def test_without_gold():

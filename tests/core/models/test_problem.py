@@ -1,6 +1,7 @@
 """Every number of a problem is checked, each error says what and where in one line."""
 
 import dataclasses
+import pickle
 import re
 
 import numpy as np
@@ -65,6 +66,26 @@ def test_what_is_given_may_change_and_what_is_kept_may_not():
             kept[0] = kept[0]
     with pytest.raises(dataclasses.FrozenInstanceError):
         problem.cost = None
+
+
+def test_a_message_holds_what_was_given_and_nothing_worked_out_from_it():
+    problem = AssignmentProblem(np.full((40, 30), 0.5), 20, 1.0, available=np.eye(40, 30) > 0)
+    before = len(pickle.dumps(problem))
+    assert problem.pairs[0].tolist() == list(range(30))
+    assert problem.typed.sizes.shape == problem.typed.prices.shape == problem.typed.shape
+    assert problem.mask.sum() == problem.prices[problem.pairs].sum() == 30
+    assert len(pickle.dumps(problem)) == before
+    again = pickle.loads(pickle.dumps(problem))
+    assert (again.quality == problem.quality).all()
+    assert (again.typed.quality == problem.typed.quality).all()
+
+
+def test_equal_rows_are_of_one_kind_in_order_of_first_appearance():
+    rows = np.array([[0.0, 0.5], [0.3, 0.3], [-0.0, 0.5], [0.3, 0.4], [0.3, 0.3]])
+    typed = AssignmentProblem(rows, 5, 0.2, available=rows != 0.4).typed
+    assert typed.task_class.tolist() == [0, 1, 0, 2, 1]
+    assert typed.quality.tolist() == [[0.0, 0.5], [0.3, 0.3], [0.3, 0.4]]
+    assert typed.tasks.tolist() == [2, 2, 1]
 
 
 def test_uncoverable():
