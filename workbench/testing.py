@@ -359,7 +359,7 @@ def check_collecting_policy(policy: type[Policy], *, gold: int = 4, visits: bool
     --------
     >>> from workbench.collection import POLICIES
     >>> from workbench.testing import check_collecting_policy
-    >>> check_collecting_policy(POLICIES["margin"].call)
+    >>> check_collecting_policy(POLICIES["uncertain"].call)
     """
     settings = [(None, True)] if visits else [(None, False), (40.0, False), (40.0, True)]
     for total, arriving in settings:

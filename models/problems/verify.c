@@ -2,7 +2,8 @@
 
    Build: cc -O2 -o verify verify.c -lm. Answers one line, "holds: ..." (exit 0) or "WRONG: ..."
    (exit 1), as check.py does, and shares nothing with it but the format that it reads: other
-   language, other arithmetic, another way to price a task.
+   language, other arithmetic, another way to price a task. What is beyond this arithmetic, and may
+   hold all the same, is "UNDECIDED: ..." (exit 2).
 
    The problem: least cost sum c_ij y_ij of whole y_ij in {0, 1}, so that worker j labels at most
    M_j tasks, and the labels of task i, between L_i and U_i of them, gather q_ij to its requirement
@@ -12,11 +13,12 @@
    on these sides costs less than sum_i P_i - sum_j M_j u_j - sum_s mu_s b_s. P_i is the least that
    labels of task i cost where each is charged u_j and, by each side that it counts for, +mu or -mu.
 
-   Arithmetic: 128-bit whole numbers; what would not fit ends in "WRONG: too large a number", so
+   Arithmetic: 128-bit whole numbers; what would not fit ends in "UNDECIDED: too large a number", so
    nothing wraps. Prices count in parts of 1/D, with D the least common denominator where that is
-   at most 10^12. Otherwise D is 10^12, u and mu are rounded (any prices prove something), costs
-   rounded down. Covers count in some 10^-15 of the requirement, labels' worth rounded up. So each
-   P_i is the true one or, by roundings that only lower it, less. */
+   at most 10^12, or more where 128 bits have room for more. Otherwise D is the most that they have
+   room for, u and mu are rounded (any prices prove something), costs rounded down. Covers count in
+   some 10^-15 of the requirement, labels' worth rounded up. So each P_i is the true one or, by
+   roundings that only lower it, less. */
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,12 +42,16 @@ typedef __int128 I;
 static jmp_buf out;
 static char why[200];
 
-static _Noreturn void wrong(const char *words) {
-  snprintf(why, sizeof why, "%s", words);
-  longjmp(out, 1);
+static _Noreturn void ended(const char *verdict, const char *words, int code) {
+  snprintf(why, sizeof why, "%s: %s", verdict, words);
+  longjmp(out, code);
 }
+static _Noreturn void wrong(const char *words) { ended("WRONG", words, 1); }
 static void require(int holds, const char *words) {
   if (!holds) wrong(words);
+}
+static void able(int fits, const char *words) { /* or nothing can be said here */
+  if (!fits) ended("UNDECIDED", words, 2);
 }
 static void *room(size_t many, size_t size) { /* all of it zero */
   void *at = calloc(many ? many : 1, size);
@@ -54,7 +60,7 @@ static void *room(size_t many, size_t size) { /* all of it zero */
 
 /* ---- whole numbers that refuse to wrap ---- */
 
-static I large(void) { wrong("too large a number"); }
+static I large(void) { ended("UNDECIDED", "too large a number", 2); }
 static I add(I a, I b) { return __builtin_add_overflow(a, b, &a) ? large() : a; }
 static I mul(I a, I b) { return __builtin_mul_overflow(a, b, &a) ? large() : a; }
 static I power(int ten) { return ten > 0 ? mul(10, power(ten - 1)) : 1; }
@@ -170,7 +176,7 @@ static void number(Reader *r, Value *v) { /* 12, 1.5, 2e-07 */
   require(v->whole || !r->canonical, "a number that is not whole");
   for (; v->places < 0; v->places++) v->top = v->top ? mul(v->top, 10) : 0;
   for (; v->places > 0 && v->top % 10 == 0; v->places--) v->top /= 10;
-  require(v->places <= 38, "a number of too many digits");
+  able(v->places <= 38, "a number of too many digits");
 }
 
 static int by_name(const void *a, const void *b) {
@@ -250,7 +256,8 @@ typedef struct { /* top / base, base > 0 */
 
 static I count(const Value *v, I most) { /* a whole number */
   require(v && v->kind == 'n' && v->whole, "no whole number where one belongs");
-  return v->top <= most ? v->top : large();
+  require(v->top <= most, "too large a number");
+  return v->top;
 }
 static const Value *plain(const Value *v, I most) { /* any number */
   require(v && v->kind == 'n', "no number where one belongs");
@@ -281,6 +288,7 @@ static struct {
   long tasks, workers;
   Task *task;
   I *times, *copies, *capacity, step; /* all prices are multiples of step / 10^places */
+  I dearest;                          /* the largest of them */
   int skill, digits, places;          /* after the point: of labels' worth, of prices */
 } P;
 
@@ -340,11 +348,11 @@ static void asks(Task *t, const Value *requirement, const Value *epsilon) {
     require(v->top > 0, "an epsilon of 0");
     snprintf(text, sizeof text, "%se-%d", shown(v->top, number), v->places);
     double half = frexp(-2 * log(strtod(text, NULL)), &e);
-    require(half <= 0 || e > -40, "too small a requirement");
+    able(half <= 0 || e > -40, "too small a requirement");
     t->need = half > 0 ? (I)ldexp(half, 53) : 0;
     t->base = half > 0 ? (I)1 << (53 - e) : 1;
   }
-  require(t->need >> 97 == 0 && t->base >> 97 == 0, "a requirement of too many digits");
+  able(t->need >> 97 == 0 && t->base >> 97 == 0, "a requirement of too many digits");
 }
 
 static int by_kind(const void *a, const void *b) {
@@ -391,12 +399,15 @@ static void read_problem(Value *raw) {
   }
   qsort(order, (size_t)P.tasks, sizeof *order, by_kind);
   P.digits *= 1 + P.skill; /* a worth is a square then */
-  require(P.digits <= 38 && P.places <= 18, "a number of too many digits");
+  able(P.digits <= 38, "a number of too many digits");
   for (long i = 0, kind = 0; i < P.tasks; order[i++]->kind = kind) {
     int another = !i || by_kind(order + i, order + i - 1);
     kind += another;
     for (long j = 0; another && j < P.workers; j++)
-      if (allowed(order[i], j)) P.step = gcd(P.step, price_of(order[i], j));
+      if (allowed(order[i], j)) {
+        I price = price_of(order[i], j);
+        P.step = gcd(P.step, price), P.dearest = price > P.dearest ? price : P.dearest;
+      }
   }
   free(order);
 }
@@ -440,6 +451,12 @@ static I cost_of(const Value *labels, const Value *patterns) { /* in 1 / 10^P.pl
 
 /* ---- the least price of a task ---- */
 
+static int rounded; /* whether prices were, so that a tree may prove more than is found here */
+static I parts(I top, I base, I D) { /* of 1 / D, rounded down */
+  top = mul(top, D), rounded |= top % base != 0;
+  return down(top, base);
+}
+
 typedef struct { /* labels that are taken together: what they add to the cover, their price */
   I w, a, many, loss;
 } Lot;
@@ -471,13 +488,13 @@ static int least_price(const Task *t, const I *charge, I D, int priced, I *resul
   for (; t->need && whole < LARGEST; scale++) /* the requirement in units of 10^-scale */
     whole = whole * 10 + rest * 10 / t->base, rest = rest * 10 % t->base;
   W = down(mul(whole, BILLION - 1), BILLION);
-  require(scale - P.digits < 38, "too small a requirement");
+  able(scale - P.digits < 38, "too small a requirement");
   for (long j = 0; j < P.workers; j++) {
     if (!allowed(t, j) || !P.copies[j] || !P.capacity[j]) continue;
     I q = worth(t, j), n = P.copies[j], w = scale < P.digits ? up(q, power(P.digits - scale)) : W;
     if (scale >= P.digits && __builtin_mul_overflow(q, power(scale - P.digits), &w)) w = W;
     if (w > W) w = W;
-    I a = add(charge[j], priced ? down(mul(price_of(t, j), D), power(P.places)) : 0);
+    I a = add(charge[j], priced ? parts(price_of(t, j), power(P.places), D) : 0);
     if (!limited && a >= 0 && n > (w ? up(W, w) : 0)) n = w ? up(W, w) : 0; /* more are of no use */
     prices = add(prices, mul(a < 0 ? -a : a, n)), covers = add(covers, mul(w, n));
     for (I part = 1; n > 0; n -= part, part *= 2) { /* 1, 2, 4, ..., the rest */
@@ -499,7 +516,7 @@ static int least_price(const Task *t, const I *charge, I D, int priced, I *resul
   for (Lot *lot = lots; lot < lots + many; lot++) {
     I gain = top * lot->w - lot->a * base;
     lot->loss = gain < 0 ? -gain : gain, labels += limited * lot->many;
-    require(labels < 10 * MOST_ENTRIES, "too large a number");
+    able(labels < 10 * MOST_ENTRIES, "too large a number");
     if (gain <= 0) continue;
     start.c += lot->w, start.p += lot->a, start.k += limited * (long)lot->many;
     lot->w = -lot->w, lot->a = -lot->a, lot->many = -lot->many;
@@ -525,6 +542,7 @@ static int least_price(const Task *t, const I *charge, I D, int priced, I *resul
     if (kept <= STATES) memcpy(old, new, (size_t)kept * sizeof *old);
     size = kept;
   }
+  rounded |= size > STATES;
   *result = size > STATES ? up(start.p * base + top * (W - start.c), base) : best;
   free(lots), free(most), free(old), free(new);
   return size > STATES || best < prices;
@@ -550,7 +568,24 @@ static int by_group(const void *a, const void *b) {
 
 static I in_parts(const Value *v, I D) { /* the nearest, where it is not one */
   Ratio x = ratio(v);
-  return down(add(mul(2 * D, x.top), x.base), 2 * x.base);
+  I below = parts(x.top, x.base, D);
+  return below + (2 * (mul(D, x.top) % x.base) >= x.base);
+}
+
+static double size_of(const Value *v) {
+  Ratio x = ratio(v);
+  return (double)x.top / (double)x.base;
+}
+static I grid_of(const Value *own, const Value *above) { /* as fine as least_price has room for */
+  double top = 0, many = 0;
+  I D = 1000000 * GRID;
+  for (long j = 0; j < P.workers; j++) {
+    top = fmax(top, size_of(own->of + j)), many += (double)P.copies[j];
+  }
+  for (int s = 0; s < depth; s++) top += size_of(above->of + s);
+  top += (double)P.dearest / (double)power(P.places);
+  while (D > GRID && 4e16 * (many + 1) * many * top * (double)D > 1e38) D /= 10;
+  return D;
 }
 
 static void leaf(const Value *node, int priced) {
@@ -560,11 +595,12 @@ static void leaf(const Value *node, int priced) {
   I *u = room((size_t)P.workers, sizeof *u), *charge = room((size_t)P.workers, sizeof *u);
   long *order = room((size_t)P.tasks, sizeof *order), last = -1;
   require(node->many == 2, "a leaf has two lists of prices");
-  for (long j = 0; j < P.workers + depth && D <= GRID; j++) {
+  const I grid = grid_of(own, above);
+  for (long j = 0; j < P.workers + depth && D <= grid; j++) {
     I base = ratio(j < P.workers ? own->of + j : above->of + (j - P.workers)).base;
-    D = base > GRID ? base : D / gcd(D, base) * base;
+    D = base > grid ? base : D / gcd(D, base) * base;
   }
-  if (D > GRID) D = GRID;
+  if (D > grid) D = grid;
   for (long j = 0; j < P.workers; j++) {
     u[j] = in_parts(own->of + j, D);
     bound = add(bound, -mul(u[j], mul(P.copies[j], P.capacity[j])));
@@ -591,7 +627,8 @@ static void leaf(const Value *node, int priced) {
   }
   free(u), free(charge), free(order);
   if (!reached) return; /* there is no plan on these sides */
-  if (priced) bound = P.step ? up(mul(bound, power(P.places)), mul(D, P.step)) : 0;
+  I scale = power(P.places), common = gcd(scale, D);
+  if (priced) bound = P.step ? up(mul(bound, scale / common), mul(D / common, P.step)) : 0;
   least = any++ && least < bound ? least : bound;
 }
 
@@ -651,13 +688,16 @@ static void verify(const char *problem, const char *proof, char *line, size_t si
   const Value *claim = get(&p, "claim"), *format = get(&p, "format"), *value = get(claim, "bound");
   int plan = labels || patterns;
   sha256(of.at, (size_t)(of.end - of.at), hex);
-  require(is(get(&p, "kind"), "assignment") && format && count(format, 2) == 2, "another kind");
+  const Value *kind = get(&p, "kind");
+  able(!kind || kind->kind != 's' || is(kind, "assignment"), "a proof of another kind");
+  require(is(kind, "assignment") && format && count(format, 2) == 2, "another kind");
   require(get(&p, "tree") && p.many == 5 + plan, "fields of another name");
   require(is(get(&p, "problem_sha256"), hex), "of another problem");
   read_problem(&raw);
   if (get(claim, "infeasible")) {
     require(get(claim, "infeasible")->kind == 'T' && claim->many == 1 && !plan, "no plan, and one");
     tree(get(&p, "tree"), 0);
+    able(!any || least > 0 || !rounded, "a leaf does not rule it out, prices rounded");
     require(!any || least > 0, "a leaf does not rule it out");
     snprintf(line, size, "no plan keeps every constraint");
     return;
@@ -665,8 +705,9 @@ static void verify(const char *problem, const char *proof, char *line, size_t si
   Ratio bound = ratio(value);
   I scale = power(P.places);
   tree(get(&p, "tree"), 1);
-  require(!any || (least >= 0 && compared(bound.top, bound.base, mul(least, P.step), scale) <= 0),
-          "the tree proves less");
+  int less = any && (least < 0 || compared(bound.top, bound.base, mul(least, P.step), scale) > 0);
+  able(!less || !rounded, "the tree proves less, prices rounded");
+  require(!less, "the tree proves less");
   const char *written = value->kind == 's' ? value->text : shown(value->top, number);
   snprintf(line, size, "no plan costs less than %s", written);
   require(claim->many == 1 + plan, "claim a bound, and a cost where there is a plan");
@@ -682,7 +723,8 @@ static void verify(const char *problem, const char *proof, char *line, size_t si
 
 int main(int many, char **names) {
   static char line[200];
-  if (setjmp(out)) return printf("WRONG: %s\n", why), 1;
+  int code = setjmp(out);
+  if (code) return printf("%s\n", why), code;
   require(many == 3, "give two files, a problem and a proof");
   verify(names[1], names[2], line, sizeof line);
   return printf("holds: %s\n", line), 0;

@@ -25,8 +25,8 @@ from workbench.studies.catalog import studies
 from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
 
-OFFERED = Path(__file__).parents[1] / "offered_by_1_0.json"
-RECORDS = json.loads(OFFERED.read_text("utf-8"))["records"]
+KEPT = Path(__file__).with_name("kept_names.json")
+RECORDS = json.loads(KEPT.read_text("utf-8"))["records"]
 """Fields of the records of release 1.0, by study whose version is the same."""
 DEAR = (
     "aggregation",

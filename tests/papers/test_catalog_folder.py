@@ -49,16 +49,17 @@ def own(monkeypatch, tmp_path):
 
 
 def test_names_and_one_study_import_no_other():
-    """A worker process imports what its study needs alone."""
+    """A worker process imports what its study needs alone, and the list of rivals."""
     code = (
         "import sys; from workbench.studies.catalog import studies; list(studies());"
         "papers = lambda: [name for name in sys.modules if name.startswith('crowd_papers.')];"
-        "print(len(papers())); studies()['toy-example'].call; print(*papers())"
+        "print(*papers()); studies()['toy-example'].call; print(*papers())"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     none, some = said.stdout.splitlines()
-    assert none == "0"
+    assert none.split() == ["crowd_papers.rivals"]
     assert some.split() == [
+        "crowd_papers.rivals",
         "crowd_papers.adaptive_assignment",
         "crowd_papers.adaptive_assignment.toy_example",
     ]

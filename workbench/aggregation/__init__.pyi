@@ -13,6 +13,7 @@ from workbench.aggregation.labelling import label_tasks as label_tasks
 from workbench.aggregation.messages import message_passing as message_passing
 from workbench.aggregation.posteriors import Earlier as Earlier
 from workbench.aggregation.posteriors import log as log
+from workbench.aggregation.posteriors import normalised as normalised
 from workbench.aggregation.registry import AGGREGATORS as AGGREGATORS
 from workbench.aggregation.registry import DEFAULT as DEFAULT
 from workbench.aggregation.registry import DEFAULT_ON_DISK as DEFAULT_ON_DISK

@@ -15,7 +15,6 @@ from workbench.accuracy.measured import MajorityError, count_errors, majority_er
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
-from workbench.api.keywords import moved
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
@@ -361,7 +360,6 @@ class KnownTasks:
     gold_tasks: int = 0
 
 
-@moved(known=KnownTasks)
 def collect(
     labels: Table | SimulatedCrowd,
     gold: Truth | None = None,

@@ -15,7 +15,6 @@ from crowd_models.gains import gain_of
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
-from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.estimates import SkillEstimate, known_estimate
@@ -418,7 +417,6 @@ class SampleOptions:
     infeasible: OnInfeasible = "relax"
 
 
-@moved(sampling=SampleOptions)
 def compare(
     labels: LabelTable | SimulatedCrowd | None = None,
     gold: Truth | None = None,

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.keywords import moved
 from workbench.api.measuring import GoldError, RareClass, payload_of, rare_class
 from workbench.api.result import (
     MOST,
@@ -402,7 +401,6 @@ class HiringOptions:
     confidence: float = 0.95
 
 
-@moved(options=HiringOptions)
 def hire(
     labels: inputs.LabelTable,
     gold: inputs.Truth | None = None,

@@ -41,7 +41,6 @@ from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import majority
 from workbench.api import inputs
-from workbench.api.keywords import moved
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.planning import Plan
@@ -447,7 +446,6 @@ class ModelOptions:
     restarts: int | None = None
 
 
-@moved(options=ModelOptions)
 def aggregate(
     labels: inputs.LabelTable,
     *,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, ParamSpec
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,15 +19,13 @@ from workbench.accuracy.measured import (
 )
 from workbench.aggregation.labelling import LEAST_GOLD
 from workbench.api import inputs
-from workbench.api.keywords import mark, moved, retire
 from workbench.api.labelling import Labels, aggregate
 from workbench.api.measuring import GoldError, in_words, payload_of
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
-from workbench.api.simulation import SimulatedCrowd, simulate
+from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.crowd.tables import Duplicates
 from workbench.learning import schedule as schedules
@@ -46,8 +43,7 @@ from workbench.learning.vetting import Vetting
 SIMULATED, RECORDED = "3,5", "30,0"
 """Schedules of LS_OL where none is given."""
 HORIZON, TRIALS = 2000, 100
-"""Tasks of the simulated crowds of 1.x, and runs where none are named."""
-P = ParamSpec("P")
+"""Tasks of a run on a simulated crowd, and runs, where none are named."""
 MOST_CELLS, MOST_TASKS = 10_000_000, 1_000_000_000
 """Runs times workers, and tasks, at most."""
 SHOWN, BRIEF = 12, 5
@@ -246,31 +242,6 @@ class Replay:
     patience: float | None = None
 
 
-def _of_before(function: Callable[P, Learning]) -> Callable[P, Learning]:
-    """Take `simulate`, `low`, `high` and `runs` of 1.x, with a warning."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **arguments: P.kwargs) -> Learning:
-        given: dict[str, Any] = arguments
-        crowd, low, high = (given.pop(name, None) for name in ("simulate", "low", "high"))
-        if "runs" in given:
-            retire("`runs`", "trials=…", stacklevel=4)
-            given["trials"] = given.pop("runs")
-        if crowd is not None:
-            retire("`simulate`", "a crowd of wb.simulate(skill=…) in place of labels", stacklevel=4)
-            if args or given.get("labels") is not None:
-                raise InputError("give a simulated crowd, or `labels`: one of them")
-            skill = _skills(crowd, low, high, given.get("seed", 0))
-            given["labels"] = simulate(skill=skill.tolist(), tasks=HORIZON)
-        elif low is not None or high is not None:
-            raise InputError("`low`, `high`: are for drawn skills, give wb.simulate('even')")
-        return function(*args, **arguments)
-
-    return mark(call, function, ("simulate", "low", "high", "runs"))
-
-
-@moved(options=LearningOptions, replay=Replay)
-@_of_before
 def learn(
     labels: inputs.LabelTable | None = None,
     gold: inputs.Truth | None = None,
@@ -573,31 +544,6 @@ def _vetting(wanted: bool, error: float | None, variant: Any) -> Vetting | None:
     except InputError as wrong:
         name, _, rest = str(wrong).partition(" ")
         raise InputError(f"`vetting_{name}` {rest}") from None
-
-
-def _skills(
-    skills: int | str | Sequence[float], low: float | None, high: float | None, seed: int
-) -> FloatArray:
-    """Skills as given, or drawn evenly."""
-    text = skills.strip() if isinstance(skills, str) else ""
-    count: Any = int(text) if text.isascii() and text.isdigit() else skills
-    if not checks.is_number(count):
-        for name, value in (("low", low), ("high", high)):
-            if value is not None:
-                raise InputError(f"`{name}` is for drawn skills: give `simulate` a whole number")
-        skill = np.array(checks.listed("simulate", count))
-        if not ((skill >= 0) & (skill <= 1)).all() or not len(skill):
-            raise InputError(
-                f"`simulate` is {checks.show(skills)}: give skills from 0 to 1, or a whole number"
-            )
-        return skill
-    if not isinstance(count, (int, np.integer)) or not 1 <= count <= 10_000:
-        raise InputError(f"`simulate` is {count}: give 1 to 10000 workers, or their skills")
-    least, most = 0.5 if low is None else low, 1.0 if high is None else high
-    if not (checks.is_number(least) and checks.is_number(most) and 0 <= least <= most <= 1):
-        bounds = f"`low` {checks.show(least)}, `high` {checks.show(most)}"
-        raise InputError(f"{bounds}: give 0 ≤ low ≤ high ≤ 1")
-    return stream(seed, "skills").uniform(least, most, int(count))
 
 
 def _prices(costs: float | str | Sequence[float] | None, workers: int) -> list[float] | None:

@@ -14,7 +14,6 @@ import pandas as pd
 from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
-from workbench.api.keywords import moved
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.result import MOST, Figure, Result, facts, names, percent
 from workbench.assignment import make_plan as room
@@ -475,7 +474,6 @@ class PlanOptions:
     threads: int = 1
 
 
-@moved(limits=TaskLimits, options=PlanOptions)
 def plan(
     labels: LabelTable | None = None,
     gold: Truth | None = None,

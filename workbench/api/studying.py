@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api.keywords import moved
 from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
@@ -265,7 +264,6 @@ class TrialRules:
     fresh: bool = False
 
 
-@moved(cluster=DaskCluster, rules=TrialRules)
 def run_study(
     name: str | Path,
     *,

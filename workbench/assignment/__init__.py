@@ -2,9 +2,8 @@
 
 `primal` is the Primal Approximation Algorithm (Algorithm 1), `weights` the task weights it needs
 (offline dual, sampled LP), `correction` the ε′ of Section 5.2, `adaptive` the Main Algorithm
-(Algorithm 2) worker by worker, `session` the same as a service that streams and can be saved,
-`theorems` Theorems 1 to 5 as functions, `policies` and `robust` the online policies listed in
-`POLICIES`: subclasses of `policies.AssignmentPolicy`.
+(Algorithm 2) worker by worker, `policies` and `robust` the online policies listed in `POLICIES`:
+subclasses of `policies.AssignmentPolicy`.
 """
 
 from workbench.base.public import attach

@@ -4,8 +4,7 @@
 so far, `plan` which bins to correct whole, `bets` where to look, what a check says and what all of
 them refute, `draws` turns a secret seed into draws, `state` is an audit under way, `simulation`
 rehearses many of them, `certificate` writes what happened, and `check_audit` recomputes it without
-any other module of the workbench. `selective` certifies a share of the answers, `uniform` has the
-schemes that others use.
+any other module of the workbench. `selective` certifies a share of the answers.
 """
 
 from workbench.base.public import attach

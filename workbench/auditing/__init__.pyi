@@ -10,5 +10,3 @@ from workbench.auditing.simulation import rehearse as rehearse
 from workbench.auditing.state import most_wrong as most_wrong
 from workbench.auditing.strata import Strata as Strata
 from workbench.auditing.strata import stratify as stratify
-from workbench.auditing.uniform import SCHEMES as SCHEMES
-from workbench.auditing.uniform import uniform_checks as uniform_checks

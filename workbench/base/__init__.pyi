@@ -10,5 +10,6 @@ from workbench.base.registry import F as F
 from workbench.base.registry import imported as imported
 from workbench.base.seeds import Seed as Seed
 from workbench.base.seeds import generator as generator
+from workbench.base.seeds import sequence as sequence
 from workbench.base.seeds import stream as stream
 from workbench.base.writing import write_together as write_together

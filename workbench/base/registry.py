@@ -128,6 +128,12 @@ class Registry(Mapping[str, Entry[F]]):
         """Name those that a plugin registered."""
         return tuple(name for name in self if name not in self._shipped)
 
+    def from_files(self) -> tuple[str, ...]:
+        """Name those that a user's own file registered, by `load_plugin`."""
+        return tuple(
+            name for added in _registered.values() for registry, name in added if registry is self
+        )
+
     def __getitem__(self, name: str) -> Entry[F]:
         """Find an entry.
 

@@ -46,8 +46,6 @@ COMMANDS = {
     "claims": "Hold what the papers claim against what was measured.",
 }
 """Name and help line; the module `workbench.cli.<name>` has the rest."""
-GONE = {"assign": "plan", "select": "hire"}
-"""Names that went with 2.0.0, and what to call instead."""
 
 INTERRUPTED = 130, "interrupted"
 
@@ -78,10 +76,8 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Say what a name that is gone is called now; suggest the nearest for one unknown."""
+        """Suggest the nearest for a name that is unknown."""
         name = args[0]
-        if name in GONE:
-            raise click.UsageError(f"no command {name!r}: it is called {GONE[name]!r} since 1.1")
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
         import difflib

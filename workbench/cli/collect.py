@@ -39,7 +39,6 @@ CAPACITY = options.text("--capacity", "N|CSV")
     parts=True,
     of=("collecting:collect", "collecting:KnownTasks", options.SIMULATE),
 )
-@options.retired("--simulate", is_flag=True)
 @options.labels()
 @options.csv("--gold")
 @options.number("--control", default=0.0)
@@ -70,7 +69,6 @@ def command(
     /,
     out: Path | None,
     plot: Path | None,
-    simulate: bool,
     as_json: bool,
     **arguments: Any,
 ) -> int | None:
@@ -87,9 +85,6 @@ def command(
 
     if arguments["capacity"] is not None:
         arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
-    if simulate:
-        options.warn_retired("--simulate", "--crowd spammer-hammer")
-        arguments["crowd"] = arguments["crowd"] or "spammer-hammer"
     recorded = None if arguments["labels"] is None else "--labels"
     crowd = options.crowd_of(arguments, recorded, ask=True)
     arguments["labels"] = crowd or arguments["labels"]
@@ -371,22 +366,6 @@ def undo(store: Path, events: int, as_json: bool) -> int:
     running = _open(store)
     running.undo(events)
     return _status(running, as_json)
-
-
-@options.command(
-    "workbench collect import state.json labels.sqlite",
-    group=command,  # type: ignore[arg-type]
-    draws=False,
-    name="import",
-    plugins=True,
-)
-@click.argument("state", type=click.Path(path_type=Path))
-@STORE
-def import_(state: Path, store: Path, as_json: bool) -> int:
-    """Make a journal STORE of a collection that release 1.0 saved as STATE, and go on with it."""
-    from workbench.collection.imported import imported
-
-    return _status(imported(state, store, origin="command"), as_json)
 
 
 @options.command(

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
-import click
-
 from workbench.cli import options
 from workbench.cli.output import tell, working, write_folder
-
-BEFORE = {
-    "simulate": "--crowd listed --skill P,P,…, or --crowd even --workers M",
-    "low": "--crowd even --skill LOW,HIGH",
-    "high": "--crowd even --skill LOW,HIGH",
-    "runs": "--trials",
-}
-"""Options of 1.x, and what to give instead."""
 
 
 @options.command(
@@ -31,10 +20,6 @@ BEFORE = {
 )
 @options.text("--policy", "NAME")
 @options.simulated_crowd
-@options.retired("--simulate")
-@options.retired("--low", type=float)
-@options.retired("--high", type=float)
-@options.retired("--runs", type=click.IntRange(1, 100_000))
 @options.whole("--trials", least=1, most=100_000)
 @options.text("--costs", "C|C,C,…")
 @options.labels(keep=True)
@@ -62,20 +47,12 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     from workbench.api.keywords import gather
     from workbench.api.learning import LearningOptions, Replay, learn
 
-    before = {name: arguments.pop(name) for name in BEFORE}
-    before = {name: value for name, value in before.items() if value is not None}
-    for name in before:
-        options.warn_retired(f"--{name}", BEFORE[name])
     recorded = None if arguments["labels"] is None else "--labels"
-    if "simulate" not in before:
-        crowd = options.crowd_of(arguments, recorded, ask=True)
-        arguments["labels"] = crowd or arguments["labels"]
-    else:
-        options.crowd_of(arguments, recorded or "--simulate")
+    crowd = options.crowd_of(arguments, recorded, ask=True)
+    arguments["labels"] = crowd or arguments["labels"]
     gather(arguments, options=LearningOptions, replay=Replay)
-    with working("learning", after=5.0), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it is said above, of the options
-        result = learn(**arguments, **before)
+    with working("learning", after=5.0):
+        result = learn(**arguments)
     written = []
     if out is not None:
         tables = {"steps": result.steps, "workers": result.to_frame()}

@@ -13,7 +13,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
-from workbench.cli.streams import DETAILS, results_apart, say
+from workbench.cli.streams import DETAILS, results_apart
 
 if TYPE_CHECKING:
     from workbench.api.simulation import SimulatedCrowd
@@ -411,16 +411,6 @@ def crowd_of(
     if isinstance(arguments.get("capacity"), int):
         own["capacity"] = arguments.pop("capacity")
     return simulate(**own, seed=arguments["seed"])
-
-
-def retired(*names: str, **more: Any) -> Decorator[Any]:
-    """An option of before: it works on, and stands in no help."""
-    return click.option(*names, hidden=True, **more)
-
-
-def warn_retired(name: str, instead: str) -> None:
-    """Say what to give in place of an option of before."""
-    say(f"warning: {name}: give {instead}; the option of before goes in 3.0.0")
 
 
 plugin_option = click.option(

@@ -6,10 +6,10 @@ the policy that uses it, `atom_beliefs` what until-trusted believes (by
 `workbench.aggregation.belief_propagation`) and `belief_warnings` what contradicts it,
 `model_beliefs` what it believes where cheap models label too, and `models_first` whom it asks first
 there; `groups` workers who err together, `mixed` the policy for them and for unlike prices;
-`sequential_plan` that of known skills; `by_task`, `by_visit`, `fixed` and `rivals` hold policies of
-others, `simulation` and `recorded` where labels come from in a rehearsal, `answers` the rehearsal,
-`honest` how wrong labels are measured to be, `collector` the service that asks by name and is saved
-at any step. `POLICIES` lists the policies.
+`sequential_plan` that of known skills; `by_task` what ranks tasks, `fixed` and `uncertain` in two
+ways, `algorithm_two` and `task_by_task` the papers' own; `simulation` and `recorded` where labels
+come from in a rehearsal, `answers` the rehearsal, `honest` how wrong labels are measured to be,
+`collector` the service that asks by name and is saved at any step. `POLICIES` lists the policies.
 """
 
 from workbench.base.public import attach

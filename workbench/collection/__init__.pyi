@@ -1,3 +1,5 @@
+from workbench.collection.algorithm_two import check_visits as check_visits
+from workbench.collection.algorithm_two import known_skills as known_skills
 from workbench.collection.answers import Answers as Answers
 from workbench.collection.answers import Collected as Collected
 from workbench.collection.answers import rehearse as rehearse
@@ -10,6 +12,8 @@ from workbench.collection.policy import Belief as Belief
 from workbench.collection.policy import Goal as Goal
 from workbench.collection.policy import Policy as Policy
 from workbench.collection.policy import answer_table as answer_table
+from workbench.collection.pool import FREE as FREE
+from workbench.collection.pool import NOTHING as NOTHING
 from workbench.collection.pool import Ledger as Ledger
 from workbench.collection.pool import Pool as Pool
 from workbench.collection.pool import Questions as Questions
@@ -17,3 +21,5 @@ from workbench.collection.pool import within as within
 from workbench.collection.registry import POLICIES as POLICIES
 from workbench.collection.simulation import simulated as simulated
 from workbench.collection.sure import UntilSure as UntilSure
+from workbench.collection.uncertain import RANKED as RANKED
+from workbench.collection.uncertain import Uncertain as Uncertain

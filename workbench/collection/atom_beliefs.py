@@ -394,21 +394,16 @@ class AtomBeliefs(BeliefModel):
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
         self.errors = np.array(saved["errors"], dtype=np.float64)
-        # What the atoms were made of is not what the next fit begins with; 1.1 kept no atoms.
-        atoms = saved.get("atoms")
-        self.grid = (
-            self._atoms()
-            if atoms is None
-            else Atoms(**{name: np.array(rows, dtype=np.float64) for name, rows in atoms.items()})
+        # What the atoms were made of is not what the next fit begins with.
+        self.grid = Atoms(
+            **{name: np.array(rows, dtype=np.float64) for name, rows in saved["atoms"].items()}
         )
         self.voter = np.array(saved["voter"], dtype=np.int64)
-        # 1.1 said only whether right and wrong might be interchanged.
-        upright = saved.get("upright", 0.0 if saved.get("doubtful") else None)
-        self.upright = np.inf if upright is None else float(upright)
+        self.upright = np.inf if saved["upright"] is None else float(saved["upright"])
         self.undecided = bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
-        self.least_floor = float(saved.get("least_floor", 0.0))
+        self.least_floor = float(saved["least_floor"])
         self.calibrated_by = int(saved["calibrated_by"])
         levels = len(saved["levels"])
         shapes = {"joint": (-1, self.K, levels), "messages": (-1, self.K, levels)}

@@ -207,9 +207,7 @@ class Beliefs(BeliefModel):
         self._sure = None
         for name in ARRAYS:
             array = np.array(saved[name], dtype=np.float64)
-            # Release 1.0.0 had fewer abilities, the last axis of two.
-            axes = 1 if name in ("weight", "population") else array.ndim
-            if array.shape[:axes] != getattr(self, name).shape[:axes]:
+            if array.shape != getattr(self, name).shape:
                 raise ValueError(f"{name} has shape {array.shape}")
             setattr(self, name, array)
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
@@ -221,10 +219,6 @@ class Beliefs(BeliefModel):
         if "group" in saved:
             self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
             self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
-        if self.population.shape[1:] != self.grid.prior.shape:
-            self.population = np.tile(self.grid.prior, (len(self.population), 1))
-            self.weight = self.population[self.like]
-            self._weigh()
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""

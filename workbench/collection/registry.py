@@ -35,66 +35,15 @@ _POLICIES = {
         "five labels a task, or all that a budget buys, then Dawid–Skene",
         "common practice; Dawid, Skene (1979)",
     ),
-    "random": ("rivals:Random", "a task at random", "common practice"),
-    "margin": (
-        "rivals:Margin",
-        "the smallest lead first, until it is 3 or the budget is spent, then Dawid–Skene",
-        "common practice",
-    ),
     "uncertain": (
-        "rivals:Uncertain",
+        "uncertain:Uncertain",
         "the task in most doubt first by Dawid–Skene fitted anew each round, any worker",
         "Sheng, Provost, Ipeirotis (2008), Section 5",
-    ),
-    "uncertain-drawn": (
-        "rivals:UncertainDrawn",
-        "the same, each worker as often as she is likely to be the best who can be asked",
-        "beyond the papers; Thompson (1933)",
-    ),
-    "knowledge-gradient": (
-        "rivals:KnowledgeGradient",
-        "the task first that one label could help most",
-        "Chen, Lin, Zhou (2013), Section 4",
-    ),
-    "halving": (
-        "rivals:Halving",
-        "rounds of equal price, the half of the tasks in less doubt left out after each",
-        "after Khetan, Oh (2016), Algorithm 1",
-    ),
-    "fixed-overlap": (
-        "platforms:FixedOverlap",
-        "three labels a task, or all that a budget buys, then a majority",
-        "common practice",
-    ),
-    "k-agree": (
-        "platforms:KAgree",
-        "until three labels of a task agree, then a majority",
-        "common practice; Willett and others (2013)",
-    ),
-    "agreement-threshold": (
-        "platforms:AgreementThreshold",
-        "three to seven labels a task, until seven in ten agree, then a majority",
-        "Appen's dynamic judgments",
-    ),
-    "dynamic-overlap": (
-        "platforms:DynamicOverlap",
-        "two to seven labels a task, until how often workers agree makes the answer likely",
-        "Toloka's dynamic overlap",
     ),
     "algorithm-2": (
         "algorithm_two:AlgorithmTwo",
         "task weights from a sample of workers, each one visit, skills by gold",
         "Ho, Jabbari, Vaughan (2013), Algorithm 2",
-    ),
-    "re-solve": (
-        "by_visit:ReSolved",
-        "prices from a linear program solved anew as workers arrive, skills by gold",
-        "Agrawal, Wang, Ye (2014); Li, Ye (2022)",
-    ),
-    "dual-descent": (
-        "by_visit:Descended",
-        "prices by one subgradient step a worker, skills by gold",
-        "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
     ),
     "ls-ol": (
         "task_by_task:LsOlPolicy",

@@ -187,7 +187,10 @@ class Running:
             try:
                 self.policy.resume(json.loads(policy_state))
             except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-                raise InputError(f"policy_state is none of {setup.policy}") from None
+                raise InputError(
+                    f"policy_state is none of {setup.policy} since release 2.0: "
+                    "end what an earlier release saved with that one"
+                ) from None
             return
         for gold, rows in ((True, self.ledger.gold_labels), (False, self.ledger.labels)):
             if len(rows):

@@ -91,12 +91,10 @@ class UntilTrusted(UntilSure):
         }
 
     def resume(self, saved: dict[str, Any]) -> None:
-        """Take them up; before 2.0 no task was out of reach."""
+        """Take them up."""
         super().resume(saved)
-        self.beyond[:] = saved.get("beyond", False)
-        # Before 2.0 the start was until-sure's.
-        self.begun = int(saved.get("begun", first_block.MOST if self.started else 0))
-        self.ended = bool(saved.get("ended", False))
+        self.beyond[:] = saved["beyond"]
+        self.begun, self.ended = int(saved["begun"]), bool(saved["ended"])
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """As until-sure; a collection ends where nobody at all would be asked."""

@@ -7,6 +7,10 @@ from workbench.crowd.arrivals import random_permutation as random_permutation
 from workbench.crowd.datasets import DATASETS as DATASETS
 from workbench.crowd.datasets import Dataset as Dataset
 from workbench.crowd.datasets import load as load
+from workbench.crowd.empirical_bayes import FLAT as FLAT
+from workbench.crowd.empirical_bayes import BetaPrior as BetaPrior
+from workbench.crowd.empirical_bayes import fitted_priors as fitted_priors
+from workbench.crowd.empirical_bayes import posterior_means as posterior_means
 from workbench.crowd.formats import FORMATS as FORMATS
 from workbench.crowd.gold_rule import GoldRule as GoldRule
 from workbench.crowd.graphs import random_pairs as random_pairs

@@ -266,7 +266,7 @@ _SMOKE = [
     "learner/ls-ol",
     "learner/oracle",
     "policy/fixed",
-    "policy/uncertain-drawn",
+    "policy/uncertain",
 ]
 
 STUDY = Study(

@@ -103,7 +103,7 @@ def crowds() -> list[str]:
 
 def marked(name: str, registry: Registry[Any]) -> str:
     """A name, and of a user's own also which version of the user's files."""
-    if name not in registry.added():
+    if name not in registry.from_files():
         return name
     return "@".join([name, *(plugin.digest[:8] for plugin in plugins())])
 

@@ -2,7 +2,6 @@ from workbench.solving.certificates import certify as certify
 from workbench.solving.certificates import farkas as farkas
 from workbench.solving.certificates import lagrangian as lagrangian
 from workbench.solving.certificates import primal_checks as primal_checks
-from workbench.solving.cover_cuts import strengthened as strengthened
 from workbench.solving.dropping import tasks_to_drop as tasks_to_drop
 from workbench.solving.feasibility import rounded as rounded
 from workbench.solving.highs import RunOptions as RunOptions

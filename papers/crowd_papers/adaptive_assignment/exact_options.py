@@ -6,7 +6,7 @@ against `plain`, how the workbench calls it: a solver's option, or the program i
 - `no presolve`, `root cuts only`, `no symmetry` (orbits of equal tasks and workers are neither
   detected nor used), `no heuristics`, `interior point` (for the root relaxation), `two threads`;
 - `tightened`: no label counts more than its task asks for, q_ij ← min(q_ij, C_i);
-- `covers`: with the knapsack-cover cuts that the relaxation violates (`solving.cover_cuts`);
+- `covers`: with the knapsack-cover cuts that the relaxation violates (`cover_cuts`);
 - `no start`: without the rounded relaxation as a first plan;
 - `patterns`: the Dantzig–Wolfe reformulation (`workbench.solving.patterns`), for comparison.
 
@@ -32,6 +32,7 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_papers.adaptive_assignment.assignment_trials import relaxation
+from crowd_papers.adaptive_assignment.cover_cuts import strengthened
 from workbench.base import generator
 from workbench.crowd import task_types
 from workbench.solving import (
@@ -42,7 +43,6 @@ from workbench.solving import (
     rounded,
     run,
     solve,
-    strengthened,
     tightened,
 )
 from workbench.studies import (

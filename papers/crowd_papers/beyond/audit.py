@@ -36,10 +36,10 @@ from scipy.stats import hypergeom
 from crowd_papers.beyond.collect_simulated import CROWDS as SIMULATED
 from crowd_papers.beyond.collect_simulated import crowd_of
 from crowd_papers.beyond.ordinary_crowds import ORDINARY
+from crowd_papers.beyond.uniform_checks import SCHEMES, uniform_checks
 from workbench.aggregation import AGGREGATORS
 from workbench.auditing import (
     FIRST,
-    SCHEMES,
     Batch,
     SelectiveState,
     Strata,
@@ -51,7 +51,6 @@ from workbench.auditing import (
     rehearse,
     rehearse_loop,
     stratify,
-    uniform_checks,
 )
 from workbench.base import BoolArray, FloatArray, InputError, stream
 from workbench.collection import POLICIES, Collected, Goal, answer_table

@@ -160,7 +160,6 @@ ACTIONS = {
     "collect answers",
     "collect history",
     "collect undo",
-    "collect import",
     "collect pull",
     "collect serve",
     "collect backup",

@@ -56,7 +56,10 @@ def test_a_plugin_registers_once_and_anew_when_changed(own) -> None:
     assert FAMILY["mine"].call == 1
     load_plugin(own("FAMILY.register(Entry('other', 2, '', ''))"))
     assert list(FAMILY) == ["pi", "other"]
-    assert FAMILY.added() == ("other",)
+    assert FAMILY.added() == FAMILY.from_files() == ("other",)
+    FAMILY.register(Entry("of a package", 3, "", ""))
+    assert FAMILY.added() == ("other", "of a package")
+    assert FAMILY.from_files() == ("other",)
     with pytest.raises(InputError, match="has changed"):
         load_plugin(path, plugin.digest)
 

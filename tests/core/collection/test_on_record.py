@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.collection.shipped import SHIPPED
 from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 from workbench.collection.answers import rehearse
@@ -12,8 +13,8 @@ from workbench.collection.policy import Goal
 from workbench.collection.pool import Questions
 from workbench.collection.simulation import simulated
 
-PLANNING = ("algorithm-2", "re-solve", "dual-descent", "ls-ol", "model", "sequential-plan")
-LOOKING = [name for name in POLICIES if name not in PLANNING]
+PLANNING = ("algorithm-2", "ls-ol", "model", "sequential-plan")
+LOOKING = [name for name in SHIPPED if name not in PLANNING]
 
 
 def had(answers, rng, many):

@@ -318,23 +318,6 @@ def test_what_is_saved_goes_on_the_same():
     np.testing.assert_array_equal(again.weight, beliefs.weight)
 
 
-@pytest.mark.parametrize("doubtful", [False, True])
-def test_a_state_that_1_1_saved_is_taken_up(doubtful):
-    rng = np.random.default_rng(10)
-    label = drawn(rng.uniform(0.6, 0.95, 10), rng.integers(0, 2, 30), 10)
-    beliefs = AtomBeliefs(Ledger(pool_of(30, 10)))
-    task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(30), np.arange(10)))
-    hear(beliefs, Questions(task, worker), label)
-    beliefs.refit()
-    saved = beliefs.state()
-    del saved["upright"], saved["least_floor"]
-    saved["doubtful"] = doubtful
-    again = AtomBeliefs(beliefs.ledger)
-    again.resume(saved)
-    assert again.doubtful == doubtful
-    np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
-
-
 def test_easiness_is_seldom_taken_up_where_tasks_are_alike():
     """Its evidence is 4.6 nats less there, within some tenths; where a quarter is hopeless more."""
     alike, unlike = 0, 0

@@ -378,26 +378,6 @@ def test_the_true_orientation_is_the_likelier_one() -> None:
             assert wrong.mean() < 0.05
 
 
-def test_a_state_with_fewer_abilities_is_taken_up() -> None:
-    """Release 1.0.0 saved three below chance."""
-    pool, answers = simulated(HALF, 40, seed=1)
-    ledger = Ledger(pool)
-    policy = UntilSure(ledger, Goal(0.05), 3)
-    for _ in range(6):
-        ask = policy.next()
-        ledger.ask(ask)
-        ledger.tell(ask, answers.of(ask))
-        policy.told(ask, answers.of(ask))
-    saved = json.loads(json.dumps(policy.state()))
-    for name in ("weight", "population"):
-        saved["beliefs"][name] = [row[:27] for row in saved["beliefs"][name]]
-    other = UntilSure(ledger, Goal(0.05), 3)
-    other.resume(saved)
-    np.testing.assert_allclose(other.belief().posterior, policy.belief().posterior)
-    assert len(other.next())
-    other.refit()
-
-
 def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
     """Those to come tell far more for their price; a page that asks for one is answered at once."""
     looks = []

@@ -11,7 +11,7 @@ from workbench.collection.collector import Collector
 
 TASKS = [f"t{i}" for i in range(30)]
 PEOPLE = [f"w{j}" for j in range(6)]
-POLICIES = ["until-trusted", "until-sure", "mixed", "fixed", "uncertain", "margin", "halving"]
+POLICIES = ["until-trusted", "until-sure", "mixed", "fixed", "uncertain"]
 
 
 def begun(path=None, **more):
@@ -33,9 +33,8 @@ def choices(seed, right=0.85):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_labels_that_nobody_was_asked_for_count_and_are_paid(policy, tmp_path):
-    more = {"total": 200.0} if policy == "halving" else {}
     path = tmp_path / "c.sqlite"
-    collector, memory = begun(path, policy=policy, **more), begun(policy=policy, **more)
+    collector, memory = begun(path, policy=policy), begun(policy=policy)
     asked = collector.next(most=4)
     memory.next(most=4)
     rows = list(choices(1))[:100]
@@ -109,7 +108,7 @@ def test_capacity_is_no_bar_and_late_labels_are_as_before():
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_outlook_is_what_is_then_asked_and_asks_nothing(policy):
-    collector = begun(policy=policy, **({"total": 200.0} if policy == "halving" else {}))
+    collector = begun(policy=policy)
     for worker, task, label in list(choices(3))[:40]:
         collector.volunteered({worker: {task: label}})
     before = collector.state().seal()

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import workbench as wb
 from benchmarks.instance_proofs import proof_of_instance
 from benchmarks.instances import InstanceSet
 from tests.core.solving.c_verifier import STRICT, build, line_of_files, verifier
@@ -22,6 +23,7 @@ if not FOLDER.exists():
 INSTANCES = InstanceSet(FOLDER)
 CHECKER = plan_checker()
 SMALL = [n for n, row in INSTANCES.rows.items() if int(row["tasks"]) * int(row["workers"]) < 2500]
+pytestmark = pytest.mark.release
 RAW = {"quality": [[0.5, 0.5, 0.25]], "requirement": 0.75, "capacity": 1}
 """Two labels, of any two workers."""
 
@@ -49,7 +51,6 @@ def test_it_says_of_instances_what_check_says(name):
     assert verifier()(content, text) == said
 
 
-@pytest.mark.release
 def test_it_says_of_every_instance_what_the_index_says():
     line_of = verifier()
     for name, row in INSTANCES.rows.items():
@@ -157,7 +158,44 @@ def test_what_would_wrap_is_refused():
             del raw["quality"]
         holds, line = line_of(*proof(raw, tree={"worker_prices": [10**15] * 3, "side_prices": []}))
         assert not holds
-        assert line.startswith("WRONG: ")
+        assert line.startswith(("WRONG: ", "UNDECIDED: "))
+
+
+def full(rng):
+    """A small problem of numbers as they come: of all digits, and of any size."""
+    n, m = int(rng.integers(1, 14)), int(rng.integers(2, 10))
+    if rng.random() < 0.3:
+        raw = {"quality": rng.random((n, m)).tolist(), "requirement": float(rng.uniform(0.3, 2))}
+    else:
+        skill = rng.beta(2, 1, (n, m)) if rng.random() < 0.5 else rng.uniform(0.5, 1, (n, m))
+        raw = {"skill": skill.tolist(), "epsilon": float(rng.uniform(0.2, 0.8))}
+    raw["capacity"] = rng.integers(1, n + 2, m).tolist()
+    if rng.random() < 0.8:
+        size = 10.0 ** int(rng.integers(-3, 5))
+        raw["cost"] = (rng.uniform(0.01, 5, (n, m)) * size).tolist()
+    if rng.random() < 0.3:
+        raw["most"] = rng.integers(2, m + 1, n).tolist()
+    return raw
+
+
+def test_proofs_of_numbers_of_all_digits_hold(tmp_path):
+    """By `check.py` and by the second verifier, which says the same."""
+    line_of, problem, told = verifier(), tmp_path / "problem.json", tmp_path / "proof.json"
+    for seed in range(40):
+        problem.write_text(json.dumps(full(np.random.default_rng(seed))))
+        told.unlink(missing_ok=True)
+        wb.solve(problem, proof=told)
+        content, text = problem.read_bytes(), told.read_text()
+        said = CHECKER["line_of"](content, text)
+        assert said[0], seed
+        assert line_of(content, text) == said, seed
+
+
+def test_what_is_beyond_its_numbers_is_not_called_wrong():
+    raw = {"skill": [[0.9, 0.9, 1e-25]], "epsilon": 0.55, "capacity": 1}
+    case = proof(raw, ((0, 1),))
+    assert CHECKER["line_of"](*case)[0]
+    assert verifier()(*case) == (False, "UNDECIDED: a number of too many digits")
 
 
 def test_names_of_other_letters_are_left_to_check():

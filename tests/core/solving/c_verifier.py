@@ -56,5 +56,5 @@ def line_of_files(program: Path, problem: Path, proof: Path) -> tuple[bool, str]
     )
     assert not ended.stderr, ended.stderr.decode(errors="replace")[:2000]
     line = ended.stdout.decode("ascii").removesuffix("\n")
-    assert ended.returncode == (0 if line.startswith("holds: ") else 1)
+    assert ended.returncode == ("holds", "WRONG", "UNDECIDED").index(line.partition(":")[0])
     return ended.returncode == 0, line

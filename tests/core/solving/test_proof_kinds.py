@@ -140,6 +140,7 @@ def test_mutants_by_the_thousand(kind):
     assert accepted > MUTANTS // 20
 
 
+@pytest.mark.slow
 @KINDS
 def test_verify_in_c_knows_no_listed_sets(kind):
     """It says so, in place of an answer to another question."""
@@ -147,7 +148,7 @@ def test_verify_in_c_knows_no_listed_sets(kind):
     for content, text, _ in [(c, json.dumps(p), b) for c, _, p, b in truths(kind, 6, 3)]:
         holds, line = line_of(content, text)
         assert not holds
-        assert line.startswith("WRONG: ")
+        assert line.startswith(("WRONG: ", "UNDECIDED: "))
 
 
 @KINDS

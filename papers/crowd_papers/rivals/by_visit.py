@@ -14,22 +14,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.aggregation.posteriors import log, normalised
-from workbench.aggregation.voting import log_odds_weights
-from workbench.assignment import POLICIES
-from workbench.assignment.policies import (
+from workbench.aggregation import log, log_odds_weights, normalised
+from workbench.assignment import (
     COVERED,
+    POLICIES,
     ArrivingWorker,
     AssignmentPolicy,
     Setting,
 )
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import Seed, sequence
-from workbench.collection.algorithm_two import check_visits, known_skills
-from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import NOTHING, Ledger, Questions
-from workbench.crowd.empirical_bayes import FLAT, BetaPrior, fitted_priors, posterior_means
+from workbench.base import FloatArray, InputError, IntArray, Seed, sequence
+from workbench.collection import (
+    NOTHING,
+    Belief,
+    Goal,
+    Ledger,
+    Policy,
+    Questions,
+    check_visits,
+    known_skills,
+)
+from workbench.crowd import FLAT, BetaPrior, fitted_priors, posterior_means
 
 SAMPLE = 0.1
 """γ: share of the workers who come first and get gold tasks alone, where the policy needs any."""

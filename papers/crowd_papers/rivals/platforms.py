@@ -19,13 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray
-from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
-from workbench.collection.by_task import ByTask
-from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import Ledger
+from workbench.base import BoolArray, FloatArray, InputError, Seed, checks
+from workbench.collection import Belief, ByTask, Goal, Ledger
 
 OVERLAP = 3
 """Labels a task where nothing is said."""

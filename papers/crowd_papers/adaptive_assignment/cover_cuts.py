@@ -18,9 +18,8 @@ import numpy as np
 
 from crowd_models import AssignmentProblem
 from crowd_models.patterns import SLACK
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.highs import RunOptions, run
-from workbench.solving.linear_model import LinearModel, primal_arrays
+from workbench.base import FloatArray, IntArray
+from workbench.solving import LinearModel, RunOptions, primal_arrays, run
 
 VIOLATED = 1e-3
 """Share of D by which a cut must be missed to be added."""

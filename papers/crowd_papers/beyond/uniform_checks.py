@@ -18,7 +18,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base import BoolArray, FloatArray
 
 SCHEMES = ("prior-posterior", "alpha")
 WEIGHT = 50.0

@@ -1,8 +1,7 @@
-"""Policies that others have proposed, and the most uncertain first.
+"""Policies that others have proposed: all rank tasks.
 
-All rank tasks (`by_task`). Each has its own view of a task that has seen some labels: how large the
-lead is, how much one label could add, whether it belongs to the half in less doubt, how far
-Dawid–Skene's model believes it.
+Each has its own view of a task that has seen some labels: how large the lead is, how much one label
+could add, whether it belongs to the half in less doubt, how far Dawid–Skene's model believes it.
 """
 
 from __future__ import annotations
@@ -12,17 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed
-from workbench.collection.by_task import ByTask
-from workbench.collection.policy import Goal
-from workbench.collection.pool import FREE, Ledger
+from workbench.base import BoolArray, FloatArray, IntArray, Seed, checks
+from workbench.collection import FREE, RANKED, ByTask, Goal, Ledger, Uncertain
 
 DELTA = 3
 """Lead at which a task is closed where nothing is said."""
-RANKED = 10
-"""Steps of expectation-maximisation that suffice to rank tasks by."""
 NODES = 64
 """Of the quadrature that compares shares of labels."""
 
@@ -153,35 +146,8 @@ class Halving(ByTask):
         super().resume(saved)
         self.round = int(saved["round"])
         # A budget is that of the beginning: what is open now is what is left of it.
-        self.budget = float(saved.get("budget", self.budget))
-        self.rounds = int(saved.get("rounds", self.rounds))
+        self.budget, self.rounds = float(saved["budget"]), int(saved["rounds"])
         self.rest = np.isin(np.arange(len(self.rest)), saved["left"])
-
-
-class Uncertain(ByTask):
-    """The task first of which Dawid–Skene, fitted anew each round, is in most doubt.
-
-    Tasks without a label come before all others. A task is closed when its believed error is at
-    most ε, or all are when the mean is. That is a poor rule to stop by: the model takes workers as
-    right until seen to err, and their errors as independent (`workbench.collection.honest`).
-
-    Source: Sheng, Provost, Ipeirotis (2008), "Get another label?", KDD, Section 5, selective
-    repeated labelling by model uncertainty; the model is Dawid and Skene's.
-    """
-
-    def index(self) -> FloatArray:
-        """Posterior of the likeliest class."""
-        sure = self.posterior(RANKED).max(axis=1)
-        return np.where(self.ledger.counts > 0, sure, -1.0)
-
-    def closed(self) -> BoolArray:
-        """Tasks of little enough doubt, once all settles."""
-        epsilon, labelled = self.goal.epsilon, self.ledger.counts > 0
-        if epsilon is None:
-            return super().closed()
-        wrong = 1.0 - self.posterior().max(axis=1)
-        enough: BoolArray = labelled & ((wrong.mean() if self.goal.mean else wrong) <= epsilon)
-        return enough
 
 
 class UncertainDrawn(Uncertain):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.core.collection.test_rivals import crowd
+from crowd_papers.rivals.platforms import AGREED, HEARD
+from tests.core.collection.test_by_task import crowd
 from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 from workbench.collection.answers import rehearse
 from workbench.collection.honest import wrong_chances
-from workbench.collection.platforms import AGREED, HEARD
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger
 

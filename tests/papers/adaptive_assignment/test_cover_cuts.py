@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 
 from crowd_models import AssignmentProblem
+from crowd_papers.adaptive_assignment.cover_cuts import cover_cuts, strengthened
 from workbench.solving import solve
-from workbench.solving.cover_cuts import cover_cuts, strengthened
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import primal_arrays
 

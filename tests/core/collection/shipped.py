@@ -1,0 +1,5 @@
+"""Policies of collecting that come with the core, whatever plugins are installed."""
+
+from workbench.collection import POLICIES
+
+SHIPPED = tuple(name for name in POLICIES if name not in POLICIES.added())
