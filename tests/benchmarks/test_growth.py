@@ -4,10 +4,12 @@ import json
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import growth
 from benchmarks.growth import Line, Point, Shape, fits, grow
+from benchmarks.growth_picture import cost_growth
 
 SIZES = (10, 100, 1000, 10_000)
 
@@ -75,3 +77,34 @@ def test_points_of_processes_of_their_own(monkeypatch):
 def test_every_job_runs_and_tells(what, capsys):
     growth.child(what, Shape(30, 100, 3))
     assert json.loads(capsys.readouterr().out)["seconds"] > 0
+
+
+def grown() -> tuple[pd.DataFrame, pd.DataFrame]:
+    points = pd.DataFrame(
+        [
+            ("LP", "tasks n", 100, 0.1, 50.0),
+            ("LP", "tasks n", 1000, 1.0, None),
+            ("trial", "workers m", 10, 0.5, None),
+        ],
+        columns=["what", "along", "size", "seconds", "megabytes"],
+    )
+    fits = pd.DataFrame(
+        [("LP", "tasks n", "seconds", 0.001, 1.0, 0.05, 100, 1000)],
+        columns=["what", "along", "quantity", "factor", "exponent", "error", "least", "most"],
+    )
+    return points, fits
+
+
+def test_growth_in_time_and_memory():
+    figure = cost_growth(*grown(), title="growth")
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "tasks n", "workers m"]
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == [
+        "time (seconds)",
+        "peak memory beyond the imports (MB)",
+    ]
+    line, marks = figure.axes[0].get_lines()
+    assert line.get_ydata() == pytest.approx([0.1, 1.0])
+    assert list(marks.get_ydata()) == [0.1, 1.0]
+    assert "1.00 ± 0.05" in marks.get_label()
+    assert len(figure.axes[2].get_lines()[0].get_xdata()) == 1
+    assert not figure.axes[3].get_lines()

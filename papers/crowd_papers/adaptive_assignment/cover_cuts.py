@@ -17,12 +17,14 @@ from dataclasses import replace
 import numpy as np
 
 from crowd_models import AssignmentProblem
-from crowd_models.patterns import SLACK
 from workbench.base import FloatArray, IntArray
 from workbench.solving import LinearModel, RunOptions, primal_arrays, run
 
 VIOLATED = 1e-3
 """Share of D by which a cut must be missed to be added."""
+
+SLACK = 1e-9
+"""Of a requirement, relative: so much less still covers it."""
 
 
 def strengthened(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from workbench import plots
@@ -55,34 +54,3 @@ def test_costs_bounds_and_the_gap_between_them():
 def test_nothing_known_of_the_gap(history):
     figure = plots.incumbents({"one": history}, title="t")
     assert [text.get_text() for text in figure.axes[1].texts] == ["no gap known"]
-
-
-def grown() -> tuple[pd.DataFrame, pd.DataFrame]:
-    points = pd.DataFrame(
-        [
-            ("LP", "tasks n", 100, 0.1, 50.0),
-            ("LP", "tasks n", 1000, 1.0, None),
-            ("trial", "workers m", 10, 0.5, None),
-        ],
-        columns=["what", "along", "size", "seconds", "megabytes"],
-    )
-    fits = pd.DataFrame(
-        [("LP", "tasks n", "seconds", 0.001, 1.0, 0.05, 100, 1000)],
-        columns=["what", "along", "quantity", "factor", "exponent", "error", "least", "most"],
-    )
-    return points, fits
-
-
-def test_growth_in_time_and_memory():
-    figure = plots.cost_growth(*grown(), title="growth")
-    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "tasks n", "workers m"]
-    assert [axes.get_ylabel() for axes in figure.axes[::2]] == [
-        "time (seconds)",
-        "peak memory beyond the imports (MB)",
-    ]
-    line, marks = figure.axes[0].get_lines()
-    assert line.get_ydata() == pytest.approx([0.1, 1.0])
-    assert list(marks.get_ydata()) == [0.1, 1.0]
-    assert "1.00 ± 0.05" in marks.get_label()
-    assert len(figure.axes[2].get_lines()[0].get_xdata()) == 1
-    assert not figure.axes[3].get_lines()
