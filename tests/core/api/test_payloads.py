@@ -166,7 +166,7 @@ ACTIONS = {
     "collect backup",
     "export",
     "study export",
-    "study merge",
+    "study probe",
     "study stale",
     "study stamp",
     "data fetch",
