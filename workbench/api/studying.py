@@ -26,7 +26,6 @@ from workbench.studies.claiming import Verdict
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.request import request
 from workbench.studies.run import Progress, Which, made_lines, notebook_bar, run
-from workbench.studies.shards import part_of, shard_path
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart
@@ -58,8 +57,6 @@ class StudyResult(Result):
         How the run ended.
     store
         The file that keeps the trials.
-    shard
-        (i, n) where one part of n was run; its trials are seen once the parts are merged.
     interrupted
         Whether the run was asked to stop.
     """
@@ -73,17 +70,14 @@ class StudyResult(Result):
     source: Source
     progress: Progress
     store: Path
-    shard: tuple[int, int] | None = None
     interrupted: bool = False
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """The trials that were asked for, a row each: parameters, status, what was measured.
 
-        Those that other code of your own has made are left out.
+        Those that other code of the study has made are left out.
         """
-        if self.shard is not None:
-            return pd.DataFrame()
         listed = plan(self.source.load(), self.sweep, self.repetitions, self.seed)
         keys = {trial.key for trial in listed}
         with Store.open(self.store) as store:
@@ -124,7 +118,7 @@ class StudyResult(Result):
         """Say how the run ended, where its trials are kept, and why trials failed."""
         ended = f"{self.name}: {self.progress.summary()}; kept in {self.store}"
         line = "\n".join([ended, *made_lines(self.progress)])
-        if not self.failed or self.shard is not None:
+        if not self.failed:
             return line
         rows = self.table[~self.table["status"].isin(["ok", "infeasible"])]
         reasons = Counter(zip(rows["status"].astype(str), rows["message"].astype(str), strict=True))
@@ -248,7 +242,7 @@ class TrialRules:
         Run all trials anew, whatever the store has.
 
         Without it trials of another workbench are kept, and counted in `progress.older`; those of
-        other code of your own are run anew.
+        other code of the study are run anew.
 
     Examples
     --------
@@ -274,7 +268,6 @@ def run_study(
     store: str | Path = STORE,
     processes: int | None = None,
     cluster: DaskCluster | None = None,
-    shard: str | tuple[int, int] | None = None,
     rules: TrialRules | None = None,
     plugins: Sequence[str | Path] = (),
     stop: Event | None = None,
@@ -300,13 +293,11 @@ def run_study(
     store
         File that keeps the trials.
 
-        What it has already is not run again, unless code of your own has changed since.
+        What it has already is not run again, unless the study's code has changed since.
     processes
         Workers here. [default: cores]
     cluster
         A Dask cluster, in place of this machine.
-    shard
-        Run one of N parts, as I/N, into a file of its own.
     rules
         What a trial may take, and which are run again.
     plugins
@@ -352,14 +343,13 @@ def run_study(
         (cluster.tls_ca, cluster.tls_cert, cluster.tls_key),
         insecure=cluster.insecure,
     )
-    part = part_of(shard) if isinstance(shard, str) else shard
-    with Store.open(shard_path(store, part), write=True) as opened:
+    with Store.open(store, write=True) as opened:
         ended = run(
             asked.plan,
             store=opened,
             executor=executor,
             limits=asked.limits,
-            which=Which(part, rules.retry, rules.fresh),
+            which=Which(rules.retry, rules.fresh),
             stop=stop,
             on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )
@@ -374,7 +364,6 @@ def run_study(
         asked.plan.source,
         ended,
         path,
-        part,
         stop is not None and stop.is_set(),
     )
 

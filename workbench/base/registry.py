@@ -100,8 +100,8 @@ class Registry(Mapping[str, Entry[F]]):
     def __init__(self, family: str, *entries: Entry[F]) -> None:
         self.family = family
         self._entries: dict[str, Entry[F]] = {}
-        for entry in entries:
-            self.register(entry)
+        for entry in entries:  # a file being loaded may import the module of this registry first
+            self._add(entry)
         self._shipped = frozenset(self._entries)
 
     def register(self, entry: Entry[F]) -> None:
@@ -112,13 +112,16 @@ class Registry(Mapping[str, Entry[F]]):
         InputError
             There is one of that name, or the name is not a text.
         """
+        self._add(entry)
+        if _loading:
+            _loading[-1].append((self, entry.name))
+
+    def _add(self, entry: Entry[F]) -> None:
         if not isinstance(entry.name, str) or not entry.name.strip():
             raise InputError(f"{self.family} has the name {entry.name!r:.60}: give a text")
         if entry.name in self._entries:
             raise InputError(f"there is a {self.family} {entry.name!r} already: take another name")
         self._entries[entry.name] = entry
-        if _loading:
-            _loading[-1].append((self, entry.name))
 
     def summaries(self) -> dict[str, str]:
         """Give the summary of each entry by name; what an entry stands for is not imported."""

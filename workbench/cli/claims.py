@@ -20,8 +20,8 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
 
     A claim whose study is not in the store is not yet measured: the command that measures it is
     named. With --keep it keeps the verdict that the page of --out has, so that some claims can be
-    renewed from a store of some studies. The page names at its head the trials that its verdicts
-    rest on, as `workbench study stamp` does, and `workbench study stale` looks at them.
+    renewed from a store of some studies. The page says at its head of which release its figures
+    are and which studies made them, as `workbench study stamp` does.
     """
     from workbench.api.studying import judge
     from workbench.studies.quoted import headed
@@ -31,7 +31,7 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     with working("judging the claims", after=3.0):
         judged = judge(store, keep=out if keep else None)
     if out is not None:
-        text = headed(judged.markdown(), store, judged.verdicts, out if keep else None)
+        text = headed(judged.markdown(), judged.verdicts)
         write_files({out: text})
     if as_json:
         emit(judged.to_dict())

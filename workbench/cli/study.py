@@ -146,7 +146,6 @@ def show(name: str, as_json: bool, **arguments: Any) -> None:
 @click.option("--tls-cert", type=PEM)
 @click.option("--tls-key", type=PEM)
 @options.flag("--insecure")
-@options.text("--shard", "I/N")
 @click.option("--deadline", type=click.FloatRange(0, min_open=True))
 @click.option("--memory", type=click.FloatRange(0, min_open=True))
 @options.flag("--retry")
@@ -154,9 +153,9 @@ def show(name: str, as_json: bool, **arguments: Any) -> None:
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
-    Trials that other code of your own has made (your study but for its analysis, plugins, modules
-    that these import) are run anew. Ctrl-C once finishes the trials under way, twice stops at
-    once. Exit code 1 if trials failed.
+    Trials that other code of the study has made (its file but for the analysis, plugins, modules
+    that these import) are run anew; those of another workbench are kept, and counted. Ctrl-C once
+    finishes the trials under way, twice stops at once. Exit code 1 if trials failed.
     """
     import workbench as wb
     from workbench.api.keywords import gather
@@ -180,10 +179,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
     path = str(ended.store)
     store = "" if path == STORE else f" --store {shlex.quote(path)}"
     own = f" --study {shlex.quote(name)}" if name.endswith(".py") else ""
-    to_see = f"to see them: workbench study report {ended.name}{store}{own}"
-    if ended.shard is not None:
-        to_see = "when all shards are done: workbench study merge SHARD…"
-    tell(ended, as_json, to_see)
+    tell(ended, as_json, f"to see them: workbench study report {ended.name}{store}{own}")
     if ended.interrupted and ended.progress.left:
         say(f"interrupted; to go on: {again}")
         return 130
@@ -250,25 +246,18 @@ def report(
 )
 @store_option
 @options.whole("--sample", "Trials to run again from their seeds.", 20)
-@options.flag("--quarantine", "Set a damaged store aside, and keep what is sound of it.")
 @code_option
 @options.whole("--seed", "Of the sample.", 0)
-def verify(
-    store: Path, sample: int, quarantine: bool, code: tuple[str, ...], seed: int, as_json: bool
-) -> int:
+def verify(store: Path, sample: int, code: tuple[str, ...], seed: int, as_json: bool) -> int:
     """Check a store: the file, keys, missing trials, and a sample run again from its seeds.
 
     Trials of a study of your own are run again only where --study names its file. Exit code 1 if
     anything is wrong.
     """
-    from workbench.studies.repair import repair
     from workbench.studies.source import own_sources
     from workbench.studies.verify import verify as verify_store
 
     named = own_sources(code)
-    if quarantine:
-        for line in repair(store):
-            say(line)
     with working("running a sample of trials again", after=3.0):
         result = verify_store(store, sample=sample, seed=seed, named=named)
     emit(result.payload()) if as_json else write(result.text())
@@ -297,71 +286,79 @@ def export(name: str, store: Path, out: Path, as_json: bool) -> None:
         write(f"written: {out}, {len(trials):,} trials, {len(trials.columns)} columns")
 
 
-@options.command("workbench study merge studies.shard-*.sqlite", group=command, draws=False)
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@store_option
-def merge(paths: tuple[Path, ...], store: Path, as_json: bool) -> None:
-    """Merge shards, or other stores, into one store. Nothing is written if they contradict."""
-    from workbench.studies.shards import merge as merge_into
-    from workbench.studies.store import Store
+@options.command(
+    "workbench study probe competitive-ratio", group=command, draws=False, plugins=True
+)
+@click.argument("names", nargs=-1, required=True)
+def probe(names: tuple[str, ...], as_json: bool) -> None:
+    """Run the smoke sweeps of studies, and keep their records as what they give today.
 
-    with Store.open(store, write=True) as opened:
-        counts = merge_into(paths, opened)
-    summary = ", ".join(f"{n:,} {what}" for what, n in counts.items())
-    emit({"store": str(store), **counts}) if as_json else write(f"merged into {store}: {summary}")
+    The table stands beside the study's file, in probes/NAME.csv. `workbench study stale` compares
+    with it. A table whose records are still the same stays as it is.
+    """
+    from workbench.studies import probe as probes
+    from workbench.studies.source import Source
+
+    rows = []
+    for source in [Source.of(name) for name in names]:
+        with working(f"running the smoke sweep of {source.name}", after=3.0):
+            path, found = probes.renew(source)
+        rows.append({"path": str(path), "new": found is None, "differences": found or []})
+        told = f"now in {probes.in_short(found)}" if found else "as it was"
+        if not as_json:
+            write(f"{path}: {'new' if found is None else told}")
+    if as_json:
+        emit({"probes": rows})
 
 
 @options.command(
     "workbench study stamp docs/findings/calibration.md --store studies.sqlite",
     group=command,
     draws=False,
+    plugins=True,
 )
 @click.argument("page", type=click.Path(path_type=Path))
 @click.argument("names", nargs=-1)
 @store_option
-@click.option(
-    "--measured",
-    metavar="PACKAGE",
-    help="Figures are not of trials: this package of the workbench measured them today.",
-)
-def stamp(
-    page: Path, names: tuple[str, ...], store: Path, measured: str | None, as_json: bool
-) -> None:
-    """Write at the head of a page (.md) on which trials of a store its figures rest.
+def stamp(page: Path, names: tuple[str, ...], store: Path, as_json: bool) -> None:
+    """Write at the head of a page (.md) of which release its figures are, and of which studies.
 
-    NAMES are studies. [default: all in the store] What `workbench study stale` then looks at.
+    NAMES are studies. [default: all in the store] The release is that whose trials the store has,
+    the oldest of several.
     """
     from workbench.studies import quoted
 
-    if measured is not None:
-        row = quoted.stamp_measured(page, measured)
-        about = {"page": str(page), "measured": asdict(row)}
-        emit(about) if as_json else write(f"{page} was measured today by {measured}")
-        return
-    rows = quoted.stamp(page, store, names)
-    if as_json:
-        emit({"page": str(page), "trials": [asdict(row) for row in rows]})
-    else:
-        listed = ", ".join(f"{row.trials:,} trials of {row.study}" for row in rows)
-        write(f"{page} rests on {listed}")
+    row = quoted.stamp(page, store, names)
+    emit({"page": str(page), **asdict(row)}) if as_json else write(f"{page}: {row.text()}")
 
 
-@options.command("workbench study stale docs notebooks", group=command, draws=False)
+@options.command("workbench study stale docs notebooks", group=command, draws=False, plugins=True)
 @click.argument("pages", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def stale(pages: tuple[Path, ...], as_json: bool) -> int:
-    """List pages (.md) and notebooks, or those of folders, whose figures are of other code.
+    """List pages (.md) and notebooks, or those of folders, whose studies give other results now.
 
-    Of a folder those pages count that name trials, and all in folders `findings`. Exit code 1 if
-    there are any.
+    The smoke sweep of each study that they name is run, and compared with its probe. Where it
+    differs, either renew the figures, or renew the probe (`workbench study probe`): then the page
+    says truly of which release its figures are, and is listed as one of older figures. Of a folder
+    those pages count that have a stamp, and all in folders `findings`. Exit code 1 if any page is
+    stale.
     """
     from workbench.studies import quoted
 
-    rows = quoted.stale(pages)
+    with working("running smoke sweeps", after=3.0):
+        rows = quoted.stale(pages)
     if as_json:
-        emit({"stale": [{"page": str(row.page), "reason": row.reason} for row in rows]})
+        listed = {
+            name: [
+                {"page": str(row.page), "reason": row.reason} for row in rows if row.stale is is_
+            ]
+            for name, is_ in (("stale", True), ("older", False))
+        }
+        emit(listed)
     else:
-        write("\n".join(f"{row.page}: {row.reason}" for row in rows) or "every page is of today")
-    return 1 if rows else 0
+        lines = [f"{row.page}: {row.reason}" for row in rows]
+        write("\n".join(lines) or "no page is stale")
+    return 1 if any(row.stale for row in rows) else 0
 
 
 def _limit(value: float | None, unit: str) -> str:

@@ -23,7 +23,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import FREE, NOTHING, Ledger, Questions
+from workbench.collection.pool import ALIKE, FREE, NOTHING, Ledger, Questions
 
 AUDITS, AUDITORS = 100, 3
 """Tasks of the random block, and labels of each by workers outside the groups."""
@@ -141,7 +141,7 @@ class Mixed(Policy):
         able = ledger.open[np.ix_(rows, columns)] & (ledger.left[columns] > 0)
         able &= price <= ledger.money + 1e-9
         nats = np.where(able, self._information(posterior, rows, columns), 0.0)
-        rate = nats / np.maximum(price, FREE)
+        rate = np.round(nats / np.maximum(price, FREE), ALIKE)
         chosen = rate.argmax(axis=1)
         best = rate[np.arange(len(rows)), chosen]
         order = np.argsort(-best, kind="stable")[: max(len(pool.tasks) // ROUND, 1)]

@@ -20,6 +20,9 @@ from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
 
 HIGHEST_PRICE = 1e9
+ALIKE = 9
+"""Decimals beyond which chances and rates are ties, which the order of tasks and workers decides:
+last digits differ between processors."""
 FREE = 1e-9
 """Price at which a label counts that costs less, wherever what it tells is divided by its price."""
 LARGEST = 2**30

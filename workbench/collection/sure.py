@@ -35,7 +35,7 @@ from workbench.base.seeds import Seed, stream
 from workbench.collection.belief_model import BeliefModel
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import NOTHING, Ledger, Questions, within
+from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions, within
 
 START = (6, 16)
 """Workers and tasks of the cold start where anybody can be asked at any time."""
@@ -336,7 +336,7 @@ class UntilSure(Policy):
             kind = pool.kind[task]
             able = ledger.open[np.ix_(task, here)] & (ledger.left[here] > 0)
             able &= ~self.beliefs.copying[here]
-            rate = np.where(able, self.index[np.ix_(kind, here)], -1.0)
+            rate = np.where(able, np.round(self.index[np.ix_(kind, here)], ALIKE), -1.0)
             who = here[rate.argmax(axis=1)]
             rate = rate.max(axis=1)
             good = (rate * pool.divisor[kind, who] > LEAST_GAIN) & (rate >= least[kind])
@@ -359,6 +359,7 @@ class UntilSure(Policy):
 
 def _ascending(rows: IntArray, key: FloatArray, many: int) -> Iterator[IntArray]:
     """Rows by key in parts, the first one without sorting all of them."""
+    key = np.round(key, ALIKE)
     if len(rows) > FEW:
         part = np.argpartition(key, many)
         rows, key = rows[part], key[part]

@@ -290,7 +290,7 @@ STUDY = Study(
         ),
     },
     sizes={
-        "smoke": Size(({"tasks": [30], "method": _SMOKE},), 2),
+        "smoke": Size(({"tasks": [30], "method": _SMOKE},), 1),
         "small": Size(({"crowd": crowds(), "method": methods()},), 3),
         "paper": Size(({"crowd": crowds(), "method": methods(), "tasks": [None]},), 5),
     },

@@ -13,7 +13,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import crowd_models
@@ -42,9 +42,6 @@ class Environment:
         machine is named in the record's `worker`.
     cpus
         How many processors it has.
-    code
-        Digest of the code that the trials ran, name by name, in records of release 2.0; empty in
-        others.
     workbench
         SHA-256 of the installed workbench's sources; empty in records of release 2.0 and before.
     own
@@ -58,7 +55,6 @@ class Environment:
     platform: str
     host: str
     cpus: int
-    code: str = ""
     workbench: str = ""
     own: Mapping[str, str] = field(default_factory=dict)
 
@@ -79,7 +75,7 @@ class Environment:
     @property
     def json(self) -> str:
         """All of it as JSON; without what earlier releases did not write and is empty."""
-        later = ("code", "workbench", "own")
+        later = ("workbench", "own")
         return json.dumps({k: v for k, v in asdict(self).items() if k not in later or v})
 
     @property
@@ -89,14 +85,15 @@ class Environment:
 
     @classmethod
     def read(cls, text: str) -> Environment:
-        """Read what `json` wrote."""
-        return cls(**json.loads(text))
+        """Read what `json` wrote, today or in an earlier release."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in json.loads(text).items() if name in known})
 
     def columns(self) -> dict[str, str | int]:
         """Its values for a table, under names no parameter can have."""
-        fields = {name: value for name, value in vars(self).items() if name != "packages"}
-        fields["own"] = ", ".join(f"{name} {digest}" for name, digest in sorted(self.own.items()))
-        return {f"environment.{name}": value for name, value in {**self.packages, **fields}.items()}
+        rest = {name: value for name, value in vars(self).items() if name != "packages"}
+        rest["own"] = ", ".join(f"{name} {digest}" for name, digest in sorted(self.own.items()))
+        return {f"environment.{name}": value for name, value in {**self.packages, **rest}.items()}
 
 
 @functools.cache

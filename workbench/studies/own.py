@@ -1,9 +1,10 @@
-"""What of the user's own a study's trials come from: its file, plugins, and local modules.
+"""What a study's trials come from beside the workbench: its file, plugins, and local modules.
 
 A record keeps a digest of each, and where one is another today the trial is run anew. Local modules
 are those that these files import, and that such modules import in their turn, wherever Python finds
-them but among its own, installed packages and the workbench. Of each file the syntax tree counts,
-so that a comment or a docstring is no other code.
+them but among its own, installed packages and the workbench. Of a study that an installed package
+brings along, the file of its trial counts, and the modules of that package. Of each file the syntax
+tree counts, so that a comment or a docstring is no other code.
 
 Of a file that defines `STUDY` all counts but what only the study's description, its analysis and
 its claims name: to mend an analysis is no other trial. What may act when the file is loaded, as a
@@ -24,6 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 import crowd_models
@@ -45,12 +47,12 @@ CLAIM = "claim"
 
 @dataclass(frozen=True)
 class OwnFile:
-    """A file of the user's that trials come from.
+    """A file that trials come from.
 
     Attributes
     ----------
     kind
-        The study's file, a plugin, or a module that one of these imports.
+        The study's file, a plugin, or a module: that one of these imports, or of the study.
     name
         Name of the file, or of the module.
     path
@@ -101,8 +103,13 @@ def changed(record: Mapping[str, str], today: Mapping[str, str]) -> list[str]:
     return sorted(name for name in {**record, **today} if record.get(name) != today.get(name))
 
 
-def own_files(study: Plugin | None = None) -> tuple[OwnFile, ...]:
-    """List what trials come from: a study's own file, if it is one, plugins, and local modules.
+def own_files(study: Plugin | ModuleType | None = None) -> tuple[OwnFile, ...]:
+    """List what trials come from: a study's file or module, plugins, and local modules.
+
+    Parameters
+    ----------
+    study
+        The user's file, or the module in which the trial of a study of the catalog is.
 
     Raises
     ------
@@ -113,10 +120,11 @@ def own_files(study: Plugin | None = None) -> tuple[OwnFile, ...]:
     shared = plugins()
     files: list[OwnFile] = []
     modules: dict[str, Path] = {}
-    for plugin in dict.fromkeys([*([study] if study else []), *shared]):
+    own = [study] if isinstance(study, Plugin) else []
+    for plugin in dict.fromkeys([*own, *shared]):
         if _bytes_digest(plugin.path) != plugin.digest:
             raise InputError(f"{plugin.path}: has changed since it was loaded; load it anew")
-        nodes = _counted(plugin)
+        nodes = _counted(plugin.path, plugin.module)
         files.append(
             OwnFile(
                 "plugin" if plugin in shared else "study",
@@ -127,6 +135,13 @@ def own_files(study: Plugin | None = None) -> tuple[OwnFile, ...]:
             )
         )
         _follow(_imports(nodes), modules)
+    if isinstance(study, ModuleType) and (path := _of_package(study)):
+        nodes = _counted(path, study)
+        counted = hashed("\n".join(map(dumped, nodes)))
+        files.append(OwnFile("module", study.__name__, str(path), _bytes_digest(path), counted))
+        package = study.__name__.rpartition(".")[0]
+        _follow(_imports(nodes, package), modules, study.__name__.partition(".")[0])
+        modules.pop(study.__name__, None)
     for name, path in sorted(modules.items()):
         nodes = _statements(path)
         counted = hashed("\n".join(map(dumped, nodes))) if nodes else _bytes_digest(path)
@@ -134,15 +149,23 @@ def own_files(study: Plugin | None = None) -> tuple[OwnFile, ...]:
     return tuple(files)
 
 
-def _follow(names: Iterable[str], modules: dict[str, Path]) -> None:
-    """Add local modules of some names, and all that they import."""
+def _of_package(module: ModuleType) -> Path | None:
+    """File of a module of another package than the workbench's; None for its own."""
+    if module.__name__.partition(".")[0] in {folder.name for folder in OURS} or not module.__file__:
+        return None
+    return Path(module.__file__)
+
+
+def _follow(names: Iterable[str], modules: dict[str, Path], package: str = "") -> None:
+    """Add modules of some names, and all that they import, if local or of a package."""
     waiting = list(names)
     while waiting:
         for module, path in _found(waiting.pop()):
-            if module not in modules and _is_local(path):
+            inside = module.partition(".")[0] == package or _is_local(path)
+            if module not in modules and inside:
                 modules[module] = path
-                package = module if path.stem == "__init__" else module.rpartition(".")[0]
-                waiting += _imports(_statements(path), package)
+                beside = module if path.stem == "__init__" else module.rpartition(".")[0]
+                waiting += _imports(_statements(path), beside)
 
 
 # Where modules are.
@@ -227,13 +250,13 @@ def _imports(nodes: Iterable[ast.stmt], package: str = "") -> list[str]:
     return [name for name in names if name and not name.startswith(".")]
 
 
-def _counted(plugin: Plugin) -> list[ast.stmt]:
+def _counted(path: Path, module: ModuleType) -> list[ast.stmt]:
     """Statements of a file that count."""
-    body = [part for node in _statements(plugin.path) for part in single(node)]
-    study = getattr(plugin.module, STUDY, None)
+    body = [part for node in _statements(path) for part in single(node)]
+    study = getattr(module, STUDY, None)
     if not isinstance(study, Study) or any(LOOKED_UP & _names(node) for node in body):
         return body
-    trials = {name for name, value in vars(plugin.module).items() if value is study.trial}
+    trials = {name for name, value in vars(module).items() if value is study.trial}
     own = {node.name for node in body if isinstance(node, DEFINITIONS)}
     bindings: dict[str, list[ast.stmt]] = {}
     for node in body:

@@ -1,151 +1,118 @@
-"""Pages and notebooks that quote figures: what these rest on, and whether it is of today.
+"""Pages and notebooks that show figures: of which release these are, and which studies made them.
 
-A page says so itself, at its head, where readers of Markdown look for such things:
+A page says so at its head, where readers of Markdown look for such things:
 
     ---
-    trials:
-    - {study: calibration, seeds: [2], trials: 3600, code: 5f2c…}
+    release: 2.0.0
+    studies: [aggregation, whole-crowds]
     ---
 
-`stamp` writes it from a store; `stale` compares the code that made the trials with today's. Figures
-that no study makes have the package that measured them and the day:
+A notebook says the same in its metadata, under `workbench`. Where no study makes the figures, as
+where they are times, the list is empty.
 
-    measured:
-    - {package: benchmarks, date: 2026-05-17, code: 5f2c…}
-
-A notebook has in its metadata, under `workbench`, a digest of its cells' code and all that this
-uses. A page in a folder `findings` that names neither is stale, and so is such a notebook: nobody
-can tell.
+`stale` looks at results and not at code: it runs each study's smoke sweep and compares the records
+with its probe (`workbench.studies.probe`). Where they differ, the pages of this study are stale,
+until either their figures are renewed or the probe is: then the stamp says truly of which release
+the figures are, and `stale` lists the page as one of older results.
 """
 
 from __future__ import annotations
 
-import datetime
+import ast
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+import workbench
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
+from workbench.studies import probe
 from workbench.studies.catalog import studies as catalog
 from workbench.studies.claiming import Verdict
-from workbench.studies.code import UNKNOWN, code_digest, digest_of_text
-from workbench.studies.environment import workbench_digest
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 
 MARK = "---\n"
 NOTEBOOK = ".ipynb"
-SHOWN = 16
-"""Digits of a digest that a page has."""
 EXEMPT = ("index.md",)
-"""Pages of a folder that quote nothing themselves."""
+"""Pages of a folder that show nothing themselves."""
 FINDINGS = "findings"
-"""A folder all of whose other pages quote figures."""
+"""A folder all of whose other pages show figures."""
+MADE_BY = "environment.crowd-workbench"
+"""Column of a store's tables with the release that made a trial."""
 
 
 @dataclass(frozen=True)
-class Quoted:
-    """Trials of one study that a page rests on.
+class Stamp:
+    """What figures of a page are.
 
     Attributes
     ----------
-    study
-        Its name in the catalog.
-    seeds
-        Seeds of the runs.
-    trials
-        How many there are.
-    code
-        First digits of the digest of the code that ran them (`workbench.studies.code`); empty
-        where several did, or where it is not on record.
+    release
+        Of the workbench, that made them; the oldest of several.
+    studies
+        Names of those whose trials they rest on.
     """
 
-    study: str
-    seeds: tuple[int, ...]
-    trials: int
-    code: str
+    release: str
+    studies: tuple[str, ...]
+
+    def text(self) -> str:
+        """Say it in a few words."""
+        made = f", of {', '.join(self.studies)}" if self.studies else ""
+        return f"figures of release {self.release}{made}"
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Figures of a page that no study makes.
+class Quoting:
+    """A page whose figures may not be those of today, and why.
 
     Attributes
     ----------
-    package
-        That which measures them.
-    date
-        The day on which they were.
-    code
-        First digits of the digest of the package and all that it uses; empty where it is not on
-        record.
+    stale
+        Whether something has to be done. Otherwise the page says truly of which release its
+        figures are, and results have changed since.
     """
-
-    package: str
-    date: str
-    code: str
-
-
-@dataclass(frozen=True)
-class Stale:
-    """A page whose figures are not known to be those of today's code, and why."""
 
     page: Path
     reason: str
+    stale: bool = True
 
 
-def quoted(page: Path) -> tuple[Quoted, ...]:
-    """Read which trials a page names; none where it names none.
-
-    Raises
-    ------
-    InputError
-        The page cannot be read, or its head is not of the form above.
-    """
-    try:
-        return tuple(
-            Quoted(str(row["study"]), tuple(row["seeds"]), int(row["trials"]), str(row["code"]))
-            for row in _head(page).get("trials", [])
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{page}: its head is no list of trials with study, seeds, trials and code ({error}); "
-            "write it by `workbench study stamp`"
-        ) from None
-
-
-def measured(page: Path) -> tuple[Measured, ...]:
-    """Read which packages measured figures of a page; none where it names none.
+def quoted(page: Path) -> Stamp | None:
+    """Read the stamp of a page or notebook; None where it has none.
 
     Raises
     ------
     InputError
-        The page cannot be read, or its head is not of the form above.
+        The page cannot be read, or its stamp is not of the form above.
     """
-    try:
-        return tuple(
-            Measured(str(row["package"]), str(row["date"]), str(row["code"]))
-            for row in _head(page).get("measured", [])
-        )
-    except (KeyError, TypeError) as error:
+    if page.suffix == NOTEBOOK:
+        head = _notebook(page)["metadata"].get("workbench", {})
+    else:
+        head = _head(page)
+    release, studies = head.get("release"), head.get("studies")
+    if release is None and studies is None:
+        return None
+    if not isinstance(release, str) or not isinstance(studies, list):
         raise InputError(
-            f"{page}: its head is no list of what was measured, with package, date and code "
-            f"({error}); write it by `workbench study stamp --measured`"
-        ) from None
+            f"{page}: give release and list of studies at its head, by `workbench study stamp`"
+        )
+    return Stamp(release, tuple(map(str, studies)))
 
 
-def stamp(page: Path, store: Path, studies: Sequence[str] = ()) -> tuple[Quoted, ...]:
-    """Write at a page's head which trials of a store it rests on.
+def stamp(page: Path, store: Path, studies: Sequence[str] = ()) -> Stamp:
+    """Write at a page's head of which release its figures are, and which studies made them.
 
-    Studies that the page names already and that are not named here stay.
+    Studies that the page names already stay.
 
     Parameters
     ----------
+    store
+        With the trials that the figures rest on; the oldest release that made some is the page's.
     studies
         Names; empty for all in the store.
 
@@ -154,139 +121,114 @@ def stamp(page: Path, store: Path, studies: Sequence[str] = ()) -> tuple[Quoted,
     InputError
         Page or store cannot be read, or the store has no trials of a study.
     """
-    before = {row.study: row for row in quoted(page)}
-    with Store.open(store) as kept:
-        for study in studies or sorted(kept.studies()):
-            version = Source.of(study).load().version
-            before[study] = _of(study, kept.table(study, version), store)
-    rows = tuple(before.values())
-    _write(page, trials=[_row(row) for row in rows])
-    return rows
+    before = quoted(page)
+    with Store.open(store) as opened:
+        named = list(studies) or sorted(opened.studies())
+        made: list[str] = []
+        for study in named:
+            table = opened.table(study, Source.of(study).load().version)
+            if table.empty:
+                raise InputError(f"{store}: no trials of {study} as it is now; run it first")
+            made += map(str, table[MADE_BY].dropna())
+    kept = [name for name in before.studies if name not in named] if before else []
+    if before and kept:
+        made.append(before.release)
+    row = Stamp(_oldest(made), (*kept, *named))
+    _, body = _parted(page)
+    write_whole(page, _whole({**_head(page), **_entries(row)}, body).encode())
+    return row
 
 
-def headed(text: str, store: Path, verdicts: Iterable[Verdict], earlier: Path | None = None) -> str:
-    """Put at the head of a page of verdicts the trials that these rest on.
+def headed(text: str, verdicts: Iterable[Verdict]) -> str:
+    """Put a stamp at the head of a page of verdicts: what their evidence is.
 
     Parameters
     ----------
     text
         The page, which has no head.
-    store
-        By whose trials verdicts were given.
-    earlier
-        The page whose verdicts stand where the store has no trials: what its head says of these
-        stays; where it says nothing, the code that ran them is not on record.
-
-    Raises
-    ------
-    InputError
-        The store or the earlier page cannot be read.
+    verdicts
+        Those it shows; of some that are kept of an earlier page, too.
     """
-    before = {row.study: row for row in quoted(earlier)} if earlier is not None else {}
-    parts = {part.study: part for verdict in verdicts for part in verdict.evidence}
-    rows = []
-    with Store.open(store) as kept:
-        for study, part in parts.items():
-            trials = kept.table(study, part.version)
-            if len(trials):
-                rows.append(_of(study, trials, store))
-            else:
-                counted = part.trials + part.failed
-                rows.append(before.get(study, Quoted(study, part.seeds, counted, UNKNOWN)))
-    return _whole({"trials": [_row(row) for row in rows]}, text) if rows else text
+    parts = [part for verdict in verdicts for part in verdict.evidence]
+    if not parts:
+        return text
+    named = tuple(dict.fromkeys(part.study for part in parts))
+    row = Stamp(_oldest([release for part in parts for release in part.workbench]), named)
+    return _whole(_entries(row), text)
 
 
-def stamp_measured(page: Path, package: str) -> Measured:
-    """Write at a page's head that a package of the workbench measured its figures today.
-
-    Raises
-    ------
-    InputError
-        The page cannot be read.
-    """
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    row = Measured(package, today, digest_of_text("", [package])[:SHOWN])
-    before = [other for other in measured(page) if other.package != package]
-    _write(page, measured=[asdict(each) for each in (*before, row)])
-    return row
-
-
-def notebook_digest(notebook: Path) -> str:
-    """Digest of a notebook's code, of all that it uses, and of the studies that it names.
+def notebook_stamp(notebook: Path) -> Stamp:
+    """Give the stamp of a notebook that is run today: the studies that its cells name.
 
     Raises
     ------
     InputError
         The notebook cannot be read.
     """
-    import ast
-
     cells = [cell for cell in _notebook(notebook)["cells"] if cell["cell_type"] == "code"]
-    text = "\n".join("".join(cell["source"]) for cell in cells)
-    texts = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
-    named = sorted(name for name in catalog() if name in texts)
-    modules = [Source.of(name).load().trial.__module__ for name in named]
-    return digest_of_text(text, modules)[:SHOWN]
+    tree = ast.parse("\n".join("".join(cell["source"]) for cell in cells))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    return Stamp(workbench.__version__, tuple(name for name in catalog() if name in texts))
 
 
-def stale(places: Iterable[Path]) -> list[Stale]:
-    """Name the pages and notebooks whose figures were not all made by today's code.
+def stale(places: Iterable[Path]) -> list[Quoting]:
+    """Run the smoke sweeps of the studies that pages name, and list pages of other results.
 
     Parameters
     ----------
     places
-        Pages, notebooks and folders. Of a folder all notebooks, the pages that name what their
-        figures rest on, and those in folders `findings`, which have to.
+        Pages, notebooks and folders. Of a folder all notebooks, the pages that have a stamp, and
+        those in folders `findings`, which have to.
 
     Raises
     ------
     InputError
-        A page or notebook cannot be read.
+        A page, notebook or probe cannot be read.
     """
-    return [Stale(page, reason) for page in _pages(places) if (reason := _reason(page))]
+    stamps = {page: quoted(page) for page in _pages(places)}
+    named = dict.fromkeys(name for row in stamps.values() if row for name in row.studies)
+    standing = {name: _standing(name) for name in named}
+    return [found for page, row in stamps.items() for found in _judged(page, row, standing)]
 
 
-def _reason(page: Path) -> str:
-    if page.suffix == NOTEBOOK:
-        code = _notebook(page)["metadata"].get("workbench", {}).get("code", UNKNOWN)
-        if code == notebook_digest(page):
-            return ""
-        return f"run by code {code}" if code else "does not say what code it was run by"
-    trials, others = quoted(page), measured(page)
-    if not trials and not others:
-        return "names no trials"
-    old = [
-        f"{row.trials:,} trials of {row.study} by "
-        + (f"code {row.code}" if row.code else "code of several days or not on record")
-        for row in trials
-        if row.code != code_digest(Source.of(row.study))[:SHOWN]
-    ]
-    old += [
-        f"measured on {row.date} by {row.package} of "
-        + (f"code {row.code}" if row.code else "code not on record")
-        for row in others
-        if row.code != digest_of_text("", [row.package])[:SHOWN]
-    ]
-    return "; ".join(old)
+def _standing(study: str) -> tuple[str, str]:
+    """What is wrong with a study's results, empty if nothing is; since when they are these."""
+    if study not in catalog():
+        return f"there is no study {study}", ""
+    source = Source.of(study)
+    before = probe.kept(source)
+    if before is None:
+        return f"{study} has no probe (workbench study probe {study} writes one)", ""
+    found = probe.differences(before, probe.measured(source))
+    if found:
+        return f"{study} gives other records than its probe: {probe.in_short(found)}", before.since
+    return "", before.since
 
 
-def _of(study: str, table: pd.DataFrame, store: Path) -> Quoted:
-    if table.empty:
-        raise InputError(f"{store}: no trials of {study} as it is now; run it first")
-    seeds = tuple(sorted({int(seed) for seed in table["seed"]}))
-    return Quoted(study, seeds, len(table), _code(study, table)[:SHOWN])
+def _judged(
+    page: Path, row: Stamp | None, standing: dict[str, tuple[str, str]]
+) -> Iterable[Quoting]:
+    if row is None:
+        yield Quoting(page, "names neither a release nor studies")
+        return
+    wrong = [standing[name][0] for name in row.studies if standing[name][0]]
+    if wrong:
+        yield Quoting(page, "; ".join(wrong))
+        return
+    since = {name: standing[name][1] for name in row.studies}
+    later = [name for name in row.studies if _order(since[name]) > _order(row.release)]
+    if later:
+        others = ", ".join(f"{name} since {since[name]}" for name in later)
+        reason = f"shows figures of release {row.release}; others come of {others}"
+        yield Quoting(page, reason, stale=False)
 
 
-def _code(study: str, table: pd.DataFrame) -> str:
-    """Digest of the code that ran trials: today's, where today's workbench did and nothing else.
+def _order(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", release))
 
-    Records of release 2.0 have it themselves.
-    """
-    made_by = {name: set(table[f"environment.{name}"]) for name in ("workbench", "own", "code")}
-    if made_by["workbench"] == {workbench_digest()} and made_by["own"] == {""}:
-        return code_digest(Source.of(study))
-    codes = made_by["code"]
-    return str(codes.pop()) if len(codes) == 1 else UNKNOWN
+
+def _oldest(releases: Iterable[str]) -> str:
+    return min(releases, key=_order, default=workbench.__version__)
 
 
 def _pages(places: Iterable[Path]) -> list[Path]:
@@ -297,14 +239,14 @@ def _pages(places: Iterable[Path]) -> list[Path]:
             pages += [page for page in sorted(place.rglob("*.md")) if _quotes(page)]
         else:
             pages.append(place)
-    return pages
+    return list(dict.fromkeys(pages))
 
 
 def _quotes(page: Path) -> bool:
-    """Whether a page of a folder has to name what its figures rest on, or does."""
+    """Whether a page of a folder has to say what its figures are, or does."""
     if page.name in EXEMPT:
         return False
-    return page.parent.name == FINDINGS or bool({"trials", "measured"} & set(_head(page)))
+    return page.parent.name == FINDINGS or quoted(page) is not None
 
 
 def _notebook(path: Path) -> dict[str, Any]:
@@ -328,21 +270,15 @@ def _head(page: Path) -> dict[str, Any]:
     return rows
 
 
-def _row(row: Quoted) -> dict[str, Any]:
-    return {**asdict(row), "seeds": list(row.seeds)}
-
-
-def _write(page: Path, **entries: list[dict[str, Any]]) -> None:
-    """Put entries in place of those of their names in a page's head."""
-    _, body = _parted(page)
-    write_whole(page, _whole({**_head(page), **entries}, body).encode())
+def _entries(row: Stamp) -> dict[str, Any]:
+    return {**asdict(row), "studies": list(row.studies)}
 
 
 def _whole(head: dict[str, Any], body: str) -> str:
     """A page of its head and body."""
     import yaml
 
-    text = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=1000)
+    text = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=100)
     return f"{MARK}{text}{MARK}{body}"
 
 

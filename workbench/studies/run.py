@@ -18,10 +18,8 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.own import digests
-from workbench.studies.shards import in_shard
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import Trial
 
@@ -50,7 +48,7 @@ class Progress:
     Attributes
     ----------
     planned
-        Trials of the plan, or of this shard of it.
+        Trials of the plan.
     skipped
         Those that an earlier run has finished.
     done
@@ -119,8 +117,8 @@ def made_lines(progress: Progress) -> list[str]:
         more = len(progress.parts) - PARTS
         parts += f" and {more} more" if more > 0 else ""
         lines.append(
-            f"{made_by(progress.changed)} other code of yours, or by code not on record ({parts}): "
-            f"{'it is' if progress.changed == 1 else 'they are'} run anew"
+            f"{made_by(progress.changed)} other code of the study, or by code not on record "
+            f"({parts}): {'it is' if progress.changed == 1 else 'they are'} run anew"
         )
     if progress.older:
         lines.append(
@@ -171,27 +169,14 @@ class Which:
 
     Attributes
     ----------
-    shard
-        (i, n) with i from 1 to n: the i-th of n parts alone.
     retry
         Also what ended in an error, a crash, over its deadline or its memory.
     fresh
         All, whatever there is.
-
-    Raises
-    ------
-    InputError
-        For a shard out of range.
     """
 
-    shard: tuple[int, int] | None = None
     retry: bool = False
     fresh: bool = False
-
-    def __post_init__(self) -> None:
-        if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1]:
-            i, n = self.shard
-            raise InputError(f"shard is {i}/{n}: give I/N with I from 1 to N")
 
 
 UNFINISHED = Which()
@@ -248,22 +233,13 @@ def run(
         if not which.fresh and not (which.retry and status in FAILED) and key not in other
     }
 
-    def left_out(trial: Trial) -> str:
-        """Why a trial is not this run's to do; empty if it is."""
-        key = trial.key
-        if which.shard is not None and not in_shard(key, *which.shard):
-            return "elsewhere"
-        return "finished" if key in finished else ""
-
-    reasons = Counter(map(left_out, plan.trials()))
-    planned = reasons.total() - reasons["elsewhere"]
-    unlike = {*older, *other}
-    kept = {trial.key: left_out(trial) for trial in plan.trials() if trial.key in unlike}
-    anew = [key for key, why in kept.items() if not why and key in other and not which.fresh]
+    keys = [trial.key for trial in plan.trials()]
+    skipped = [key for key in keys if key in finished]
+    anew = [key for key in keys if key in other and not which.fresh]
     before = Progress(
-        planned,
-        reasons["finished"],
-        older=sum(why == "finished" and key in older for key, why in kept.items()),
+        len(keys),
+        len(skipped),
+        older=sum(key in older for key in skipped),
         changed=len(anew),
         parts=tuple(sorted({part for key in anew for part in other[key]})),
         own=own,
@@ -271,7 +247,7 @@ def run(
     store.remember(plan)
     if on_progress is not None:
         on_progress(before)
-    trials = (trial for trial in plan.trials() if not left_out(trial))
+    trials = (trial for trial in plan.trials() if trial.key not in finished)
     course = RunCourse(store, trials, before, begun, on_progress, committed=begun)
     stop = stop or Event()
     try:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +33,7 @@ class Source:
     digest
         SHA-256 of the file, so that no worker runs another version of it; empty for the catalog.
     beside
-        All files of the user's that its trials come from, where they have been `gathered`.
+        All files beside the workbench's that its trials come from, where they have been `gathered`.
     """
 
     name: str
@@ -69,15 +71,21 @@ class Source:
         return _load(self)
 
     def gathered(self) -> Source:
-        """Point to the same study, and list what of the user's own its trials come from.
+        """Point to the same study, and list what its trials come from beside the workbench.
 
         Raises
         ------
         InputError
             When a file cannot be read, or has changed since it was loaded.
         """
-        file = load_plugin(self.name, self.digest, shared=False) if self.digest else None
-        return replace(self, beside=own_files(file))
+        if self.digest:
+            return replace(
+                self, beside=own_files(load_plugin(self.name, self.digest, shared=False))
+            )
+        trial = inspect.unwrap(self.load().trial)
+        while isinstance(trial, functools.partial):
+            trial = trial.func
+        return replace(self, beside=own_files(sys.modules[trial.__module__]))
 
     def allowed(self, study: str, named: Iterable[Source] = ()) -> Source:
         """Point to code that may be run: in the catalog, or in a file that the user has `named`.

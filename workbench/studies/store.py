@@ -2,7 +2,7 @@
 
 Attempts are appended and never changed; the last final one of a key is the trial's record. Each
 row carries a checksum, since SQLite does not notice a bit that flips inside one. The whole file is
-checked whenever it is opened, and a damaged one is refused until `repair` has set it aside.
+checked whenever it is opened, and a damaged one is refused: its trials come again from their seeds.
 
 What `write` has returned for is in the file, and survives a kill of the process and a power cut
 (`synchronous=EXTRA`). The journal is a rollback journal, since commits are batches and speed is not
@@ -16,7 +16,6 @@ import contextlib
 import hashlib
 import os
 import platform
-import shlex
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,8 +43,6 @@ FORMAT = 2
 """`user_version`: the format that this module writes."""
 PATIENCE = 60.0
 """Seconds to wait for another program that reads the file."""
-LEAST_ROW = 200
-"""Bytes of the shortest row of an attempt: three hashes are longer."""
 
 _COLUMNS = ", ".join(TrialRow._fields)
 _SCHEMA = {
@@ -79,19 +76,16 @@ class Damage(NamedTuple):
         return f"{self.table} {self.id}: {self.reason}" if self.id else self.reason
 
 
+REMEDY = "rename it and run its studies again: the same seeds give the same records"
+
+
 class DamagedStoreError(StoreError):
-    """The store is damaged; nothing of it is used before it has been repaired."""
+    """The store is damaged; nothing of it is used."""
 
     def __init__(self, path: Path, damages: Sequence[Damage]) -> None:
         more = f" and {len(damages) - 1:,} more" if len(damages) > 1 else ""
-        super().__init__(f"{path}: damaged ({damages[0]}{more}); {remedy(path)}")
+        super().__init__(f"{path}: damaged ({damages[0]}{more}); {REMEDY}")
         self.damages = tuple(damages)
-
-
-def remedy(path: Path) -> str:
-    """Say how a damaged store is repaired."""
-    command = f"workbench study verify --store {shlex.quote(str(path))} --quarantine"
-    return f"to set it aside and keep what is sound of it: {command}"
 
 
 class Store:
@@ -115,7 +109,7 @@ class Store:
         write
             Take the writers' lock, and create the file where there is none.
         check
-            Check the file and each row's checksum first. Only what repairs a store leaves it out.
+            Check the file and each row's checksum first. Only what tells all damage leaves it out.
 
         Raises
         ------
@@ -246,32 +240,16 @@ class Store:
         here = replace(Environment.here(), own=dict(own or {}))
         flags = [True] * len(outcomes) if final is None else final
         pairs = zip(outcomes, flags, strict=True)
-        self.append([row_of(outcome, flag, here.id) for outcome, flag in pairs], {here.id: here})
-
-    def append(self, rows: Sequence[TrialRow], environments: Mapping[str, Environment]) -> None:
-        """Keep rows as they are, in one transaction; for `write`, for merging and repair.
-
-        Raises
-        ------
-        StoreError
-            When they cannot be written; then none is.
-        """
-        new = {
-            id_: environment
-            for id_, environment in environments.items()
-            if id_ not in self._environments
-        }
+        rows = [row_of(outcome, flag, here.id) for outcome, flag in pairs]
         marks = ", ".join("?" * (len(TrialRow._fields) + 1))
         with self.transaction() as db:
-            db.executemany(
-                "INSERT INTO environments VALUES (?, ?)",
-                [(id_, environment.json) for id_, environment in new.items()],
-            )
+            if here.id not in self._environments:
+                db.execute("INSERT INTO environments VALUES (?, ?)", (here.id, here.json))
             db.executemany(
                 f"INSERT INTO attempts({_COLUMNS}, checksum) VALUES ({marks})",
                 ((*row, checksum(row)) for row in rows),
             )
-        self._environments |= new
+        self._environments[here.id] = here
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -351,7 +329,7 @@ class Store:
         """What its trials ran on, by id."""
         return self._environments
 
-    # What verification and repair need.
+    # What verification needs.
 
     def damages(self) -> Iterator[Damage]:
         """Check the file and every row; yield what is damaged."""
@@ -372,22 +350,6 @@ class Store:
                         yield Damage(table, id_, reason, str(values[0]))
         except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite may quote a damaged name
             yield Damage("file", 0, " ".join(str(error).split()))
-
-    def readable(self, table: str) -> Iterator[tuple[bool, list[Any]]]:
-        """Read a table of a damaged file row by row: whether a row is sound, and its values.
-
-        What cannot be read is left out.
-        """
-        last = self.path.stat().st_size // LEAST_ROW
-        with contextlib.suppress(
-            sqlite3.Error, TypeError, UnicodeDecodeError
-        ):  # it cannot be read, or is empty
-            last = max(last, *self._db.execute(f"SELECT max(rowid) FROM {table}").fetchone())
-        query = f"SELECT {_STORED[table]} FROM {table} WHERE rowid = ?"
-        for id_ in range(1, last + 1):
-            with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
-                for values in self._db.execute(query, (id_,)).fetchall():
-                    yield _sound(table, values), list(values)
 
     def _select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with sqlite_errors(self.path):

@@ -217,6 +217,9 @@ class Study:
         Raised when a trial means something else than before; part of every key.
     volatile
         Record fields that may differ between runs (timings, and what a time limit decides).
+    limited
+        Those of them that a time limit alone decides. No smoke trial may meet its limit: the probe
+        keeps these fields, and leaves the other volatile ones out.
     deadline
         Seconds a trial may take; None for no limit.
     memory
@@ -232,6 +235,7 @@ class Study:
     analyse: Callable[[pd.DataFrame], Analysis]
     version: int = 1
     volatile: tuple[str, ...] = ()
+    limited: tuple[str, ...] = ()
     deadline: float | None = 600.0
     memory: float | None = 4000.0
 
@@ -244,6 +248,9 @@ class Study:
         missing = [size for size in SIZES if size not in self.sizes]
         if missing:
             raise InputError(f"{self.name}: sizes lacks {missing[0]!r}")
+        if alone := set(self.limited) - set(self.volatile):
+            name = sorted(alone)[0]
+            raise InputError(f"{self.name}: {name!r} is limited: name it as volatile too")
         for name, parameter in self.parameters.items():
             parameter.check(f"{self.name}: default of {name}", parameter.default)
         for size in self.sizes.values():

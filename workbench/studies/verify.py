@@ -22,7 +22,7 @@ from workbench.studies.own import digests
 from workbench.studies.recording import REPEATABLE, TrialRow
 from workbench.studies.run import made_by
 from workbench.studies.source import Source, check_named
-from workbench.studies.store import DamagedStoreError, Store, remedy
+from workbench.studies.store import REMEDY, DamagedStoreError, Store
 from workbench.studies.study import Study
 from workbench.studies.trials import instance_of
 
@@ -53,6 +53,9 @@ class Mismatch:
     kind: str
     message: str
     keys: tuple[str, ...] = ()
+
+
+TO_DO = Mismatch("note", "damage", REMEDY)
 
 
 @dataclass(frozen=True)
@@ -145,13 +148,13 @@ def verify(
         except DamagedStoreError as error:
             report = VerifyReport(path, 0, 0, 0, 0)
             damage = [Mismatch("error", "damage", str(place)) for place in error.damages]
-            return replace(report, findings=(*damage, _remedy(path)))
+            return replace(report, findings=(*damage, TO_DO))
     damage = [
         Mismatch("error", "damage", str(place), (place.key,) if place.key else ())
         for place in store.damages()
     ]
     if damage:  # the rest would be about what cannot be believed
-        return VerifyReport(store.path, 0, 0, 0, 0, (*damage, _remedy(store.path)))
+        return VerifyReport(store.path, 0, 0, 0, 0, (*damage, TO_DO))
     check = StoreCheck(store, named)
     mismatches = [*check.of_code(), *check.of_rows(), *check.of_plans(), *check.of_environments()]
     repeated = list(check.run_again(sample, seed, executor or Local(1)))
@@ -161,10 +164,6 @@ def verify(
     return VerifyReport(
         store.path, len(check.rows), len(check.records), len(repeated), same, tuple(mismatches)
     )
-
-
-def _remedy(path: Path) -> Mismatch:
-    return Mismatch("note", "damage", remedy(path))
 
 
 class StoreCheck:
@@ -212,7 +211,9 @@ class StoreCheck:
                 self.other |= other.keys()
                 if other:
                     parts = ", ".join(sorted({part for names in other.values() for part in names}))
-                    message = f"not run again: {made_by(len(other))} other code of yours ({parts})"
+                    message = (
+                        f"not run again: {made_by(len(other))} other code of the study ({parts})"
+                    )
                     yield Mismatch("warning", "source", message, tuple(other))
 
     def of_rows(self) -> Iterator[Mismatch]:
@@ -351,7 +352,7 @@ def _difference(row: TrialRow, again: TrialRow, volatile: Sequence[str]) -> str:
 def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> str:
     """Tell what the code that ran and the code here differ in; machines are not code."""
     # What is of the user's own differs from study to study: `of_code` looks at it.
-    machine = [f"environment.{name}" for name in ("host", "cpus", "platform", "code", "own")]
+    machine = [f"environment.{name}" for name in ("host", "cpus", "platform", "own")]
     return ", ".join(
         f"{name.removeprefix('environment.')} {_short(value) or 'unknown'} "
         f"(here {_short(now.get(name))})"

@@ -130,7 +130,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": figure_size(
-            3,
+            1,
             [0.5, 0.2, 0.1, 0.03],
             [10, 30, 40],
             crowd=list(CROWDS),

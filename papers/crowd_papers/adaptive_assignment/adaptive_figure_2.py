@@ -101,7 +101,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": figure_size(
-            3,
+            1,
             [0.5, 0.2, 0.05],
             [30, 40],
             types=[1, 3],

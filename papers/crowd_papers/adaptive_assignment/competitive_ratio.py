@@ -348,7 +348,7 @@ STUDY = Study(
                 },
                 {**_WITHIN, "tasks": [5], "gold": [20_000]},
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

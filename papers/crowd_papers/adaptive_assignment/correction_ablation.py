@@ -220,7 +220,7 @@ STUDY = Study(
                     "radius": [0.01, 0.02],
                 },
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

@@ -154,7 +154,7 @@ STUDY = Study(
         "off": Parameter(str, "random", "how estimates are off", choices=OFF),
     },
     sizes={
-        "smoke": Size(({"share": [0.1, 0.5], "off": list(OFF), "epsilon": [0.1]},), 5),
+        "smoke": Size(({"share": [0.1, 0.5], "off": list(OFF), "epsilon": [0.1]},), 2),
         "small": Size(({"share": [0.1, 0.5, 0.9], "off": list(OFF), "epsilon": [0.3, 0.1]},), 10),
         "paper": Size(
             ({"share": [0.05, 0.2, 0.5, 0.9, 1.2], "off": list(OFF), "epsilon": [0.3, 0.1, 0.05]},),

@@ -370,10 +370,10 @@ STUDY = Study(
     sizes={
         "smoke": Size(
             (
-                {**_OFFLINE, "tasks": [6], "workers": [20], "time_limit": [5.0]},
-                {**_ALL, "tasks": [8], "workers": [20], "types": [2], "time_limit": [5.0]},
+                {**_OFFLINE, "tasks": [6], "workers": [20], "time_limit": [500.0]},
+                {**_ALL, "tasks": [8], "workers": [20], "types": [2], "time_limit": [500.0]},
             ),
-            2,
+            1,
         ),
         "small": Size(
             (
@@ -399,4 +399,5 @@ STUDY = Study(
     trial=trial,
     analyse=analyse,
     volatile=("best", "proven_bound", "proven", "method_seconds"),
+    limited=("best", "proven_bound", "proven"),
 )

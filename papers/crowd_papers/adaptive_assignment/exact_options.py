@@ -253,7 +253,7 @@ STUDY = Study(
                     "workers": [10],
                     "capacity": [6],
                     "epsilon": [0.5],
-                    "time_limit": [1.0],
+                    "time_limit": [600.0],
                 },
             ),
             1,
@@ -280,5 +280,6 @@ STUDY = Study(
     trial=trial,
     analyse=analyse,
     volatile=MEASURED,
+    limited=("cost", "bound", "gap", "proven"),
     deadline=900.0,
 )

@@ -99,7 +99,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"skill": [0.5, 0.7, 1.0], "radius": [0.05, 0.2], "delta": [0.05, 0.3]},), 2
+            ({"skill": [0.5, 0.7, 1.0], "radius": [0.05, 0.2], "delta": [0.05, 0.3]},), 1
         ),
         "small": Size(
             (

@@ -124,7 +124,7 @@ STUDY = Study(
         "delta": Parameter(float, 0.05, "δ of Lemma 2", least=1e-4, most=0.9),
     },
     sizes={
-        "smoke": Size(({"crowd": list(CROWDS), "labels": [5, 300], "gold": [20, 1000]},), 2),
+        "smoke": Size(({"crowd": list(CROWDS), "labels": [5, 300], "gold": [20, 1000]},), 1),
         "small": Size(({"crowd": list(CROWDS), "labels": [5, 25, 300], "gold": [20, 1000]},), 10),
         "paper": Size(
             ({"crowd": list(CROWDS), "labels": [5, 25, 100, 300], "gold": [10, 20, 200, 1000]},), 50

@@ -216,7 +216,7 @@ STUDY = Study(
         "delta": Parameter(float, 0.05, "δ, failure probability", least=1e-6, most=0.49),
     },
     sizes={
-        "smoke": Size((STRICT, FIGURE_1, FIGURE_2), 5),
+        "smoke": Size((STRICT, FIGURE_1, FIGURE_2), 1),
         "small": Size((STRICT, FIGURE_1, FIGURE_2), 12),
         "paper": Size((STRICT, FIGURE_1, FIGURE_2), 50),
     },

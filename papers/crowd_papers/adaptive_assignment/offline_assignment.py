@@ -129,7 +129,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"tasks": [8], "workers": [8], "capacity": [1.0, 0.3], "dearest": [1.0, 3.0]},), 20
+            ({"tasks": [8], "workers": [8], "capacity": [1.0, 0.3], "dearest": [1.0, 3.0]},), 2
         ),
         "small": Size(
             ({"tasks": [12], "workers": [12], "capacity": [1.0, 0.4, 0.3], "dearest": [1.0, 3.0]},),

@@ -204,7 +204,7 @@ STUDY = Study(
         "dearest": Parameter(float, 1.0, "prices are drawn from 1 to this", least=1, most=100),
     },
     sizes={
-        "smoke": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 4),
+        "smoke": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 1),
         "small": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 12),
         "paper": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 50),
     },

@@ -132,7 +132,7 @@ STUDY = Study(
         ),
     },
     sizes={
-        "smoke": Size(({"exploration": list(EXPLORATIONS)},), 10),
+        "smoke": Size(({"exploration": list(EXPLORATIONS)},), 2),
         "small": Size(({"exploration": list(EXPLORATIONS), "epsilon": [0.1, 0.05]},), 20),
         "paper": Size(({"exploration": list(EXPLORATIONS), "epsilon": [0.1, 0.05]},), 100),
     },

@@ -117,7 +117,7 @@ STUDY = Study(
                     "corrected": [False, True],
                 },
             ),
-            3,
+            1,
         ),
         "small": Size(
             ({"poor": [1e-4, 1e-3], "judged": [1.0, 0.99, 0.95], "corrected": [False, True]},), 5

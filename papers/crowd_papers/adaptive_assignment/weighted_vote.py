@@ -130,7 +130,7 @@ STUDY = Study(
         "epsilon": Parameter(float, 0.05, "ε of the requirement", least=1e-6, most=0.5),
     },
     sizes={
-        "smoke": Size(({"voters": [5, 120], "skills": list(SKILLS), "epsilon": [0.05, 0.001]},), 5),
+        "smoke": Size(({"voters": [5, 120], "skills": list(SKILLS), "epsilon": [0.05, 0.001]},), 1),
         "small": Size(
             ({"voters": [1, 3, 9, 120], "skills": list(SKILLS), "epsilon": [0.2, 0.05, 0.001]},), 10
         ),

@@ -399,7 +399,7 @@ STUDY = Study(
                     "calibrate": ["none", "gold", "labels"],
                 },
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

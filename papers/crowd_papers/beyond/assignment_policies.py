@@ -489,7 +489,7 @@ STUDY = Study(
                 arrival=["random", "worst_first"],
                 crowd=["spread", "hammers"],
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

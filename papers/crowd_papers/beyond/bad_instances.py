@@ -354,7 +354,7 @@ STUDY = Study(
         "evaluations": Parameter(int, 200, "instances tried in a search", least=1, most=100_000),
     },
     sizes={
-        "smoke": Size((_each(evaluations=[4], workers=[7], sample=[2]),), 1),
+        "smoke": Size((_each(evaluations=[2], workers=[7], sample=[2]),), 1),
         "small": Size((_each(evaluations=[40]),), 2),
         "paper": Size((_each(evaluations=[150]),), 3),
     },

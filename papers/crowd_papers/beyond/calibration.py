@@ -390,7 +390,7 @@ STUDY = Study(
         "epsilon": Parameter(float, 0.05, "ε of the plan", least=1e-6, most=0.499, paired=True),
     },
     sizes={
-        "smoke": Size(({"data": list(SIMULATED), "rule": list(RULES), "controls": [10, 40]},), 2),
+        "smoke": Size(({"data": list(SIMULATED), "rule": list(RULES), "controls": [10, 40]},), 1),
         "small": Size(
             (
                 {

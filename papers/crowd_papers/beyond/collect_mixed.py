@@ -190,7 +190,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"tasks": [60], "total": [6.0], "policy": [OURS, SURE, "mixed", *RIVALS]},), 2
+            ({"tasks": [60], "total": [6.0], "policy": [OURS, SURE, "mixed", *RIVALS]},), 1
         ),
         "small": Size(COMPARED, 4),
         "paper": Size(COMPARED, 20),

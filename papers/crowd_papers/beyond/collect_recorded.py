@@ -468,9 +468,10 @@ STUDY = Study(
     sizes={
         "smoke": Size(
             (
-                {"policy": list(DRAWN), "orders": [1]},
+                {"policy": ["fixed", "margin", "uncertain-drawn"], "orders": [1]},
                 {"policy": ["fixed", "until-trusted"], "budgets": [EACH], "orders": [2]},
                 {"epsilon": [0.05], "orders": [1], "controls": [0, 40]},
+                {"epsilon": [0.05], "orders": [1], "policy": ["until-sure"]},
             ),
             1,
         ),

@@ -294,7 +294,7 @@ STUDY = Study(
                 SMOKE | {"crowd": ["two types"]},
                 SMOKE | {"crowd": list(ORDINARY), "policy": ["until-trusted"]},
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

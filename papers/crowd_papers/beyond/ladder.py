@@ -174,7 +174,7 @@ STUDY = Study(
                     "capacity": [20],
                     "epsilon": [0.1],
                     "runs": [3],
-                    "time_limit": [5.0],
+                    "time_limit": [600.0],
                 },
             ),
             2,

@@ -203,7 +203,7 @@ STUDY = Study(
                     "horizon": [3000],
                 },
             ),
-            3,
+            1,
         ),
         "small": Size(({**_READ, "horizon": [2000]}, {**_PAYS, "horizon": [20_000]}), 25),
         "paper": Size(

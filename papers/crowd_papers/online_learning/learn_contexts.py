@@ -351,7 +351,7 @@ STUDY = Study(
         "repeats": Parameter(float, 2.0, "G2", least=0, most=1e9, paired=True),
     },
     sizes={
-        "smoke": Size((_few_block([1, 2], 300, [1.0]), _many_block(300, [0.3])), 3),
+        "smoke": Size((_few_block([1, 2], 300, [1.0]), _many_block(300, [0.3])), 2),
         "small": Size((_few_block([1, 2, 4], 1000, [1.0]), _many_block(1000, [0.3])), 10),
         "paper": Size(
             (_few_block([1, 2, 4], 3000, [1.0, 3.0]), _many_block(10_000, [0.3, 1.0])), 20

@@ -483,7 +483,7 @@ STUDY = Study(
                 {"data": ["simulated"], "horizon": [120], "vote": ["weighted"]},
                 {"data": ["simulated"], "horizon": [120], "coins": [True]},
             ),
-            3,
+            1,
         ),
         "small": Size(
             ({"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"], "block": [5]}), 25

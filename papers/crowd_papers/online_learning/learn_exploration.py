@@ -240,7 +240,7 @@ STUDY = Study(
                 {"eta": [0.25], "repeats": [1.0], "horizon": [600]},
                 {"crowd": ["distrusted"], "repeats": [5.0], "horizon": [600]},
             ),
-            4,
+            1,
         ),
         "small": Size(
             (

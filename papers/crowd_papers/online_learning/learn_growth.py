@@ -200,7 +200,7 @@ STUDY = Study(
         horizon=Parameter(int, 1_000_000, "T, tasks", least=2, most=10_000_000, paired=True),
     ),
     sizes={
-        "smoke": Size(({"crowd": ["clear"], "tests": [3.0, 30.0], "horizon": [30_000]},), 3),
+        "smoke": Size(({"crowd": ["clear"], "tests": [3.0, 30.0], "horizon": [30_000]},), 2),
         "small": Size(({"crowd": _FIVE, "tests": [3.0, 30.0], "horizon": [200_000]},), 30),
         "paper": Size(({"crowd": _FIVE, "tests": [3.0, 10.0, 30.0, 100.0]},), 100),
     },

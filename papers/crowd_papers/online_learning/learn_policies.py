@@ -222,7 +222,7 @@ STUDY = Study(
         "horizon": Parameter(int, 2000, "T, tasks", least=2, most=100_000, paired=True),
     },
     sizes={
-        "smoke": Size((_block("from-0.6", 5, 200),), 2),
+        "smoke": Size((_block("from-0.6", 5, 200),), 1),
         "small": Size((_block("from-0.6", 5, 2000), _block("spread-trusted", 5, 2000)), 10),
         "paper": Size(
             (

@@ -158,7 +158,7 @@ STUDY = Study(
     source="Liu, Liu (2015), Section 6.1, Table 1, Figures 2 and 4",
     parameters=run_parameters(),
     sizes={
-        "smoke": Size(_blocks(["from-0.6", "from-0.8"], 600), 3),
+        "smoke": Size(_blocks(["from-0.6", "from-0.8"], 600), 1),
         "small": Size(_blocks(list(PRESET), PAPER_T), 30),
         "paper": Size(_blocks(list(PRESET), PAPER_T), 100),
     },

@@ -211,7 +211,7 @@ STUDY = Study(
                 {"question": ["sets"], "crowd": ["able", "alike", "solved"]},
                 {"question": [*_FIRST, *_MORE]},
             ),
-            3,
+            1,
         ),
         "small": Size(
             (

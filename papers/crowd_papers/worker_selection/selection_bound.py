@@ -422,7 +422,7 @@ STUDY = Study(
                 {"search": ["many"], "classes": [2, 5], "controls": [0, 1], "workers": [20, 100]},
                 {"search": ["exponents"], "classes": [2, 5], "controls": [0, 1]},
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

@@ -386,7 +386,7 @@ STUDY = Study(
                 },
                 {"data": ["simulated"], "method": ["EM top K"], "budget": [10, 31], "em": list(EM)},
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

@@ -310,7 +310,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"data": list(STAND_INS), "rule": list(RULES), "budget": [10], "controls": [20]},), 2
+            ({"data": list(STAND_INS), "rule": list(RULES), "budget": [10], "controls": [20]},), 1
         ),
         "small": Size(
             (

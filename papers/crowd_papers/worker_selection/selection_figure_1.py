@@ -89,7 +89,7 @@ STUDY = Study(
         "ties": TIES,
     },
     sizes={
-        "smoke": Size(({"method": list(METHODS), "budget": [3, 10, 31], "items": [200]},), 3),
+        "smoke": Size(({"method": list(METHODS), "budget": [3, 10, 31], "items": [200]},), 1),
         "small": Size(({"method": list(METHODS), "budget": [3, 5, 8, 12, 16, 20, 25, 31]},), 30),
         "paper": Size(({"method": list(METHODS), "budget": list(range(3, 32))},), 100),
     },

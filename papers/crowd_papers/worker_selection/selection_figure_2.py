@@ -94,7 +94,7 @@ STUDY = dataclasses.replace(
                 {**_CONTROLS, "controls": [3, 10, 30], "items": [200]},
                 {**_PRIOR, "a": [1.0, 4.0], "items": [200]},
             ),
-            3,
+            1,
         ),
         "small": Size(
             ({**_CONTROLS, "controls": [3, 5, 10, 20, 45]}, {**_PRIOR, "a": [0.5, 2.0, 4.0, 8.0]}),

@@ -273,7 +273,7 @@ STUDY = Study(
         ),
     },
     sizes={
-        "smoke": Size(_sweep(5), 2),
+        "smoke": Size(_sweep(5), 1),
         "small": Size(_sweep(7), 20),
         "paper": Size(_sweep(9), 100),
     },

@@ -243,7 +243,7 @@ STUDY = Study(
                 {**_ALONG, "crowd": ["paper"], "items": [100]},
                 {**_STOPS, "crowd": ["paper"], "items": [100]},
             ),
-            2,
+            1,
         ),
         "small": Size(
             (

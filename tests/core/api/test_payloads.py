@@ -165,7 +165,7 @@ ACTIONS = {
     "collect backup",
     "export",
     "study export",
-    "study merge",
+    "study probe",
     "study stale",
     "study stamp",
     "data fetch",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.base import registry
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported, load_plugin, plugins
 
@@ -62,6 +63,24 @@ def test_a_plugin_registers_once_and_anew_when_changed(own) -> None:
     assert FAMILY.from_files() == ("other",)
     with pytest.raises(InputError, match="has changed"):
         load_plugin(path, plugin.digest)
+
+
+def test_a_registry_made_while_a_plugin_is_loaded_keeps_its_own_when_that_is_loaded_anew(
+    own,
+) -> None:
+    """As where a plugin is the first to import the module of a registry."""
+    text = """
+from workbench.base import registry
+if not hasattr(registry, "made"):
+    registry.made = registry.Registry("place", Entry("here", 1, "", ""))
+registry.made.register(Entry("there", 2, "", ""))
+"""
+    try:
+        load_plugin(own(text))
+        load_plugin(own(text + "# another"))
+        assert list(registry.made) == ["here", "there"]
+    finally:
+        del registry.made
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 import workbench as wb
 from workbench.cli import main
 from workbench.studies import quoted
+from workbench.studies.quoted import Stamp
 
 STUDY, OTHER = "toy-example", "gold-estimates"
 
@@ -17,7 +18,7 @@ def test_bad_input_gets_one_line(refused, tmp_path):
     assert "--keep: give the page as --out" in refused("claims", "--keep")
 
 
-def test_a_page_names_the_trials_of_its_verdicts_and_of_those_it_keeps(tmp_path, monkeypatch):
+def test_a_page_has_the_stamp_of_its_verdicts_and_of_those_it_keeps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "claims.md"
     for study in (STUDY, OTHER):
@@ -27,22 +28,12 @@ def test_a_page_names_the_trials_of_its_verdicts_and_of_those_it_keeps(tmp_path,
         words = ["claims", "--store", f"{study}.sqlite", "--out", "claims.md", *options]
         ran = CliRunner().invoke(main, words)
         assert ran.exit_code == 0, ran.output
-        return {row.study: row for row in quoted.quoted(page)}
+        return quoted.quoted(page)
 
-    first = write(STUDY)
-    assert first.keys() == {STUDY}
-    assert first[STUDY].trials > 0
-    assert quoted.stale([page]) == []
-    both = write(OTHER, "--keep")
-    assert both.keys() == {STUDY, OTHER}
-    assert both[STUDY] == first[STUDY]
-    assert quoted.stale([page]) == []
-    # Without a head nobody can tell what ran the trials of the verdicts that stand.
-    _, body = quoted._parted(page)
-    page.write_text(body, "utf-8")
-    kept = write(OTHER, "--keep")[STUDY]
-    assert (kept.seeds, kept.trials, kept.code) == (first[STUDY].seeds, first[STUDY].trials, "")
-    assert [row.reason for row in quoted.stale([page])] == [
-        f"{kept.trials:,} trials of {STUDY} by code of several days or not on record"
-    ]
-    assert write(OTHER).keys() == {OTHER}
+    assert write(STUDY) == Stamp(wb.__version__, (STUDY,))
+    assert set(write(OTHER, "--keep").studies) == {STUDY, OTHER}
+    # What is kept of an earlier page is of an earlier release, and so is the page.
+    text = page.read_text("utf-8")
+    page.write_text(text.replace(f"| {wb.__version__} |", "| 1.0.0 |"), "utf-8")
+    assert write(OTHER, "--keep").release == "1.0.0"
+    assert write(OTHER) == Stamp(wb.__version__, (OTHER,))

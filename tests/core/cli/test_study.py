@@ -79,19 +79,13 @@ def test_verify_finds_a_record_that_does_not_come_again(study):
     told = study("verify", code=1)
     assert "not sound" in told.stdout
     refused = study("run", TOYS, "--size", "smoke", "--processes", 1, code=2)
-    assert "--quarantine" in refused.stderr
-    told = study("verify", "--quarantine", "--sample", 0).stderr
-    assert "3 records are kept; 1 trials that were asked for have none" in told
-    again = study("run", TOYS, "--size", "smoke", "--processes", 1)
-    assert "3 of 4 trials are done: skipped" in again.stderr
-    assert json.loads(study("verify", "--json").stdout)["sound"] is True
+    assert "rename it and run its studies again" in refused.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("run", "no-such-study"), "no study 'no-such-study': there are adaptive-figure-1"),
-        (("run", TOYS, "--shard", "3/2"), "--shard 3/2: write I/N with I from 1 to N"),
+        (("run", "no-such-study"), "no study 'no-such-study': there are leaderboard"),
         (("run", TOYS, "--processes", 2, "--scheduler", "tcp://x:1"), "--processes is for this"),
         (("run", TOYS, "--scheduler", "tcp://x:1"), "tcp://x:1: without TLS whoever answers there"),
         (("run", TOYS, "--tls-key", "no.pem"), "'no.pem' does not exist"),
@@ -141,25 +135,16 @@ def marked(tmp_path, run, monkeypatch):
 
 
 def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path):
-    store = tmp_path / "studies.sqlite"
     for arguments in (
         ("status",),
         ("verify",),
-        ("verify", "--quarantine"),
         ("report",),
         ("export", "own-study", "--out", "t.csv"),
-        ("merge", store, "--store", "other.sqlite"),
     ):
         told = run("study", *arguments)
         assert told.exit_code in {0, 1, 2}
         assert told.exception is None or isinstance(told.exception, SystemExit)
         assert not marked.exists(), arguments
-    with sqlite3.connect(store) as db:
-        db.execute("UPDATE attempts SET seconds = -1 WHERE id = 1")
-    db.close()
-    run("study", "verify", "--quarantine")
-    assert list(tmp_path.glob("*.damaged-*"))
-    assert not marked.exists()
 
 
 def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, refused):

@@ -13,56 +13,50 @@ def run_serially(name, sweep, repetitions):
     """Run a sweep of a study: one row a trial."""
     source = Source.of(name)
     study = source.load()
-    rows = []
-    for trial in plan(study, sweep, repetitions):
-        done = attempt(source, trial)
-        rows.append(
-            {
-                **trial.params,
-                "repetition": trial.repetition,
-                "status": str(done.status),
-                "message": done.message,
-                **done.record,
-                "version": study.version,
-                "seed": trial.seed,
-            }
-        )
+    return tabled(study, [attempt(source, trial) for trial in plan(study, sweep, repetitions)])
+
+
+def tabled(study, outcomes):
+    """One row an outcome: parameters, how it ended, and the record."""
+    rows = [
+        {
+            **ended.trial.params,
+            "repetition": ended.trial.repetition,
+            "status": str(ended.status),
+            "message": ended.message,
+            **ended.record,
+            "version": study.version,
+            "seed": ended.trial.seed,
+        }
+        for ended in outcomes
+    ]
     table = pd.DataFrame(rows)
     table.attrs["first"] = rows[0]
     return table
 
 
-FEW = 6
-"""Of a sweep of more points each is run once."""
-OTHERWISE = {
-    "bad-instances": {"evaluations": [2]},
-    "ladder": {"time_limit": [600.0]},
-    "exact-heuristic": {"time_limit": [500.0]},
-    "exact-options": {"time_limit": [600.0]},
-    # Of 24 tasks every method proves its plan.
-    "exact-at-size": {"tasks": [24], "workers": [20], "capacity": [24], "time_limit": [600.0]},
-}
-"""What is less than at smoke size, or what the clock of a busy machine would cut."""
+def smoke_trials(name):
+    study = Source.of(name).load()
+    size = study.sizes["smoke"]
+    return plan(study, size.sweep, size.repetitions)
 
 
-def smoke_sweep(name):
-    sweep = Source.of(name).load().sizes["smoke"].sweep
-    return tuple({**block, **OTHERWISE.get(name, {})} for block in sweep)
+@cache
+def smoke_outcomes(name):
+    """Run a study's smoke size, once a process."""
+    source = Source.of(name)
+    return tuple(attempt(source, trial) for trial in smoke_trials(name))
 
 
 @cache
 def smoke(name):
-    """Run a study's smoke size: each of its points twice, of many once."""
-    study, sweep = Source.of(name).load(), smoke_sweep(name)
-    many = len(list(plan(study, sweep, 1))) > FEW
-    return run_serially(name, sweep, 1 if many else min(2, study.sizes["smoke"].repetitions))
+    """Give a study's smoke size as a table."""
+    return tabled(Source.of(name).load(), smoke_outcomes(name))
 
 
 def first_again(name):
     """Run the first trial of `smoke` once more, and give its record."""
-    source = Source.of(name)
-    trial = next(iter(plan(source.load(), smoke_sweep(name), 1)))
-    return attempt(source, trial).record
+    return attempt(Source.of(name), next(iter(smoke_trials(name)))).record
 
 
 def complete(name, **params):

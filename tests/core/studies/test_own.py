@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +19,6 @@ from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.own import changed, digests
 from workbench.studies.request import request
-from workbench.studies.shards import merge
 from workbench.studies.source import Source
 from workbench.studies.source import _load as load
 from workbench.studies.store import Store
@@ -204,14 +205,52 @@ def test_what_the_analysis_imports_within_itself_is_no_part(folder):
     assert set(parts(folder)) == {"mine.py"}
 
 
-def test_a_study_of_the_catalog_has_no_parts_but_plugins(folder):
-    assert Source.of("toy-example").gathered().beside == ()
+def test_a_study_of_an_installed_package_has_its_trial_and_modules_of_the_package(
+    folder, monkeypatch
+):
+    """The package lies where installed ones do, so that its modules are not local ones."""
+    package = folder / "site-packages" / "pollsters"
+    package.mkdir(parents=True)
+    text = STUDY.replace("import helper", "from . import helper")
+    for name, content in {
+        "__init__.py": "",
+        "mine.py": text,
+        "helper.py": HELPER.replace("import deeper", "from pollsters import deeper"),
+        "deeper.py": DEEPER,
+        "other.py": "no part\n",
+    }.items():
+        (package / name).write_text(content)
+    monkeypatch.syspath_prepend(package.parent)
+    study = importlib.import_module("pollsters.mine").STUDY
+    entry = registry.Entry("mine", study, "Mine", "none")
+    monkeypatch.setattr(
+        "workbench.studies.source.studies", lambda: registry.Registry("study", entry)
+    )
+
+    def now() -> dict[str, str]:
+        return digests(Source("mine").gathered().beside)
+
+    before = now()
+    assert set(before) == {f"pollsters{name}" for name in ("", ".mine", ".helper", ".deeper")}
+    assert {file.kind for file in Source("mine").gathered().beside} == {"module"}
+    edit(package, "mine.py", "{mean(trials):{SHOWN}}", "mean {mean(trials):{SHOWN}}")
+    assert now() == before
+    edit(package, "deeper.py", "10", "11")
+    assert changed(before, now()) == ["pollsters.deeper"]
+    edit(package, "mine.py", "FACTOR * x", "FACTOR + x")
+    assert changed(before, now()) == ["pollsters.deeper", "pollsters.mine"]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pollsters"]:
+        del sys.modules[name]
+
+
+def test_a_study_of_the_workbench_has_no_parts_but_plugins(folder):
+    assert Source.of("leaderboard").gathered().beside == ()
     registry.load_plugin("plus.py")
-    (file,) = Source.of("toy-example").gathered().beside
+    (file,) = Source.of("leaderboard").gathered().beside
     assert (file.kind, file.name) == ("plugin", "plus.py")
     edit(folder, "plus.py", "100.0", "200.0")
     with pytest.raises(InputError, match=r"plus\.py: has changed since it was loaded"):
-        Source.of("toy-example").gathered()
+        Source.of("leaderboard").gathered()
 
 
 def test_a_worker_sees_to_it_that_a_module_is_the_same(folder):
@@ -257,7 +296,7 @@ def edited_and_run_anew(folder) -> None:
         again = go()
         part = name if name == "plus.py" else "deeper"
         assert (again.progress.done, again.progress.changed) == (4, 4)
-        line = f"4 trials were made by other code of yours, or by code not on record ({part})"
+        line = f"4 trials were made by other code of the study, or by code not on record ({part})"
         assert line in again.details()
         assert means(again) == means(go(f"{part}.sqlite"))
     assert means(again) == [222.0, 222.0, 224.0, 224.0]
@@ -269,15 +308,10 @@ def test_an_edited_plugin_and_an_edited_module_give_the_means_of_a_new_store(fol
     named = [Source.of("mine.py")]
     whole = verify("kept.sqlite", sample=4, named=named, executor=Serial())
     assert (whole.sound, whole.repeated, whole.same) == (True, 4, 4)
-    with Store.open("plus.py.sqlite", write=True) as store:  # an older one
-        assert merge(["kept.sqlite"], store)["records"] == 4
-    with Store.open("kept.sqlite", write=True) as store:
-        merge(["plus.py.sqlite"], store)
-        assert set(store.table("mine")["y"]) == {222.0, 224.0}
     edit(folder, "deeper.py", "20", "30")
     whole = verify("kept.sqlite", sample=4, named=named, executor=Serial())
     assert (whole.sound, whole.repeated) == (True, 0)
-    assert "not run again: 4 trials were made by other code of yours (deeper)" in whole.text()
+    assert "not run again: 4 trials were made by other code of the study (deeper)" in whole.text()
 
 
 @pytest.mark.slow
@@ -295,11 +329,11 @@ def test_a_new_analysis_needs_no_new_trial(folder, serial):
     wb.report("kept.sqlite", "page.html", study=["mine.py"])  # without a run
     page = (folder / "page.html").read_text("utf-8")
     assert "the mean is 113" in page
-    assert "other code of yours" not in page
+    assert "other code of the study" not in page
     edit(folder, "mine.py", "FACTOR = 2", "FACTOR = 3")
     wb.report("kept.sqlite", "page.html", study=["mine.py"])
     page = (folder / "page.html").read_text("utf-8")
-    assert "4 of the trials below were made by other code of yours than today" in page
+    assert "4 of the trials below were made by other code of the study than today" in page
 
 
 def test_fresh_runs_all_anew_and_another_workbench_is_said(folder, serial, monkeypatch):
@@ -322,10 +356,11 @@ def test_records_of_release_2_0_are_of_code_not_on_record(folder, serial, monkey
 
     def earlier(self):
         """Read what 2.0 wrote: a digest by names, and nothing of the user's."""
-        return replace(self, workbench="", own={}, code="5" * 64)
+        return replace(self, workbench="", own={})
 
     go()
     read = Environment.read
+    assert read(json.dumps({**json.loads(Environment.here().json), "code": "5" * 64})).own == {}
     monkeypatch.setattr(Environment, "read", lambda text: earlier(read(text)))
     assert go().progress.changed == 4
     monkeypatch.setattr(registry, "_shared", set())
@@ -372,7 +407,7 @@ def test_the_command_runs_anew_what_edited_code_made(folder):
     for name, old, new in (("plus.py", "100.0", "200.0"), ("helper.py", "x + ", "2 * x + ")):
         edit(folder, name, old, new)
         _, said = command()
-        assert said.count("other code of yours, or by code not on record") == 1
+        assert said.count("other code of the study, or by code not on record") == 1
         command("--store", f"{name}.sqlite")
         assert values() == values(f"{name}.sqlite")
     edit(folder, "mine.py", "{mean(trials):{SHOWN}}", "middle {mean(trials):{SHOWN}}")

@@ -17,7 +17,6 @@ from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.recording import deterministic
 from workbench.studies.run import Progress, Which, interrupts, run
-from workbench.studies.shards import merge, shard_path
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 from workbench.studies.study_plan import StudyPlan
@@ -246,27 +245,9 @@ def kept(tmp_path, executor, name):
         return deterministic(store.table("toy"))
 
 
-def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
+def test_serial_and_local_are_the_same(tmp_path):
     serial = kept(tmp_path, Serial(), "serial.sqlite")
     assert len(serial) == 9 * 4
     assert set(serial["status"]) == {"ok", "error", "infeasible"}
     assert kept(tmp_path, Local(1), "local1.sqlite").equals(serial)
     assert kept(tmp_path, Local(2), "local2.sqlite").equals(serial)
-    paths, planned = [], 0
-    for index in (1, 2, 3):
-        path = shard_path(tmp_path / "shards.sqlite", (index, 3))
-        with Store.open(path, write=True) as shard:
-            ended = run(
-                PLAN,
-                store=shard,
-                limits=Limits(60, 2000),
-                executor=Serial(),
-                which=Which((index, 3)),
-            )
-            assert 0 < ended.done == ended.planned < 36
-            planned += ended.planned
-            paths.append(shard.path)
-    assert planned == 36
-    with Store.open(tmp_path / "merged.sqlite", write=True) as store:
-        merge(paths, store)
-        assert deterministic(store.table("toy")).equals(serial)

@@ -13,7 +13,6 @@ from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import Limits
 from workbench.studies.own import digests
 from workbench.studies.recording import checksum
-from workbench.studies.repair import repair
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 from workbench.studies.study_plan import StudyPlan
@@ -150,7 +149,7 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
         verify(path, named=[Source.of(str(file))])
     file.write_text(text.replace("** 2", "** 3"), encoding="utf-8")
     report = verify(path, named=[Source.of(str(file))])
-    assert "not run again: 18 trials were made by other code of yours (own.py)" in report.text()
+    assert "not run again: 18 trials were made by other code of the study (own.py)" in report.text()
     assert (report.repeated, report.sound) == (0, True)
     file.unlink()
     source_module._load.cache_clear()
@@ -159,20 +158,12 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     assert report.sound
 
 
-def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
+def test_damage_is_a_finding(path, verify):
     change(path, "UPDATE attempts SET status = 'limit' WHERE id < 15", seal=False)
     report = verify(path)
     assert not report.sound
     assert "and 4 more like it" in report.text()
-    assert "--quarantine" in report.text()
-    repair(path)
-    report = verify(path, sample=100)
-    assert kinds(report) == {("warning", "missing")}
-    assert len(report.findings[0].keys) == 14
-    assert report.repeated == report.same == 4
-    with Store.open(path, write=True) as store:
-        store.write([attempt(source, one) for one in trials(source)[:14]], own=own(source))
-    assert verify(path, sample=100).findings == ()
+    assert "rename it and run its studies again" in report.text()
 
 
 def test_a_file_that_cannot_be_read_is_a_finding(path, verify):

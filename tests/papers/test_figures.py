@@ -1,0 +1,33 @@
+"""Pages and notebooks with figures say of which release they are and which studies made them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.studies import probe, quoted
+from workbench.studies.catalog import studies
+from workbench.studies.source import Source
+
+PAGES = quoted._pages([Path("docs"), Path("notebooks")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_page_has_a_stamp_of_studies_that_have_probes(page):
+    stamp = quoted.quoted(page)
+    assert stamp is not None
+    for name in stamp.studies:
+        assert name in studies()
+        assert probe.kept(Source.of(name)) is not None, name
+    if page.suffix == quoted.NOTEBOOK:
+        assert set(stamp.studies) == set(quoted.notebook_stamp(page).studies)
+
+
+def test_there_are_pages_and_no_probe_of_a_study_that_is_gone():
+    assert len(PAGES) > 30
+    there = {probe.probe_path(Source.of(name)).resolve() for name in studies()}
+    kept = {
+        path.resolve() for room in ("papers", "workbench") for path in Path(room).rglob("probes/*")
+    }
+    assert kept == there
