@@ -57,7 +57,7 @@ def test_every_command_explains_itself_with_an_example(name, run):
     parts = {
         "audit": ("plan",),
         "data": ("list", "info", "fetch"),
-        "study": ("list", "show", "run", "status", "report", "verify", "export", "merge"),
+        "study": ("list", "show", "run", "status", "report", "verify", "export", "probe"),
     }
     for part in parts.get(name, ()):
         text = " ".join(run(name, part, "--help").stdout.split())
