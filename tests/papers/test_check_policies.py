@@ -339,6 +339,7 @@ def false_sequential(seed, many):
 FALSE = {"posted-price": false_posted, "sequential": false_sequential}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("kind", FALSE)
 def test_what_is_accepted_of_some_mutants_is_true(kind):
     wrong, passed = FALSE[kind](0, 100)

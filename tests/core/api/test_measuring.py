@@ -91,6 +91,7 @@ def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart
     assert together["error_measured"] > together["error_independent"]
 
 
+@pytest.mark.slow
 def test_a_plan_of_several_classes_is_measured_too():
     """Independent workers: the interval holds what the plan expects of its own vote."""
     rng = np.random.default_rng(5)

@@ -28,6 +28,7 @@ def measured(problem, workers, capacity, trials):
     return optimum, ran
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("promise", ["error", "posterior"])
 def test_half_of_skill_eight_tenths(promise):
     """150 workers of .8 who take 200 tasks at most."""

@@ -73,6 +73,7 @@ def test_lead_by_two_or_by_three(posterior):
     assert all(done.belief.closed.all() for done in ended)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("posterior", [False, True])
 def test_it_does_what_the_optimum_carried_out_does(posterior):
     """Three types, unlike workers and prices: the loop's cost and error, and `execute`'s."""

@@ -123,6 +123,7 @@ def test_half_guess(epsilon, most, least):
     assert least <= bound <= least + 0.012
 
 
+@pytest.mark.release
 def test_more_can_be_asked_of_fewer():
     """Monotone: in labels a worker gives, in workers, in ε; gold tasks add to what she can give."""
     by_most = [unknown_skills_bound(HALF, most, 400, 0.05).labels for most in (1, 3, 10)]

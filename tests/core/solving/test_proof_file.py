@@ -116,6 +116,7 @@ def small_programs(first, many):
     return proven
 
 
+@pytest.mark.slow
 def test_every_small_program_has_a_proof_that_holds():
     assert small_programs(1000, 60) > 45
 

@@ -140,7 +140,7 @@ def test_mutants_by_the_thousand(kind):
     assert accepted > MUTANTS // 20
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @KINDS
 def test_verify_in_c_knows_no_listed_sets(kind):
     """It says so, in place of an answer to another question."""

@@ -332,7 +332,7 @@ def test_mutants_that_are_accepted_are_true():
     assert len(kinds) >= 5  # cost and bound, bound alone, no plan: by a leaf and by branches
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_both_checkers_work_out_the_same_bounds():
     """What `check.py` finds of a tree is the most that `verify.c` accepts."""
     line_of, refused = verifier(), 0
@@ -350,7 +350,7 @@ def test_both_checkers_work_out_the_same_bounds():
     assert refused > 15
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_both_checkers_say_the_same_of_mutants():
     accepted, kinds, false = accepted_and_false(6, 150, [verifier()])
     assert not false

@@ -122,6 +122,7 @@ def verdict(problem):
     return "open"
 
 
+@pytest.mark.slow
 def test_against_enumeration():
     seen, wrong = Counter(), []
     for seed in range(COUNT):

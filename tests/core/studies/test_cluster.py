@@ -223,6 +223,7 @@ def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
         cluster.run_there("run", (installed[0], "0" * 64), TOYS, first, Limits())
 
 
+@pytest.mark.slow
 def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
     stock = cluster.WorkerStock()
     held = stock.take("run", TOYS, Limits())

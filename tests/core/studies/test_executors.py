@@ -126,6 +126,7 @@ def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
     assert "chatter" in told.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", ["parent", "child"])
 def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
     pid = "pid" if late == "parent" else "not pid"
@@ -185,6 +186,7 @@ def test_a_worker_killed_in_a_trial_is_its_trials_crash():
     held.kill()
 
 
+@pytest.mark.slow
 def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
     held = WorkerProcess(TOYS, NONE)
     first, second = toys({"x": 1}, {"x": 2})

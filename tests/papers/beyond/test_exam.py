@@ -39,6 +39,7 @@ def rows(exam, paid, error):
     ]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("with_exam", "said"),
     [((300.0, 0.05), "an exam of 5 pays: 6.00"), ((400.0, 0.05), "no exam pays (7.00")],
@@ -52,6 +53,7 @@ def test_the_cheapest_that_keeps_its_promise(with_exam, said):
     assert first["ratio"] == pytest.approx(350 / least)
 
 
+@pytest.mark.release
 def test_what_misses_the_promise_does_not_count():
     table = bounded(pd.DataFrame(rows(0, 350.0, 0.08) + rows(5, 200.0, 0.2)))
     assert "no exam pays" in best_exam(table)
