@@ -157,3 +157,13 @@ def test_commands_run_where_nothing_else_is_installed(bare, tmp_path):
 def test_the_tour_from_exports_of_five_platforms_without_extras(bare, tmp_path):
     tour = Path(__file__).with_name("platform_exports.py")
     assert run(bare / "python", tour, cwd=tmp_path).count("labelled rightly") == 5
+
+
+def test_the_core_works_where_the_papers_are_taken_away(bare, tmp_path):
+    (papers,) = bare.parent.rglob("crowd_papers")
+    away = papers.rename(tmp_path / "away")
+    try:
+        tour = Path(__file__).with_name("without_papers.py")
+        assert run(bare / "python", tour, cwd=tmp_path).strip() == "11"
+    finally:
+        away.rename(papers)
