@@ -20,7 +20,10 @@ LABELS = 10
 READ = "import pandas; pandas.read_csv(labels, dtype=str)"
 OURS = {
     "majority": "workbench.aggregate(labels, method='majority')",
-    "dawid-skene": "workbench.aggregate(labels, method='dawid-skene', iterations=10)",
+    "dawid-skene": (
+        "workbench.aggregate(labels, method='dawid-skene', "
+        "options=workbench.ModelOptions(iterations=10))"
+    ),
 }
 CROWD_KIT = {
     "majority": "MajorityVote()",
