@@ -32,7 +32,7 @@ class Recording:
     Attributes
     ----------
     votes
-        Labels of m workers on n items, each pair once.
+        Labels of m workers on n items.
     truth
         True class, shape (n,); −1 without gold.
     """
@@ -52,10 +52,17 @@ class Recording:
 
 
 @cache
-def recorded(name: str) -> Recording:
-    """Load a data set, once a process; of a pair that occurs twice the first label counts."""
+def recorded(name: str, repeated: str = "first") -> Recording:
+    """Load a data set, once a process.
+
+    Parameters
+    ----------
+    repeated
+        Which labels of a (task, worker) pair count: the "first", or those that are "distinct".
+    """
     dataset = datasets.load(name)
-    labels = dataset.labels.drop_duplicates(["task", "worker"])
+    unit = ["task", "worker"] + (["label"] if repeated == "distinct" else [])
+    labels = dataset.labels.drop_duplicates(unit)
     classes = pd.Index(sorted({*labels["label"], *dataset.gold}))
     votes = Votes.of(labels, classes=classes)
     gold = dataset.gold.reindex(votes.tasks)
@@ -86,17 +93,6 @@ def places(group: IntArray, value: FloatArray) -> IntArray:
     return rank.to_numpy().astype(np.int64) - 1
 
 
-@cache
-def _recorded_crowd(name: str, repeated: str) -> tuple[Votes, IntArray]:
-    """Read a crowd, once a process."""
-    dataset = datasets.load(name)
-    unit = ["task", "worker"] + (["label"] if repeated == "distinct" else [])
-    labels = dataset.labels.drop_duplicates(unit)
-    votes = Votes.of(labels, classes=sorted({*labels["label"], *dataset.gold}))
-    gold = dataset.gold.reindex(votes.tasks)
-    return votes, pd.Index(votes.classes).get_indexer(pd.Index(gold))
-
-
 def draw(
     name: str, tasks: int | None, repeated: str = "distinct", *, seed: Seed
 ) -> tuple[Votes, IntArray]:
@@ -120,12 +116,12 @@ def draw(
     """
     if name == STAND_IN:
         crowd = simulated("simulated sparse", seed=seed)
-        votes, truth = crowd.votes, crowd.truth
     else:
         try:
-            votes, truth = _recorded_crowd(name, repeated)
+            crowd = recorded(name, repeated)
         except InputError as error:
             raise TrialEnded("infeasible", str(error)) from None
+    votes, truth = crowd.votes, crowd.truth
     if tasks is None:
         return votes, truth
     scored = np.flatnonzero(truth >= 0)

@@ -96,11 +96,12 @@ def _files() -> dict[str, str]:
     """Text of each file of the packages, by module."""
     packages = (importlib.import_module(OWN), *installed())
     return {
-        ".".join((package.__name__, *path.relative_to(folder).with_suffix("").parts)): text
+        ".".join((package.__name__, *path.relative_to(folder).with_suffix("").parts)): (
+            path.read_text("utf-8")
+        )
         for package in packages
         for folder in getattr(package, "__path__", ())
         for path in sorted(Path(folder).rglob("*.py"))
-        if "STUDY" in (text := path.read_text("utf-8")) or "@claim" in text
     }
 
 

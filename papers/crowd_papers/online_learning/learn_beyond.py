@@ -12,8 +12,6 @@ Source: beyond Liu, Liu (2015), Sections 6.1 and 6.2.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 
@@ -24,10 +22,11 @@ from crowd_papers.online_learning.learning_runs import (
     over_time,
     with_means,
 )
+from crowd_papers.online_learning.recorded_blocks import loaded
 from workbench.accuracy import best_set
 from workbench.aggregation import majority, smoothed
 from workbench.base import InputError, IntArray, Seed, stream
-from workbench.crowd import DATASETS, dense_votes, load, random_pairs
+from workbench.crowd import DATASETS, dense_votes, random_pairs
 from workbench.learning import (
     POLICIES,
     Draws,
@@ -37,7 +36,6 @@ from workbench.learning import (
     Terms,
     play,
     practical,
-    recorded,
     replay,
     simulate,
 )
@@ -84,13 +82,6 @@ METHODS = ("em", *SCHEDULES, *ALL)
 SIMULATED = ("nine", *COPIES, "uniform")
 
 
-@cache
-def _recorded_crowd(name: str) -> Recorded:
-    """Read a crowd, once a process."""
-    data = load(name)
-    return recorded(data.labels, data.gold, duplicates="first")
-
-
 def shuffled(name: str, seed: np.random.SeedSequence) -> Recorded:
     """A recorded crowd, its tasks in an order drawn at random.
 
@@ -100,7 +91,7 @@ def shuffled(name: str, seed: np.random.SeedSequence) -> Recorded:
         `infeasible` where the crowd is not at hand.
     """
     try:
-        data = _recorded_crowd(name)
+        data = loaded(name)
     except InputError as error:
         raise TrialEnded("infeasible", str(error)) from None
     order = stream(seed, "order").permutation(len(data.tasks))

@@ -15,8 +15,6 @@ crowd's gold, not over crowds. `guessers` is drawn anew in each trial: nine work
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
@@ -24,7 +22,7 @@ from crowd_papers.recorded_crowds import SIMULATED
 from workbench.aggregation import expected_accuracy
 from workbench.base import BoolArray, FloatArray, IntArray, Seed, stream
 from workbench.crowd import DATASETS, TIE, Votes, dense_votes, one_coin_labels
-from workbench.ranking import Recording, recorded, simulated
+from workbench.ranking import Recording, kept, recorded, simulated
 from workbench.selection import (
     ControlAnswers,
     HireOptions,
@@ -102,7 +100,7 @@ def trial(params: Params, streams: Streams) -> Record:
         marked = np.isin(votes.worker, chosen)
     else:
         marked = _for_each_task(exam, votes, rule, budget, seed)
-    selection = _where(votes, marked)
+    selection = kept(votes, marked)
     weight = np.where(exam.eligible, np.nan_to_num(exam.vote_weight), 0.0)
     scored = truth >= 0
     voters = np.bincount(selection.task, minlength=len(truth))[scored]
@@ -147,7 +145,7 @@ def _split(
     exam = eligible_to_hire(score_by(answers, len(votes.classes), options), options)
     scored = rest if dense else rest[:SCORED]
     remaining = np.where(np.isin(np.arange(len(truth)), scored), truth, -1)
-    return exam, _where(votes, remaining[votes.task] >= 0), remaining
+    return exam, kept(votes, remaining[votes.task] >= 0), remaining
 
 
 def _chosen(exam: Scores, rule: str, budget: int, seed: Seed) -> IntArray:
@@ -209,10 +207,6 @@ def _least(
     winning = sums >= sums.max(axis=1, keepdims=True) - TIE * np.abs(weight).sum()
     correct = (winning[:, 0] / winning.sum(axis=1)).mean(axis=1)
     return 1 + int(np.argmax(correct))
-
-
-def _where(votes: Votes, keep: BoolArray) -> Votes:
-    return replace(votes, task=votes.task[keep], worker=votes.worker[keep], label=votes.label[keep])
 
 
 # What the trials say.

@@ -23,10 +23,10 @@ def made(monkeypatch):
     rows += [rows[0], ("t1", "w0", str((answers[1, 0] + 1) % 3))]
     gold = pd.Series(truth[:55].astype(str), index=[f"t{i}" for i in range(55)])
     known = LabelSet("bluebird", pd.DataFrame(rows, columns=["task", "worker", "label"]), gold)
-    recorded_crowds._recorded_crowd.cache_clear()
+    recorded_crowds.recorded.cache_clear()
     monkeypatch.setattr(recorded_crowds.datasets, "load", lambda name: known)
     yield truth
-    recorded_crowds._recorded_crowd.cache_clear()
+    recorded_crowds.recorded.cache_clear()
 
 
 def record(repetition=0, **params):
