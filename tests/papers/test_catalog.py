@@ -65,7 +65,7 @@ def test_a_study_gives_the_records_of_its_probe_and_keeps_what_studies_promise(n
     `workbench study stale docs notebooks` tells which pages show figures of before.
     """
     table, study = smoke(name), studies()[name].call
-    before = probe.kept(Source.of(name))
+    before = probe.read_probe(Source.of(name))
     assert before is not None
     assert probe.differences(before, probe.of_outcomes(study, smoke_outcomes(name))) == []
     assert (study.name, study.title) == (name, studies()[name].summary)

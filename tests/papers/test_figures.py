@@ -25,7 +25,7 @@ def test_a_page_has_a_stamp_of_studies_that_have_probes(page):
     assert stamp is not None
     for name in stamp.studies:
         assert name in studies()
-        assert probe.kept(Source.of(name)) is not None, name
+        assert probe.read_probe(Source.of(name)) is not None, name
     if page.suffix == quoted.NOTEBOOK:
         assert set(stamp.studies) == set(quoted.notebook_stamp(ROOT / page).studies)
 

@@ -2,11 +2,11 @@
 
 A change of code that changes no result leaves the records as they were; one that does is seen at
 once, and for seconds of processor time, where to run a study at the size of its paper takes hours.
-Numbers are compared and no digests of them: the last digits differ between processors.
+Numbers are compared, not digests of them: the last digits differ between processors.
 
 The table lies beside the study's file, in `probes/NAME.csv`, so that what changed in it is read
-line by line where code is reviewed. Fields that a study calls volatile are left out, but for those
-that only a time limit decides: smoke sweeps are so small that no trial meets its limit.
+line by line where code is reviewed. Fields that a study calls volatile are left out; those that are
+volatile only because of a time limit are kept, for no trial of a smoke sweep meets its limit.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from workbench.studies.trials import plan
 
 FOLDER = "probes"
 RELATIVE, ABSOLUTE = 1e-4, 1e-8
-"""Numbers are equal within |a − b| ≤ ABSOLUTE + RELATIVE · |b|, as `numpy.isclose` has it. Where a
+"""Numbers are equal where |now − before| ≤ ABSOLUTE + RELATIVE · |before|. Where a
 fit or a search ends by a tolerance, processors differ by up to a few parts in a hundred thousand;
 pages show three digits."""
 DIGITS = 10
 """Significant digits of a number that is kept."""
 SINCE = re.compile(r"# results since release (?P<release>\S+)\n")
-SHOWN = 3
-"""Fields that a line names."""
+MOST_SHOWN = 3
+"""Differences that `in_short` names."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Probe:
     Attributes
     ----------
     since
-        Release of the workbench since which the records are these.
+        Release of the workbench that first gave these records.
     rows
         One row a trial, in the order of the sweep: the parameters that are swept, `repetition`,
         `status`, and the record's fields; each as text, empty where there is nothing.
@@ -59,7 +59,7 @@ class Probe:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of columns; a row lacks those that its trial has no value of."""
+        """Names of columns; a row may lack some."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row))
 
     def text(self) -> str:
@@ -71,7 +71,7 @@ class Probe:
         return f"# results since release {self.since}\n{buffer.getvalue()}"
 
 
-def measured(source: Source) -> Probe:
+def run_probe(source: Source) -> Probe:
     """Run a study's smoke sweep in this process, one trial after another.
 
     Raises
@@ -88,13 +88,13 @@ def measured(source: Source) -> Probe:
 def of_outcomes(study: Study, outcomes: Iterable[Outcome]) -> Probe:
     """Make a probe of the trials of a smoke sweep, in its order."""
     swept = {name for block in study.sizes["smoke"].sweep for name in block}
-    unsteady = set(study.volatile) - set(study.limited)
+    left_out = set(study.volatile) - set(study.limited)
     rows = []
     for ended in outcomes:
         values: dict[str, Scalar] = {k: v for k, v in ended.trial.params.items() if k in swept}
         values |= {"repetition": ended.trial.repetition, "status": str(ended.status)}
-        values |= {k: v for k, v in ended.record.items() if k not in unsteady}
-        rows.append({name: _written(value) for name, value in values.items()})
+        values |= {k: v for k, v in ended.record.items() if k not in left_out}
+        rows.append({name: _as_text(value) for name, value in values.items()})
     return Probe(workbench.__version__, tuple(rows))
 
 
@@ -111,7 +111,7 @@ def probe_path(source: Source) -> Path:
     return Path(file).parent / FOLDER / f"{source.load().name}.csv"
 
 
-def kept(source: Source) -> Probe | None:
+def read_probe(source: Source) -> Probe | None:
     """Read a study's probe; None where it has none.
 
     Raises
@@ -155,8 +155,8 @@ def differences(before: Probe, now: Probe) -> list[str]:
 
 def in_short(found: Sequence[str]) -> str:
     """Join differences, of many the first few."""
-    more = [f"and {len(found) - SHOWN} fields more"] if len(found) > SHOWN else []
-    return ", ".join([*found[:SHOWN], *more])
+    more = [f"and {len(found) - MOST_SHOWN} fields more"] if len(found) > MOST_SHOWN else []
+    return ", ".join([*found[:MOST_SHOWN], *more])
 
 
 def renew(source: Source) -> tuple[Path, list[str] | None]:
@@ -174,7 +174,7 @@ def renew(source: Source) -> tuple[Path, list[str] | None]:
     InputError
         The study cannot be loaded, some of its trials fail, or the file cannot be written.
     """
-    path, before, now = probe_path(source), kept(source), measured(source)
+    path, before, now = probe_path(source), read_probe(source), run_probe(source)
     failed = [row["status"] for row in now.rows if row["status"] in FAILED]
     if failed:
         trials = f"{len(failed):,} of {len(now.rows):,} smoke trials failed"
@@ -192,7 +192,7 @@ def renew(source: Source) -> tuple[Path, list[str] | None]:
     return path, found
 
 
-def _written(value: Scalar) -> str:
+def _as_text(value: Scalar) -> str:
     if value is None:
         return ""
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -196,10 +196,10 @@ def _standing(study: str) -> tuple[str, str]:
     if study not in catalog():
         return f"there is no study {study}", ""
     source = Source.of(study)
-    before = probe.kept(source)
+    before = probe.read_probe(source)
     if before is None:
         return f"{study} has no probe (workbench study probe {study} writes one)", ""
-    found = probe.differences(before, probe.measured(source))
+    found = probe.differences(before, probe.run_probe(source))
     if found:
         return f"{study} gives other records than its probe: {probe.in_short(found)}", before.since
     return "", before.since

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import InputError
 from workbench.studies import probe
-from workbench.studies.probe import Probe, differences, kept, measured, probe_path, renew
+from workbench.studies.probe import Probe, differences, probe_path, read_probe, renew, run_probe
 from workbench.studies.source import Source
 from workbench.studies.study import Study
 
@@ -42,7 +42,7 @@ def source(tmp_path):
 
 
 def test_a_row_a_trial_without_what_differs_from_run_to_run(source):
-    rows = measured(source).rows
+    rows = run_probe(source).rows
     assert [(row["x"], row["repetition"]) for row in rows[:4]] == [
         (x, r) for r in "01" for x in "123"
     ][:4]
@@ -59,13 +59,13 @@ def test_a_row_a_trial_without_what_differs_from_run_to_run(source):
 
 
 def test_what_is_kept_lies_beside_the_file_and_is_read_again(source):
-    assert kept(source) is None
+    assert read_probe(source) is None
     path, found = renew(source)
     assert (path, found) == (Path(source.name).with_name("probes") / "sevenths.csv", None)
-    before = kept(source)
-    assert before.since == measured(source).since
-    assert not differences(before, measured(source))
-    assert not differences(measured(source), before)
+    before = read_probe(source)
+    assert before.since == run_probe(source).since
+    assert not differences(before, run_probe(source))
+    assert not differences(run_probe(source), before)
     inode = path.stat().st_ino
     assert renew(source) == (path, [])
     assert path.stat().st_ino == inode  # not written again
@@ -77,15 +77,15 @@ def test_results_that_change_get_the_release_that_changed_them(source):
     path, _ = renew(source)
     text = path.read_text("utf-8").replace("0.1428571429", "0.15")
     path.write_text(text.replace("release ", "release 1.9.9+"), "utf-8")
-    assert kept(source).since.startswith("1.9.9+")
-    (line,) = differences(kept(source), measured(source))
+    assert read_probe(source).since.startswith("1.9.9+")
+    (line,) = differences(read_probe(source), run_probe(source))
     assert line == "y in 2 of 6 trials (0.15 before, 0.1428571429 now)"
     assert renew(source) == (path, [line])
-    assert not kept(source).since.startswith("1.9.9+")
+    assert not read_probe(source).since.startswith("1.9.9+")
 
 
 def test_a_field_more_is_no_other_result_and_one_less_is(source):
-    now = measured(source)
+    now = run_probe(source)
     less = Probe("1.0.0", tuple({k: v for k, v in row.items() if k != "said"} for row in now.rows))
     assert differences(less, now) == []
     assert [line.partition(" ")[0] for line in differences(now, less)] == ["said"]
@@ -93,11 +93,14 @@ def test_a_field_more_is_no_other_result_and_one_less_is(source):
     path.parent.mkdir()
     path.write_text(less.text(), "utf-8")
     assert renew(source) == (path, [])
-    assert (kept(source).since, kept(source).fields) == ("1.0.0", now.fields)  # of the same release
+    assert (read_probe(source).since, read_probe(source).fields) == (
+        "1.0.0",
+        now.fields,
+    )  # of the same release
 
 
 def test_another_number_of_trials_is_another_result(source):
-    now = measured(source)
+    now = run_probe(source)
     assert differences(replace(now, rows=now.rows[:-1]), now) == ["6 trials and not 5"]
 
 
@@ -109,10 +112,10 @@ def test_many_differences_are_told_in_short():
 @given(st.floats(-1e12, 1e12), st.floats(-1e-6, 1e-6))
 def test_numbers_are_equal_within_the_tolerance_and_not_beyond_it(number, share):
     """Whole numbers, floats and digits that are left out: one law."""
-    before, now = probe._written(number), probe._written(number * (1 + share))
+    before, now = probe._as_text(number), probe._as_text(number * (1 + share))
     assert probe._alike(before, now)
     far = number * 1.001 + 1e-6
-    assert probe._alike(before, probe._written(far)) == (far == number)
+    assert probe._alike(before, probe._as_text(far)) == (far == number)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_a_file_that_is_no_probe_is_one_line(source, text):
     path.parent.mkdir()
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=r"sevenths\.csv: (is no probe|cannot be read)"):
-        kept(source)
+        read_probe(source)
 
 
 def test_trials_that_fail_make_no_probe(source):

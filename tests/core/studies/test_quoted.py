@@ -70,9 +70,9 @@ def smoke(monkeypatch):
 
     def measured(source):
         runs.append(source.load().name)
-        return other.get(source.load().name, probe.kept(source))
+        return other.get(source.load().name, probe.read_probe(source))
 
-    monkeypatch.setattr(probe, "measured", measured)
+    monkeypatch.setattr(probe, "run_probe", measured)
     other["runs"] = runs
     return other
 
@@ -113,7 +113,7 @@ def test_a_page_is_stale_where_its_study_gives_other_results(page, smoke):
     assert quoted.stale([page]) == [Quoting(page, "names neither a release nor studies")]
     stamped(page)
     assert quoted.stale([page]) == []
-    before = probe.kept(Source.of(STUDY))
+    before = probe.read_probe(Source.of(STUDY))
     first = {**before.rows[0], "status": "error"}
     smoke[STUDY] = replace(before, rows=(first, *before.rows[1:]))
     (row,) = quoted.stale([page.parent])
@@ -125,7 +125,7 @@ def test_a_page_is_stale_where_its_study_gives_other_results(page, smoke):
 
 
 def test_once_the_probe_is_renewed_a_page_of_an_earlier_release_is_listed_as_such(page, smoke):
-    since = probe.kept(Source.of(STUDY)).since
+    since = probe.read_probe(Source.of(STUDY)).since
     stamped(page, "1.9.10")
     (row,) = quoted.stale([page])
     assert not row.stale
