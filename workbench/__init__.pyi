@@ -33,6 +33,8 @@ from workbench.api.climbing import ladder as ladder
 from workbench.collection.collector import Collector as Collector
 from workbench.api.collecting import collect as collect
 from workbench.api.collecting import KnownTasks as KnownTasks
+from workbench.collection.setup import People as People
+from workbench.collection.setup import ClosingRules as ClosingRules
 
 # Audits
 from workbench.api.auditing import audit as audit

@@ -18,12 +18,10 @@ may collect into it at the same time; without one the events are in memory.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -38,8 +36,6 @@ from workbench.base.journal_view import MEND, JournalTransaction
 from workbench.base.state import (
     Id,
     Label,
-    Saveable,
-    State,
     check,
     encoded,
     find,
@@ -76,8 +72,10 @@ from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
 from workbench.collection.refits import Refit
 from workbench.collection.running import Running
 from workbench.collection.setup import (
+    ClosingRules,
     Hand,
     Listed,
+    People,
     PerTask,
     PerWorker,
     Setup,
@@ -104,27 +102,7 @@ class Question(NamedTuple):
     gold: bool
 
 
-class CollectorState(State, frozen=True):
-    """A collection in one JSON file, as releases before 2.0 save it.
-
-    `workers` are the names in the order of their places. `sealed` is a digest of the rest: a
-    policy's own state has no schema that an edited file could be held to.
-    """
-
-    service: ClassVar[str] = "collector"
-    version: ClassVar[int] = 4
-
-    workers: tuple[Id, ...]
-    opened: Opened
-    sealed: str = ""
-
-    def seal(self) -> str:
-        """Digest of everything else."""
-        content = msgspec.to_builtins(msgspec.structs.replace(self, sealed=""))
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
-
-
-class Collector(Saveable[CollectorState]):
+class Collector:
     """Asks whom a policy says, until all is closed that can be, or the money is spent.
 
     A frame may be of pandas, polars (lazy too), pyarrow or any library that narwhals knows. In
@@ -133,63 +111,39 @@ class Collector(Saveable[CollectorState]):
     Parameters
     ----------
     tasks
-        Names, or a Series (or mapping) of the type of each.
+        Names; a Series (or mapping) of the type of each; or a frame with columns `task`,
+        `task_type`, `easiness` and `context`, each but the first where tasks have one. Where types
+        are a pandas category, tasks of any of its types may arrive later. Easiness is d, above 0
+        and at most 1: a worker of skill p is right with probability ½ + d (p − ½). Context is a
+        number in [0, 1], for a policy that learns by it.
     workers
         Names; or how many may come, who are named as they arrive.
     gold
         Tasks whose class is known, to judge workers by: a Series or mapping of labels, or a frame
-        by task with columns `label` and `task_type`. None where there are none.
+        by task with columns `label` and `task_type`, and `easiness` where they have one. None where
+        there are none.
     hidden
         True label of some of the tasks, by task: they are asked about like all others, and tell how
         far beliefs may be trusted, so that others are closed when they should. Two or more.
     classes
         Names, or a mapping of their prior shares; those of the gold when None.
-    types
-        The types that tasks may have, where more will arrive than are named; those of the tasks
-        when None.
-    contexts
-        A number in [0, 1] by task, for a policy that learns by it.
-    easiness
-        d by task, above 0 and at most 1: a worker of skill p is right with probability
-        ½ + d (p − ½); 1 for tasks left out. Gold tasks have theirs in a column `easiness`.
     epsilon
         ε, the error that each task may have.
-    mean
-        Whether ε is asked of the mean over tasks.
     total
         In place of ε, or beside it: what all labels may cost, gold labels included.
-    capacity
-        Labels that a worker can give, one number or by worker; all tasks without.
-    costs
-        Price of a label: one number, by worker, or a frame workers × task types; 1 without.
-    groups
-        Group by worker, where some err together, as models of one family do.
-    skills
-        Chance of being right by worker, where it is known: an expert has 1.
-    available
-        Frame with columns task and worker: the pairs that can be asked; None for all.
-    confidences
-        Frame with columns task, worker and confidence: how sure models, who have a group, say to be
-        of their labels. They are calibrated by people's labels.
-    have
-        Labels on record, a frame with columns `task, worker, label`: those of tasks or gold tasks
-        here count, cost nothing and are not asked for again. Their workers need not be named.
-    least, most
-        Labels of a task, those on record included: it is not closed with fewer, and left open where
-        so many do not close it.
-    newcomers
-        Workers beside those named who may still come; numbers alone, not tables, are for them.
+    people
+        What is known of the workers: prices, capacities, skills, who errs together, labels on
+        record.
+    closing
+        When a task is closed, beside ε.
     policy
-        Name of a policy of `POLICIES`. [default: until-trusted; where everybody's skill is known,
-        and no model says how sure it is, until-sure, which takes skills as they are]
-    options
-        Options of that policy, by name.
+        Name of a policy of `POLICIES`; or its name and its options, as `("fixed", {"k": 3})`.
+        [default: until-trusted; where everybody's skill is known, and no model says how sure it is,
+        until-sure, which takes skills as they are]
     seed
         Of its draws; a whole number, which can be saved.
     path
         A journal to begin, in which everything is kept; in memory when None.
-    origin
-        Where what happens comes from, as the history has it: python, command, page, …
 
     Raises
     ------
@@ -209,7 +163,6 @@ class Collector(Saveable[CollectorState]):
     (2.0, [])
     """
 
-    state_type = CollectorState
     tasks: dict[Id, int]
     gold: dict[Id, int]
     workers: dict[Id, int]
@@ -218,6 +171,8 @@ class Collector(Saveable[CollectorState]):
     _log: Journal[Event] | MemoryLog
     _running: Running | None
     _position: Position | None
+    origin: str = "python"
+    """Where what happens comes from, as the history has it: python, command, page."""
     _kept: int = 0
     _apart: bool = False
 
@@ -229,58 +184,36 @@ class Collector(Saveable[CollectorState]):
         gold: PerTask | None = None,
         hidden: PerTask | None = None,
         classes: Listed | Mapping[Any, float] | None = None,
-        types: Listed | None = None,
-        contexts: PerTask | None = None,
-        easiness: PerTask | None = None,
         epsilon: float | None = None,
-        mean: bool = False,
         total: float | None = None,
-        capacity: int | PerWorker | None = None,
-        costs: float | PerWorker | None = None,
-        groups: PerWorker | None = None,
-        skills: PerWorker | None = None,
-        available: Frame | None = None,
-        confidences: Frame | None = None,
-        have: Frame | None = None,
-        least: int = 0,
-        most: int | None = None,
-        newcomers: int = 0,
-        policy: str | None = None,
-        options: Mapping[str, Any] | None = None,
+        people: People | None = None,
+        closing: ClosingRules | None = None,
+        policy: str | tuple[str, Mapping[str, Any]] | None = None,
         seed: int = 0,
         path: str | Path | None = None,
-        origin: str = "python",
     ) -> None:
-        if policy is None or not POLICIES[policy].call.streams:
+        name, options = _named_options(policy)
+        if name is None or not POLICIES[name].call.streams:
             check_goal(epsilon, total)
+        rules = (closing or ClosingRules()).checked()
         named = read_setup(
             tasks,
             workers,
             gold=gold,
             hidden=hidden,
             classes=classes,
-            types=types,
-            contexts=contexts,
-            easiness=easiness,
-            capacity=capacity,
-            costs=costs,
-            groups=groups,
-            skills=skills,
-            available=available,
-            confidences=confidences,
-            have=have,
-            newcomers=newcomers,
+            people=people or People(),
             epsilon=None if epsilon is None else float(epsilon),
-            mean=bool(mean),
+            mean=rules.mean,
             total=None if total is None else float(total),
-            least=checks.count("least", least),
-            most=None if most is None else checks.count("most", most, max(least, 1)),
-            policy=policy or "",
-            options=msgspec.to_builtins(dict(options or {})),
+            least=rules.least,
+            most=rules.most,
+            policy=name or "",
+            options=msgspec.to_builtins(dict(options)),
             seed=checks.count("seed", seed),
         )
         stated = named.setup
-        if policy is None:
+        if name is None:
             stated = msgspec.structs.replace(stated, policy=usual_policy(stated.hands))
         setup = msgspec.json.decode(encoded(stated), type=Setup)  # what can be saved, as saved
         keys = MemoryLog()
@@ -291,13 +224,11 @@ class Collector(Saveable[CollectorState]):
             named.gold_record,
         )
         Running(opened)  # what the policy refuses is refused before a file is begun
-        self._begin(opened, named.workers, path, origin)
+        self._begin(opened, named.workers, path)
 
-    def _begin(
-        self, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
-    ) -> None:
+    def _begin(self, opened: Opened, workers: Iterable[Id], path: str | Path | None) -> None:
         """Write the first event, to a journal or in memory."""
-        self.origin, self._running, self._position = origin, None, None
+        self._running, self._position = None, None
 
         def beginning(turn: JournalTransaction[Event] | MemoryLog) -> list[Event]:
             keys = tuple(turn.withhold(name) for name in workers)
@@ -305,27 +236,10 @@ class Collector(Saveable[CollectorState]):
 
         if path is None:
             self._log = MemoryLog()
-            self._log.append(beginning(self._log), who="owner", origin=origin)
+            self._log.append(beginning(self._log), who="owner", origin=self.origin)
         else:
-            self._log = Journal.create(path, JOURNAL, beginning, who="owner", origin=origin)
+            self._log = Journal.create(path, JOURNAL, beginning, who="owner", origin=self.origin)
         self._catch_up_now()
-
-    @classmethod
-    def begun(
-        cls, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
-    ) -> Self:
-        """Begin with a first event, without the names of its workers, and with these.
-
-        Raises
-        ------
-        InputError
-            There is a file already, it cannot be written, or the policy refuses.
-        """
-        collector = cls.__new__(cls)
-        named = tuple(name_places("workers", workers, "worker"))
-        Running(msgspec.structs.replace(opened, names=tuple(map(str, range(len(named))))))
-        collector._begin(opened, named, path, origin)
-        return collector
 
     @classmethod
     def open(cls, path: str | Path, *, origin: str = "python", refits_apart: bool = False) -> Self:
@@ -622,21 +536,13 @@ class Collector(Saveable[CollectorState]):
                 raise InputError(f"worker {name!r} is not here: nobody can leave twice")
             turn.apply(Left(place))
 
-    def add(
-        self,
-        tasks: Listed | PerTask,
-        *,
-        contexts: PerTask | None = None,
-        easiness: PerTask | None = None,
-    ) -> None:
+    def add(self, tasks: Listed | PerTask) -> None:
         """More tasks arrive.
 
         Parameters
         ----------
         tasks
-            Names, or a Series (or mapping) of the type of each, of the types that there are.
-        contexts, easiness
-            Numbers by task, as for the constructor.
+            As for the constructor, of the types that there are.
 
         Raises
         ------
@@ -645,7 +551,7 @@ class Collector(Saveable[CollectorState]):
         """
         with self._turn() as turn:
             setup = turn.running.setup
-            arriving = read_tasks(tasks, list(setup.types), contexts, easiness)
+            arriving, _ = read_tasks(tasks, list(setup.types))
             check(arriving, "tasks is empty: name what arrives")
             for name in name_places("tasks", (task.name for task in arriving)):
                 check(
@@ -1283,25 +1189,17 @@ class Collector(Saveable[CollectorState]):
             "bound": last.bound / len(self.tasks),
         }
 
-    # ---- one file, as before 2.0 ----
 
-    def state(self) -> CollectorState:
-        """Everything needed to go on later, names included."""
-        opened = msgspec.structs.replace(self._now.opened(), names=())
-        state = CollectorState(tuple(self.workers), opened)
-        return msgspec.structs.replace(state, sealed=state.seal())
-
-    @classmethod
-    def restore(cls, saved: CollectorState) -> Self:
-        """Take up a `state`; what follows is the same, to the last bit, as without the break.
-
-        Raises
-        ------
-        InputError
-            It is not as it was saved, or of a policy that is not known here.
-        """
-        check(saved.sealed == saved.seal(), "it is not as it was saved")
-        return cls.begun(saved.opened, saved.workers, None, "python")
+def _named_options(policy: Any) -> tuple[str | None, Mapping[str, Any]]:
+    """A policy's name and its options."""
+    if policy is None or isinstance(policy, str):
+        return policy, {}
+    pair = isinstance(policy, Sequence) and len(policy) == 2 and isinstance(policy[0], str)
+    check(
+        pair and isinstance(policy[1], Mapping),
+        f"policy is {checks.show(policy)}: give its name, or its name and its options",
+    )
+    return policy[0], policy[1]
 
 
 class _Turn:

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.flat import in_objects
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
+from workbench.collection.setup import People
 
 
 def worker_says(task, worker, careless):
@@ -27,7 +29,9 @@ def begun(tmp_path=None, tasks=60, **more):
     names = [f"t{i}" for i in range(tasks)]
     path = None if tmp_path is None else tmp_path / "labels.sqlite"
     terms = {"epsilon": 0.1, "policy": "until-sure", "path": path} | more
-    return Collector(names, [f"w{j}" for j in range(12)], classes=["no", "yes"], **terms)
+    return Collector(
+        names, [f"w{j}" for j in range(12)], classes=["no", "yes"], **in_objects(terms)
+    )
 
 
 def label(collector, careless=False):
@@ -155,7 +159,12 @@ def test_newcomers_are_waited_for_unless_it_is_to_be_now():
 
 def test_a_caller_who_names_nobody_is_told_that_nobody_here_is_asked():
     collector = Collector(
-        ["t1", "t2"], ["ann"], newcomers=2, classes=["no", "yes"], epsilon=0.01, policy="until-sure"
+        ["t1", "t2"],
+        ["ann"],
+        classes=["no", "yes"],
+        epsilon=0.01,
+        policy="until-sure",
+        people=People(newcomers=2),
     )
     loop = wb.audit_collection(collector, price=1.0)
     while (step := loop.go_on()) == "label":

@@ -73,11 +73,9 @@ def test_the_collector_follows_it():
         TASKS,
         plan.to_frame()["worker"],
         classes=["a", "b"],
-        skills=skills,
-        capacity=60,
         epsilon=0.1,
-        policy="sequential-plan",
-        options=plan.options,
+        policy=("sequential-plan", plan.options),
+        people=wb.People(skills=skills, capacity=60),
     )
     asked = collector.next()
     assert {question.worker for question in asked} <= set(skills)

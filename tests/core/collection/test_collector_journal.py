@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from tests.core.collection.shipped import SHIPPED
+from tests.core.flat import in_objects
 from tests.core.release import RELEASE
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
 from workbench.collection.log import MAKER
+from workbench.collection.running import Running
 
 VISITS = ("algorithm-2",)
 STREAMS = ("ls-ol", "model")
@@ -34,7 +36,7 @@ def begun(policy: str, path=None, **changes) -> Collector:
         settings |= {"total": 40.0, "costs": {"w0": 0.5}}
     if policy == "sequential-plan":
         settings |= {"skills": dict.fromkeys(WORKERS[1:], 0.8)}
-    return Collector(TASKS, WORKERS, policy=policy, **{**settings, **changes})
+    return Collector(TASKS, WORKERS, **in_objects({"policy": policy, **settings, **changes}))
 
 
 def label(task: str, worker: str) -> int:
@@ -253,18 +255,15 @@ def test_a_policy_that_an_earlier_release_saved_is_told_in_a_line(policy):
     """Such a state lacks what was added in 2.0, or is of other shapes."""
     collector = begun(policy)
     answered(collector, collector.next(most=3))
-    saved = collector.state()
-    kept = json.loads(saved.opened.past.policy)
+    opened = collector._now.opened()
+    kept = json.loads(opened.past.policy)
     if policy == "until-trusted":
         del kept["beyond"]
     else:
         kept["beliefs"]["weight"] = [row[:27] for row in kept["beliefs"]["weight"]]
-    past = msgspec.structs.replace(saved.opened.past, policy=json.dumps(kept))
-    changed = msgspec.structs.replace(
-        saved, opened=msgspec.structs.replace(saved.opened, past=past), sealed=""
-    )
+    past = msgspec.structs.replace(opened.past, policy=json.dumps(kept))
     with pytest.raises(InputError, match=f"none of {policy} since release 2.0: end what"):
-        Collector.restore(msgspec.structs.replace(changed, sealed=changed.seal()))
+        Running(msgspec.structs.replace(opened, past=past))
 
 
 def test_the_front_door_has_it():

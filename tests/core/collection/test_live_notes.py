@@ -11,6 +11,7 @@ from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal, notes_of
 from workbench.collection.pool import Questions
+from workbench.collection.setup import People
 
 TASKS, WORKERS = 64, 24
 
@@ -63,8 +64,8 @@ def test_live_notes_are_those_of_a_rehearsal(kind, tmp_path):
         classes=[0, 1],
         epsilon=0.05,
         hidden={names[i]: int(truth[i]) for i in np.flatnonzero(hidden)} or None,
-        have=table,
         path=tmp_path / "labels.sqlite",
+        people=People(have=table),
     )
     assert collector.next() == []  # every pair is on record; what is believed is fitted
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.core.collection.test_collector_journal import label, looks, same
+from tests.core.flat import in_objects
 from workbench.collection import collector as collector_module
 from workbench.collection.collector import Collector
 from workbench.collection.sure import UntilSure
@@ -32,7 +33,7 @@ SOME = [pytest.param(kind, marks=pytest.mark.release) if kind in DEAR else kind 
 
 
 def settings(kind):
-    return {"classes": [0, 1], "epsilon": 0.02, "seed": 5, **KINDS[kind]}
+    return in_objects({"classes": [0, 1], "epsilon": 0.02, "seed": 5, **KINDS[kind]})
 
 
 def begun(path, kind):

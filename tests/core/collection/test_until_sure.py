@@ -19,6 +19,7 @@ from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
+from workbench.collection.setup import People
 from workbench.collection.simulation import simulated
 from workbench.collection.sure import UntilSure
 from workbench.crowd.datasets import load
@@ -389,7 +390,7 @@ def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
         ["ann", *experts],
         classes=["no", "yes"],
         epsilon=0.1,
-        skills={"ann": 0.55, **experts},
+        people=People(skills={"ann": 0.55, **experts}),
     )
     assert collector.next("ann", 1) == []
     assert looks == []

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.core.flat import in_objects, reopened, whole
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
 
@@ -17,7 +18,7 @@ POLICIES = ["until-trusted", "until-sure", "mixed", "fixed", "uncertain"]
 def begun(path=None, **more):
     given = {"classes": ["no", "yes"], "epsilon": 0.05, "policy": "until-sure"} | more
     workers = given.pop("workers", PEOPLE)
-    return Collector(TASKS, workers, path=path, **given)
+    return Collector(TASKS, workers, path=path, **in_objects(given))
 
 
 def choices(seed, right=0.85):
@@ -111,10 +112,10 @@ def test_the_outlook_is_what_is_then_asked_and_asks_nothing(policy):
     collector = begun(policy=policy)
     for worker, task, label in list(choices(3))[:40]:
         collector.volunteered({worker: {task: label}})
-    before = collector.state().seal()
+    before = whole(collector)
     seen = collector.outlook(12)
     assert seen
-    assert collector.state().seal() == before
+    assert whole(collector) == before
     asked = []
     while len(asked) < 12:
         questions = collector.next(most=12 - len(asked))
@@ -139,8 +140,8 @@ def test_the_outlook_knows_newcomers_gold_halts_and_money():
     assert poor.outlook(50) == []
 
 
-def test_a_crowd_of_which_half_is_worse_than_chance_can_be_kept():
-    collector = begun(policy="until-trusted")
+def test_a_crowd_of_which_half_is_worse_than_chance_can_be_kept(tmp_path):
+    collector = begun(tmp_path / "c.sqlite", policy="until-trusted")
     rng = np.random.default_rng(5)
     truth = rng.integers(2, size=len(TASKS))
     for j, worker in enumerate(PEOPLE):
@@ -148,8 +149,8 @@ def test_a_crowd_of_which_half_is_worse_than_chance_can_be_kept():
         labels = np.where(right, truth, 1 - truth)
         collector.volunteered({worker: {TASKS[i]: ["no", "yes"][c] for i, c in enumerate(labels)}})
     assert any("interchanged" in note for note in collector.status()["notes"])
-    again = Collector.restore(collector.state())
-    assert again.answers().equals(collector.answers())
+    before = collector.answers()
+    assert reopened(collector).answers().equals(before)
 
 
 def test_keys_name_workers_beyond_their_names():

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("uvicorn", reason="install the extra serve")
 
+from tests.core.flat import in_objects
 from tests.core.serve.running import serving
 from tests.core.serve.studio import OWNER, PERSONAL, Annotator, FakeStudio
 from workbench.base.errors import InputError
@@ -49,7 +50,7 @@ def people(studio):
 def begun(path, **more):
     given = {"classes": CLASSES, "total": 30.0, "policy": "fixed"} | more
     tasks, workers = given.pop("tasks", TASKS), given.pop("workers", 5)
-    return Collector(tasks, workers, path=path, **given)
+    return Collector(tasks, workers, path=path, **in_objects(given))
 
 
 class Pair:

@@ -11,6 +11,7 @@ import pytest
 import workbench as wb
 from crowd_papers.beyond.mixed_crowds import mixed_crowd
 from tests.core.collection.test_trusted import hear
+from tests.core.flat import in_objects
 from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
@@ -259,7 +260,7 @@ def frames(tasks=40):
 def test_confidences_of_a_rehearsal():
     panel, _, sure = frames()
     terms = {"costs": panel.costs, "groups": panel.groups, "total": 4}
-    result = wb.collect(panel.labels, panel.gold, confidences=sure, **terms)
+    result = wb.collect(panel.labels, panel.gold, **in_objects(terms | {"confidences": sure}))
     assert result.cost <= 4
     assert result.policy == "until-trusted"
     for wrong, words in (
@@ -271,7 +272,7 @@ def test_confidences_of_a_rehearsal():
         ({"confidences": sure, "policy": "mixed"}, "policy mixed does not look at them"),
     ):
         with pytest.raises(InputError, match=words):
-            wb.collect(panel.labels, panel.gold, **{**terms, **wrong})
+            wb.collect(panel.labels, panel.gold, **in_objects(terms | wrong))
 
 
 def test_confidences_of_a_collection_are_kept(tmp_path):
@@ -285,7 +286,7 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
         "have": models,
     }
     tasks, workers = panel.gold.index.tolist(), panel.costs.index.tolist()
-    wb.Collector(tasks, workers, confidences=sure, path=path, **terms)
+    wb.Collector(tasks, workers, path=path, **in_objects(terms | {"confidences": sure}))
     collector = wb.Collector.open(path)
     asked = collector.next("p0", 5)
     assert len(asked) == 5
@@ -300,4 +301,4 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
         ({"confidences": sure.replace("m1", "p0")}, "p0.* is no model"),
     ):
         with pytest.raises(InputError, match=words):
-            wb.Collector(tasks, workers, **{**terms, **wrong})
+            wb.Collector(tasks, workers, **in_objects(terms | wrong))
