@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 @options.csv("--skills")
 @options.labels()
 @options.csv("--gold")
-@options.csv("--gold-types")
 @options.csv("--tasks", required=True)
 @options.text("--capacity", "N|CSV", required=True)
 @options.number("--epsilon")

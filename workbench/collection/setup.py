@@ -97,7 +97,7 @@ class People:
     ...     ["a", "b"], ["ann", "bob"], classes=["no", "yes"], total=9, people=people
     ... )
     >>> len(collector.next("ann")), collector.cost
-    (1, 3.0)
+    (2, 6.0)
     """
 
     capacity: int | PerWorker | None = None

@@ -100,9 +100,7 @@ def test_no_bound_is_recommended(compared):
         {"epsilon": pd.DataFrame({"a": [1]})},
         {"trials": pd.DataFrame({"a": [1]})},
         {"time_limit": pd.DataFrame({"a": [1]})},
-        {"duplicates": pd.DataFrame({"a": [1]})},
         {"seed": pd.DataFrame({"a": [1]})},
-        {"data": pd.DataFrame({"a": [1]})},
     ],
     ids="-".join,
 )

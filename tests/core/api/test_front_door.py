@@ -34,7 +34,9 @@ RESULTS = {
     "hires": lambda: wb.hire(LABELS, GOLD, budget=3),
     "learning": lambda: wb.learn(LABELS, GOLD),
     "collection": lambda: wb.collect(LABELS, GOLD, epsilon=0.2),
-    "plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, time_limit=600.0),
+    "plan": lambda: wb.plan(
+        LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, options=wb.PlanOptions(time_limit=600.0)
+    ),
     "no plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=1e-6, capacity=1),
     "comparison": lambda: wb.compare(LABELS, GOLD, epsilon=0.6),
     "converted": lambda: wb.convert(LABELS, "wide", gold=GOLD),
@@ -124,7 +126,9 @@ def test_results_show_themselves(name, made, monkeypatch):
 
 
 def test_equal_is_what_found_the_same(made):
-    plan = wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, time_limit=600.0)
+    plan = wb.plan(
+        LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, options=wb.PlanOptions(time_limit=600.0)
+    )
     assert plan == made("plan")
     assert plan.solution.seconds != made("plan").solution.seconds
     assert plan != made("no plan")

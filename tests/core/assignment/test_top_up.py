@@ -130,7 +130,9 @@ class TestFrontDoor:
     def test_labels_on_record_count_and_are_not_asked_again(self, classes):
         labels, gold = self.labels(classes)
         tasks = [f"g{k}" for k in range(60, 64)] + ["new"]
-        made = wb.plan(labels, gold, tasks, epsilon=0.1, capacity=5, time_limit=600)
+        made = wb.plan(
+            labels, gold, tasks, epsilon=0.1, capacity=5, options=wb.PlanOptions(time_limit=600)
+        )
         assert made.message is None
         assert (len(made.counted), made.left_out) == (8, 1)
         assert "8 counted, of 4 tasks; 1 left out, skill unknown" in made.details()
@@ -182,7 +184,9 @@ def test_a_batch_of_five_classes_half_labelled(seed, epsilon):
     """At the larger error many tasks keep their promise already and need nobody."""
     labels, gold = half_labelled(seed)
     tasks = [f"t{i}" for i in range(45, 90)] + [f"new {k}" for k in range(20)]
-    made = wb.plan(labels, gold, tasks, epsilon=epsilon, capacity=50, time_limit=2)
+    made = wb.plan(
+        labels, gold, tasks, epsilon=epsilon, capacity=50, options=wb.PlanOptions(time_limit=2)
+    )
     assert made.message is None
     assert len(made.counted) == 3 * 45
     assert epsilon < 0.3 or made.table["task"].nunique() < len(tasks)

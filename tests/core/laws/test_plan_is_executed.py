@@ -111,10 +111,8 @@ def test_the_front_door_with_much_gold(classes):
     labels = drawn(known, pairs, truth, rng)
     labels["task"] += 10**6
     gold = {10**6 + i: known.classes[k] for i, k in enumerate(truth)}
-    options = wb.PlanOptions(gap=0.3)  # what is promised hangs on no proof
-    made = wb.plan(
-        labels, gold, list(range(N)), epsilon=0.1, capacity=120, time_limit=600.0, options=options
-    )
+    options = wb.PlanOptions(gap=0.3, time_limit=600.0)  # what is promised hangs on no proof
+    made = wb.plan(labels, gold, list(range(N)), epsilon=0.1, capacity=120, options=options)
     wrong, _ = executed(known, made.table, made)
     expected = made.errors["exact"].mean()
     off = 4 * np.sqrt(expected * (1 - expected) / wrong.size) + made.error_radius

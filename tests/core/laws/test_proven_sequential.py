@@ -61,7 +61,7 @@ def random_settings(seed, promise):
         "costs": dict(zip(workers, price[who].tolist(), strict=True)),
         "capacity": int(rng.choice([1, 2, len(tasks), 50])),
         "epsilon": epsilon,
-        "sequential": promise,
+        "options": wb.PlanOptions(sequential=promise),
     }
 
 
@@ -80,7 +80,7 @@ def stated(asked):
         list(columns.values()),
         asked["epsilon"],
         np.tile(kinds[:, -1], (len(types), 1)),
-        asked["sequential"],
+        asked["options"].sequential,
     )
 
 
@@ -165,7 +165,7 @@ def test_many_problems(promise):
 
 def asked_of(skills, epsilon, promise, **more):
     settings = {"tasks": ["t1"], "capacity": 1, "skills": skills, "epsilon": epsilon}
-    return {**settings, "sequential": promise, **more}
+    return {**settings, "options": wb.PlanOptions(sequential=promise), **more}
 
 
 def test_a_worker_who_is_beaten_is_not_left_out_of_a_posterior():

@@ -282,7 +282,12 @@ class TestSequential:
         )
         types = pd.DataFrame({"task": range(6), "task_type": list("aaabbb")})
         found = wb.plan(
-            skills=skill, tasks=types, epsilon=0.1, capacity=6, sequential="error", seed=1
+            skills=skill,
+            tasks=types,
+            epsilon=0.1,
+            capacity=6,
+            seed=1,
+            options=wb.PlanOptions(sequential="error"),
         )
         figure = found.plot()
         left, right = figure.axes
