@@ -8,6 +8,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 from workbench.collection.policy import Policy
 from workbench.collection.refits import Refit
 
@@ -26,13 +27,13 @@ class Refits:
     """
 
     def __init__(self, collector: Collector, desk: Executor) -> None:
-        self._collector, self._desk = collector, desk
+        self._collection, self._desk = Desk(collector), desk
         self._thread = ThreadPoolExecutor(1, "refits")
         self._refit: Refit | None = None
 
     def look(self) -> None:
         """Make a fit that was begun; to be called at the desk, after whatever was done there."""
-        refit = self._collector.refit_begun
+        refit = self._collection.refit_begun
         if refit is None or refit is self._refit:
             return
         self._refit = refit
@@ -54,7 +55,7 @@ class Refits:
         refit = self._refit
         assert refit is not None
         try:
-            self._collector.adopt(refit)
+            self._collection.adopt(refit)
         except InputError as error:  # another program has the journal: the next look tries again
             LOG.warning("a fit is taken later: %s", error)
             self._refit = None

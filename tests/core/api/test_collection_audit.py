@@ -11,6 +11,7 @@ import pytest
 import workbench as wb
 from tests.core.flat import in_objects
 from workbench.base.errors import InputError
+from workbench.collection.audits import AuditLog
 from workbench.collection.collector import Collector
 from workbench.collection.setup import People
 
@@ -87,10 +88,10 @@ def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tm
     check(loop, 10)
     # From here on checks are dear: as if that had been promised at the start.
     dear = wb.audit_collection(Collector.open(tmp_path / "labels.sqlite"))
-    plan = dear.collector.audit_plan
+    plan = AuditLog(dear.collector).plan
     dear.collector._now.plan = type(plan)(plan.error, plan.risk, 1e6, plan.shares)
     assert dear.go_on() == "label"
-    first = dear.collector.audits[0]
+    first = AuditLog(dear.collector).audits[0]
     assert (first.stage, first.checks) == ("given up", 10)
     assert dear.collector.halted == ""
     assert dear.collector.goal < 0.3
@@ -99,7 +100,7 @@ def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tm
     steps = finish(again, careless=True)
     assert again.certified
     assert "check" in steps
-    first, second = again.collector.audits
+    first, second = AuditLog(again.collector).audits
     assert second.tasks == 120 - 10
     assert first.file != second.file
     assert again.checks == first.checks + second.checks
@@ -146,7 +147,7 @@ def test_it_goes_on_where_another_program_left_it(tmp_path):
     wb.audit(begun_again.answers(), 0.1, 0.035, 3, path=tmp_path / "second.audit-1.sqlite")
     third = wb.audit_collection(begun_again, price=2.0)
     assert third.go_on() == "check"
-    assert third.collector.audits[0].commitment == third.auditor.commitment
+    assert AuditLog(third.collector).audits[0].commitment == third.auditor.commitment
 
 
 def test_newcomers_are_waited_for_unless_it_is_to_be_now():

@@ -236,7 +236,7 @@ def test_a_second_start_is_refused_and_names_are_kept_apart(tmp_path):
 
 
 def test_snapshots_are_not_the_truth_but_a_short_way_to_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.collection.collector.EVERY", 5)
+    monkeypatch.setattr("workbench.collection.kept.EVERY", 5)
     collector = begun("until-sure", tmp_path / "c.sqlite")
     for _ in range(12):
         answered(collector, collector.next(None, 2))

@@ -22,6 +22,7 @@ from tests.core.serve.studio import OWNER, PERSONAL, Annotator, FakeStudio
 from workbench.base.errors import InputError
 from workbench.cli import main
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 from workbench.serve import in_step, label_studio
 from workbench.serve.in_step import InStep, Keeper
 from workbench.serve.label_studio import LabelStudio, control_of, label_config, shown_columns
@@ -135,7 +136,7 @@ def test_only_so_many_annotations_as_are_wanted_are_in_the_queue(pair, people):
     both.round()
     queue = both.queue()
     assert len(queue) == in_step.AHEAD
-    outlook = [name for name, _ in both.step.collector.outlook(50)]
+    outlook = [name for name, _ in Desk(both.step.collector).outlook(50)]
     assert set(queue) <= set(outlook)
     both.step.collector.halt("paused")
     both.round()
