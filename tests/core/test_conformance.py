@@ -49,7 +49,13 @@ def test_aggregators(name):
     check_aggregator(AGGREGATORS[name].call)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("robust", "re-solve")))
+        for name in POLICIES
+    ],
+)
 def test_policies(name):
     check_policy(POLICIES[name].call)
 
@@ -137,7 +143,12 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
         ("seven_workers", "data list", "seven"),
         ("seven_workers", "data info seven", "yes, by its plugin"),
         ("redundancy_study", "study list", "redundancy"),
-        ("redundancy_study", "study run redundancy --size smoke --store {}.sqlite", "6 of 6"),
+        pytest.param(
+            "redundancy_study",
+            "study run redundancy --size smoke --store {}.sqlite",
+            "6 of 6",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_users_own_file_is_seen_by_the_command_line(own, tmp_path, capfd, file, command, said):

@@ -37,6 +37,8 @@ KEPT = Path(__file__).with_name("kept_names.json")
 RECORDS = json.loads(KEPT.read_text("utf-8"))["records"]
 """Fields of the records of release 1.0, by study whose version is the same."""
 DEAR = (
+    "adaptive-figure-1",
+    "aggregation",
     "assignment-policies",
     "audit",
     "bad-instances",
@@ -45,13 +47,27 @@ DEAR = (
     "collect-recorded",
     "collect-simulated",
     "competitive-ratio",
+    "exact-at-size",
+    "exact-heuristic",
     "exam",
     "ladder",
+    "learn-average",
+    "learn-beyond",
+    "learn-contexts",
     "learn-crowds",
+    "learn-growth",
+    "learn-policies",
     "learn-theory",
     "main-algorithm",
     "minimax",
     "robust-policy",
+    "selection-bound",
+    "selection-crowds",
+    "selection-exact",
+    "selection-figure-1",
+    "selection-figure-2",
+    "selection-remarks",
+    "selection-sweep",
 )
 
 
@@ -169,6 +185,7 @@ class TestFigures:
 
 
 class TestCompetitiveRatio:
+    @pytest.mark.slow
     def test_ratios_are_of_a_proven_bound_and_promises_stand_within_their_conditions(self):
         table = smoke("competitive-ratio")
         assert (table["bound_reached"] <= table["bound"] + 1e-6).all()
@@ -186,6 +203,7 @@ class TestCompetitiveRatio:
         assert beyond["promise"].isna().all()
         assert (beyond["void"] != "").all()
 
+    @pytest.mark.release
     def test_the_bound_is_the_relaxations(self):
         params = {"tasks": 30, "workers": 40, "capacity": 60, "gamma": 0.5, "epsilon": 0.1}
         record = one_record("competitive-ratio", **params)
@@ -197,6 +215,7 @@ class TestCompetitiveRatio:
         exact = solve(problem, "ip", time_limit=20)
         assert record["bound"] <= exact.objective
 
+    @pytest.mark.slow
     def test_without_the_correction_theorem_5_says_nothing(self):
         within = {name: values[0] for name, values in competitive_ratio._WITHIN.items()}
         within |= {"method": "adaptive", "tasks": 2}

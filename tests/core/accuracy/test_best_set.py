@@ -137,6 +137,7 @@ def test_no_subset_is_better_in_a_weighted_vote(part):
         assert out.max(initial=0) <= informative[best.workers].min()
 
 
+@pytest.mark.release
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(1, 19), min_size=1, max_size=7))
 def test_the_weighted_set_is_the_smallest_in_rational_numbers(twentieths):

@@ -355,7 +355,14 @@ def test_starts_that_are_compared_on_some_tasks_end_where_all_do(monkeypatch):
     assert (part.fit.posterior.argmax(axis=1) != truth).mean() < 0.1
 
 
-@pytest.mark.parametrize("kind", ["rare", "unequal", "liars"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("rare", marks=pytest.mark.release),
+        pytest.param("unequal", marks=pytest.mark.release),
+        "liars",
+    ],
+)
 def test_starts_that_went_the_same_way_need_no_second_one(kind, monkeypatch):
     """Fewer turns, and the same fit as where every start goes on."""
     skill = {"rare": 0.75, "unequal": 0.9, "liars": np.where(np.arange(24) % 3, 0.9, 0.1)}[kind]

@@ -38,6 +38,7 @@ def test_three_copycats_are_named_as_a_group():
     assert marked.drop(["w1", "w4", "w6"]).isna().all()
 
 
+@pytest.mark.release
 def test_an_independent_crowd_is_not_warned_of():
     warned = [bool(wb.check(*made(seed)).warnings) for seed in range(8)]
     assert sum(warned) <= 1
@@ -95,6 +96,7 @@ def test_labels_of_one_worker_of_several_classes_some_missing():
     assert found.plot() is not None
 
 
+@pytest.mark.slow
 def test_it_is_drawn():
     from workbench.plots import as_png
 

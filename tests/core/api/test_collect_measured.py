@@ -63,6 +63,7 @@ def test_a_task_without_an_answer_is_wrong_for_it_and_for_what_stands_beside_it(
     assert "A majority of evenly drawn labels for the same money is wrong on" in enough.summary()
 
 
+@pytest.mark.slow
 def test_the_gold_that_neither_taught_nor_stopped_it_measures_for_any_number_of_tasks():
     found = rehearsed(epsilon=0.1, hidden=20)
     error = found.measured.measured

@@ -80,6 +80,7 @@ def test_answers_are_fixed_and_audited_once_nobody_is_asked_any_more():
     json.dumps(loop.to_dict())
 
 
+@pytest.mark.release
 def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tmp_path):
     collector = begun(tmp_path, tasks=120, epsilon=0.3)
     loop = wb.audit_collection(collector, price=1e-9, error=0.1, seed=1)
@@ -131,6 +132,7 @@ def test_a_promise_is_made_once():
             wb.audit_collection(collector, **other)
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_another_program_left_it(tmp_path):
     collector = begun(tmp_path)
     label(collector)

@@ -161,7 +161,7 @@ CALLS = {
 }
 
 
-DEAR = {"hire, costs"}
+DEAR = {"compare", "hire, costs", "learn", "plan, labels", "plan_audit"}
 TAKES_FRAMES = re.compile(r"Table|Truth|PerWorker|PerTask|Frame|Pairs|Tasks")
 
 
@@ -237,6 +237,7 @@ def test_a_frame_that_cannot_be_read_is_refused_in_one_line():
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("frame", "imported"), [("pandas", False), ("polars", True)])
 def test_narwhals_is_imported_where_another_frame_comes_and_pyarrow_not(frame, imported, tmp_path):
     code = (

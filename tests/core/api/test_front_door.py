@@ -49,6 +49,8 @@ RESULTS = {
     "diagnosis": doctor,
     "judgement": lambda: judge(study().store),
 }
+DEAR = {"comparison", "hires", "judgement", "plan", "report", "study"}
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in RESULTS]
 NO_FIGURE = {"converted", "no plan", "classes", "report", "diagnosis"}
 
 
@@ -93,7 +95,7 @@ def test_every_public_name_has_an_example(name, tmp_path, monkeypatch):
         assert not doctest.testmod(module).failed
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", NAMES)
 def test_results_survive_copies(name, made, monkeypatch, tmp_path):
     result = made(name)
     monkeypatch.chdir(made.place)
@@ -106,7 +108,7 @@ def test_results_survive_copies(name, made, monkeypatch, tmp_path):
     assert result != "another"
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", NAMES)
 def test_results_show_themselves(name, made, monkeypatch):
     result = made(name)
     monkeypatch.chdir(made.place)

@@ -50,6 +50,7 @@ def test_from_some_gold_and_an_earlier_result_to_honest_confidences(labels, gold
     assert "temperature" in found.details()
 
 
+@pytest.mark.slow
 def test_from_a_frame_to_hires_to_a_figure(labels, gold):
     hires = wb.hire(labels, gold, budget=4)
     figure = hires.plot()
@@ -81,7 +82,13 @@ def ids(values):
     return {(type(value), value) for value in values}
 
 
-@pytest.mark.parametrize("named", NAMED)
+@pytest.mark.parametrize(
+    "named",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "mixed" else pytest.mark.release)
+        for name in NAMED
+    ],
+)
 def test_ids_come_back(named):
     labels, gold = crowd(**NAMED[named])
     text, true = crowd("q{}".format, "w{}".format, "ny".__getitem__)

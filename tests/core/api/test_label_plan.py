@@ -178,6 +178,7 @@ def test_bad_input(changes, message):
         wb.plan(**(settings | {"options": wb.PlanOptions(sequential=True)} | changes))
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     pd.DataFrame({"worker": list(SKILLS)[:12], "all": 0.8}).to_csv(tmp_path / "s.csv", index=False)
     pd.DataFrame({"task": TASKS, "task_type": "all"}).to_csv(tmp_path / "t.csv", index=False)

@@ -26,7 +26,7 @@ wb.hires(labels)                                             # 10: no such name
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_mypy_finds_ten_mistakes_of_ten(tmp_path):
     pytest.importorskip("mypy")
     script = tmp_path / "mine.py"

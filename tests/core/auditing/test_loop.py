@@ -84,6 +84,7 @@ def run(seed, price=20.0, real=0.5, rate=0.2, tasks=150, **more):
     return shop, rehearse_loop(shop, error=0.05, risk=0.05, check=price, guess=0.5, seed=seed)
 
 
+@pytest.mark.slow
 def test_a_rehearsal_ends_with_a_certificate_and_counts_what_was_checked():
     for seed in range(5):
         shop, end = run(seed)

@@ -68,7 +68,11 @@ CASES = {
 
 
 @pytest.mark.parametrize(
-    ("make", "cases"), [(one[0], one[1:]) for one in CASES.values()], ids=list(CASES)
+    ("make", "cases"),
+    [
+        pytest.param(one[0], one[1:], id=name, marks=[pytest.mark.slow] * (name == "collector"))
+        for name, one in CASES.items()
+    ],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_what_a_constructor_takes_can_be_read_again(make, cases, tmp_path):

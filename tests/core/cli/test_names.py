@@ -53,7 +53,7 @@ COMMANDS = [
     ("aggregate", "--method", "weighted-linear"),
     ("aggregate", "--method", "dawid-skene"),
     ("learn",),
-    ("compare", "--epsilon", 0.5, "--time-limit", 2),
+    pytest.param(("compare", "--epsilon", 0.5, "--time-limit", 2), marks=pytest.mark.release),
     ("plan", "--tasks", "tasks.csv", "--capacity", 5, "--epsilon", 0.5),
 ]
 

@@ -36,6 +36,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_batch_half_labelled_is_topped_up(run, files):
     had = pd.DataFrame({"task": ["x", "x"], "worker": ["w0", "w1"], "label": ["0", "0"]})
     had.to_csv("had.csv", index=False)
@@ -71,6 +72,7 @@ def test_the_papers_plan(run, files):
     assert "at most" in result.stdout
 
 
+@pytest.mark.release
 def test_the_exact_error_is_kept_with_fewer_labels(run, files):
     asked = ("--capacity", 3, "--epsilon", 0.07, "--json")
     exact = json.loads(run(*BASE, *asked).stdout)

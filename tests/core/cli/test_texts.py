@@ -95,6 +95,7 @@ def test_a_docstring_of_several_paragraphs_and_names():
     }
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_of_the_front_door():
     code = (
         "import sys; from workbench.cli.app import main\n"

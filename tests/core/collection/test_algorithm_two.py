@@ -76,7 +76,10 @@ BY_VERTEX = {(1, None, True), (2, None, True)}
 """Where the program has several optimal prices, and each version of HiGHS has its own."""
 
 
-@pytest.mark.parametrize(("how", "per_type", "with_terms"), DECIDED)
+@pytest.mark.parametrize(
+    ("how", "per_type", "with_terms"),
+    [pytest.param(*key, marks=[pytest.mark.release] * (key[0] == 1)) for key in DECIDED],
+)
 def test_it_decides_as_the_session_of_1_0(how, per_type, with_terms):
     if (how, per_type, with_terms) in BY_VERTEX and not version("highspy").startswith("1.15."):
         pytest.skip("recorded with HiGHS 1.15: another version has other prices of equal value")

@@ -37,11 +37,16 @@ def recorded(tasks=10, seed=0, skill=0.8):
 @pytest.mark.parametrize(
     "price",
     [
-        dict.fromkeys(WORKERS, 0.0),
-        {worker: float(j % 2) for j, worker in enumerate(WORKERS)},
-        {worker: [1e9, 5e-324, 0.0][j % 3] for j, worker in enumerate(WORKERS)},
+        pytest.param(dict.fromkeys(WORKERS, 0.0), id="free", marks=pytest.mark.release),
+        pytest.param(
+            {worker: float(j % 2) for j, worker in enumerate(WORKERS)},
+            id="some free",
+            marks=pytest.mark.release,
+        ),
+        pytest.param(
+            {worker: [1e9, 5e-324, 0.0][j % 3] for j, worker in enumerate(WORKERS)}, id="unlike"
+        ),
     ],
-    ids=["free", "some free", "unlike"],
 )
 def test_prices_from_nothing_up_bring_no_warning(policy, price):
     labels, gold = recorded()

@@ -62,6 +62,7 @@ def carried_out(pool, epsilon, trials, **options):
     return np.array(costs), np.array(errors), ended
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("posterior", [False, True])
 def test_lead_by_two_or_by_three(posterior):
     """3.328125 labels a task and .05 wrong; or 315/65 labels and 1/65 wrong."""
@@ -161,6 +162,7 @@ def test_what_it_refuses(changes, message):
         ).next()
 
 
+@pytest.mark.release
 def test_a_collection_states_what_ignorance_costs_at_its_error():
     crowd = wb.simulate("spammer-hammer", tasks=40, workers=60, capacity=10, seed=1)
     found = wb.collect(

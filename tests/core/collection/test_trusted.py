@@ -84,6 +84,7 @@ def test_a_rare_class_and_two_coins():
     assert np.sum(made) <= np.sum(before) + 3 * np.sqrt(np.sum(before))
 
 
+@pytest.mark.release
 def test_workers_who_are_nearly_always_wrong_do_not_turn_the_others_round():
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 300)
@@ -118,6 +119,7 @@ def test_a_fifth_that_copies_one_worker_is_one_voter():
     assert (beliefs.voter[16:] == np.arange(16, 80)).all()
 
 
+@pytest.mark.release
 def test_hidden_tasks_that_stay_wrong_end_the_buying():
     """All workers share the errors of a quarter of the tasks: no label cures that."""
     rng = np.random.default_rng(7)
@@ -318,6 +320,7 @@ def test_what_is_saved_goes_on_the_same():
     np.testing.assert_array_equal(again.weight, beliefs.weight)
 
 
+@pytest.mark.release
 def test_easiness_is_seldom_taken_up_where_tasks_are_alike():
     """Its evidence is 4.6 nats less there, within some tenths; where a quarter is hopeless more."""
     alike, unlike = 0, 0
@@ -431,6 +434,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     assert policy.to_close() is None
 
 
+@pytest.mark.release
 def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
     """Four workers a task, who together can hardly bring it to so small an error."""
     rng = np.random.default_rng(23)
@@ -445,6 +449,7 @@ def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
     assert not end.belief.closed.any()
 
 
+@pytest.mark.release
 def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     """Hidden tasks do not show that the floor stays; its mean keeps tasks above ε all the same."""
     rng = np.random.default_rng(24)

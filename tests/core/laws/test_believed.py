@@ -211,7 +211,7 @@ def test_the_range_of_the_other_crowds_holds():
 
 
 @DATA
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_default_on_recorded_crowds():
     """Each crowd judged by the ranges of the others; errors beside a majority's."""
     rows, held, error, more = recorded(), [], [], []

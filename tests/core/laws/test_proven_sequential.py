@@ -28,7 +28,7 @@ from workbench.solving.sequential import sequential_optimum
 
 COUNT = int(os.environ.get("WORKBENCH_LAWS", "24"))
 """Problems of each promise, in the slow run."""
-QUICK = 6
+QUICK = 3
 PROMISES = ("error", "mean", "posterior")
 LABELS = {1: 12, 2: 8, 3: 6}
 """Listed, by the number of different workers."""
@@ -319,6 +319,7 @@ def many_of_several(seeds, seconds):
     return seen
 
 
+@pytest.mark.release
 def test_some_problems_of_several_classes():
     many_of_several(range(3), 1.0)
 
@@ -329,7 +330,10 @@ def test_many_problems_of_several_classes():
     assert seen["solved"] > COUNT / 3
 
 
-@pytest.mark.parametrize("price", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "price",
+    [pytest.param(0.0, marks=pytest.mark.slow), pytest.param(1.0, marks=pytest.mark.release)],
+)
 def test_several_classes_that_nobody_tells(price):
     """Seconds, where it did not end: whoever tells nothing was asked for ever."""
     guess, coin = np.full((3, 3), 1 / 3), np.full((3, 3), 0.1) + 0.7 * np.eye(3)

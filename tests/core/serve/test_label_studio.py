@@ -147,14 +147,14 @@ def test_only_so_many_annotations_as_are_wanted_are_in_the_queue(pair, people):
     assert both.queue() == queue
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
 def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, people, studio):
     """New, changed, deleted, skipped, twice on a task, in any order; some unseen for a while."""
     both = pair(policy="until-sure", epsilon=0.05, total=None, workers=3)
     both.round()
     rng = random.Random(seed)
     made = []
-    for _ in range(45):
+    for _ in range(30):
         who = rng.choice(people)
         act = rng.choice(["label", "label", "label", "skip", "change", "delete", "again"])
         offered = who.offered(both.step.project)
@@ -455,6 +455,7 @@ def settled(check, seconds=20.0):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_word_that_comes_is_taken_and_only_from_who_has_the_secret(
     tmp_path, studio, people, monkeypatch
 ):
@@ -527,6 +528,7 @@ def test_what_was_missed_is_read_now_and_then(pair, people, studio, monkeypatch)
     assert len(lines) == 2
 
 
+@pytest.mark.release
 def test_a_server_that_may_not_send_is_read_now_and_then(tmp_path, studio, monkeypatch):
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", OWNER)
     studio.private = True

@@ -384,7 +384,7 @@ def test_what_other_code_made_is_not_in_the_table_of_a_run_that_was_stopped(fold
     assert stopped.table.empty
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_runs_anew_what_edited_code_made(folder):
     """NUMBERS.md 16, by the command."""
 

@@ -234,6 +234,7 @@ def test_a_store_of_another_version_is_refused_and_left_alone(path, version):
 # What was acknowledged is there.
 
 
+@pytest.mark.release
 def test_a_full_disk_loses_nothing(path):
     code = textwrap.dedent("""
         import resource, sys

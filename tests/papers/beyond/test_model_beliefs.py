@@ -86,6 +86,7 @@ def test_a_budget_is_not_spent_on_comparing_people():
     assert np.isin(task, policy.common).mean() < 0.2
 
 
+@pytest.mark.release
 def test_models_and_people_beat_the_best_model_and_know_it():
     errors, believed, best = [], [], []
     for seed in range(3):

@@ -583,6 +583,7 @@ def test_without_the_printed_constants_the_bound_is_not_void(monkeypatch):
     assert ruling("theorem-3", BOUNDS, 10) is NOT
 
 
+@pytest.mark.release
 def test_an_agreement_that_knows_the_side(monkeypatch):
     sweep = asked("agreement", workers=[5])
     monkeypatch.setattr(agreement, "RESAMPLES", 10)
@@ -596,6 +597,7 @@ def test_an_agreement_that_knows_the_side(monkeypatch):
     assert ruling("trust", sweep, 20) is NOT
 
 
+@pytest.mark.release
 def test_exploring_like_the_root_is_not_logarithmic(monkeypatch):
     sweep = [{"crowd": ["from-0.6"], "repeats": [2.0]}]
     right = learning_runs.Schedule

@@ -25,7 +25,7 @@ from workbench.ranking.recorded_crowds import ITEMS
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import claims
 from workbench.studies.claiming import Word
-from workbench.studies.claims_page import markdown
+from workbench.studies.claims_page import table as table_of
 from workbench.studies.judging import judge
 from workbench.studies.source import Source
 
@@ -206,6 +206,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_in_good_order():
     found = verdicts({STUDY: good()})
     assert {name: one.word for name, one in found.items()} == EXPECTED
@@ -213,7 +214,7 @@ def test_in_good_order():
     for one in found.values():
         assert one.claim.statement.endswith((".", ")"))
         assert one.figures
-    text = markdown(list(found.values()))
+    text = table_of(list(found.values()))
     assert "2 no data" in text
 
 

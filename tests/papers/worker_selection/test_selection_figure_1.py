@@ -21,6 +21,7 @@ from tests.papers.worker_selection.made_selection import (
 )
 
 
+@pytest.mark.release
 def test_claims_hold_in_good_order():
     assert set(words_of(selection_figure_1).values()) == {HOLDS}
 
