@@ -88,9 +88,9 @@ def _crowd(tasks: int) -> pd.DataFrame:
 
 def _by_workbench(form: str) -> Callable[[pd.DataFrame], str]:
     def text(frame: pd.DataFrame) -> str:
-        from workbench.crowd.formats import Export, write
+        from workbench.crowd.formats import read_export, write
 
-        return write(Export("labels", frame), form)
+        return write(read_export(frame), form)
 
     return text
 

@@ -65,7 +65,7 @@ def read_labels(
     options = ReadOptions(format, question, columns or {}, predictions, duplicates)
     source = inputs.given(labels, options=options)
     table = source.back(source.table)
-    table.attrs["notes"] = list(source.notes)
+    table.attrs["notes"] = list(source.coded.notes) if source.coded else []
     return table
 
 
@@ -161,5 +161,4 @@ def _nobody() -> inputs.Given:
     tasks, workers, classes = (
         inputs.Ids.of(what, "gold", empty) for what in ("task", "worker", "label")
     )
-    frame = pd.DataFrame(columns=["task", "worker", "label"])
-    return inputs.Given("gold", frame, tasks, workers, classes)
+    return inputs.Given("gold", None, tasks, workers, classes)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_json,
     as_list,
     choose,
@@ -98,7 +97,7 @@ def _of(record: dict[str, Any], question: str) -> tuple[list[tuple[Any, Any, Any
     return answers, suggestion
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     records: dict[str, dict[str, Any]] = {}
     for row in rows(export):
         record = records.setdefault(

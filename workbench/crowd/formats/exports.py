@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.errors import InputError
+from workbench.crowd.cells import Cells
+from workbench.crowd.coded import CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
 from workbench.crowd.reading import (
-    Duplicates,
     Mark,
     Marks,
     TextTable,
@@ -22,37 +23,11 @@ from workbench.crowd.reading import (
     as_text,
     is_missing,
     listing,
-    of_frame,
     show,
 )
 
 JOINED = "|"
 """Between the classes of an answer that names several."""
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How a file of labels is to be read.
-
-    Attributes
-    ----------
-    format
-        A name of `FORMATS`; "auto" has it told by what the file holds.
-    question
-        Which question's answers, where the file holds several.
-    columns
-        What columns are called, by field: `{"task": "orig_id"}`; without a header their numbers.
-    predictions
-        Whether what models predicted or suggested counts as labels.
-    duplicates
-        Which label counts when a worker labels a task twice: "first", "last", "all", or "error".
-    """
-
-    format: str = "auto"
-    question: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    predictions: bool = False
-    duplicates: Duplicates = "error"
 
 
 class Answer(NamedTuple):
@@ -72,29 +47,6 @@ class Answer(NamedTuple):
     status: Any = None
     model: bool = False
     left_out: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Export:
-    """What a file of labels holds.
-
-    Attributes
-    ----------
-    name
-        What messages call it.
-    labels
-        Long table `task, worker, label`, all text, and where known `time`, `cost` (a number),
-        `status`, `model` (whether a model gave it).
-    gold
-        True label by task, named "gold"; None where the file has none.
-    notes
-        What a user should know of how it was read.
-    """
-
-    name: str
-    labels: pd.DataFrame
-    gold: pd.Series[Any] | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,8 +70,8 @@ class Format:
     """
 
     detect: Callable[[Content], str | None]
-    read: Callable[[Content, ReadOptions], Export]
-    write: Callable[[Export], str] | None = None
+    read: Callable[[Content, ReadOptions], CodedLabels]
+    write: Callable[[CodedLabels], str] | None = None
     assign: Callable[[pd.DataFrame], str] | None = None
     carries: frozenset[str] = frozenset()
     generic: bool = False
@@ -127,10 +79,10 @@ class Format:
 
 def of_answers(
     answers: Callable[[Content, ReadOptions], Iterable[Answer]],
-) -> Callable[[Content, ReadOptions], Export]:
+) -> Callable[[Content, ReadOptions], CodedLabels]:
     """Make the reader of a format from a function that goes through its answers."""
 
-    def read(content: Content, options: ReadOptions) -> Export:
+    def read(content: Content, options: ReadOptions) -> CodedLabels:
         try:
             return gather(content.name, answers(content, options), options)
         except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
@@ -144,7 +96,7 @@ def of_answers(
     return read
 
 
-def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export:
+def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> CodedLabels:
     """Make the long table of answers.
 
     Raises
@@ -179,8 +131,13 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export
     notes = [f"left out: {count} {why}" for why, count in left.items()]
     if several:
         notes.append(f"{several} answers name several classes, joined as one by {JOINED!r}")
-    labels = _table(name, kept).votes(options.duplicates, **_more(kept))
-    return Export(name, labels, gold_series(gold), tuple(notes))
+    return coded(
+        _table(name, kept),
+        options.duplicates,
+        gold=gold_series(gold),
+        more=_more(kept),
+        notes=notes,
+    )
 
 
 def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
@@ -199,13 +156,13 @@ def _class(label: Any) -> str:
 
 
 def _table(name: str, answers: list[Answer]) -> TextTable:
-    fields = ("task", "worker", "label")
-    columns = {name: [getattr(answer, name) for answer in answers] for name in fields}
+    fields = ["task", "worker", "label"]
+    columns = [Cells.of([getattr(answer, field) for answer in answers]) for field in fields]
     times = [as_text(answer.time) for answer in answers]
     if any(times):
-        columns["time"] = times
+        fields, columns = [*fields, "time"], [*columns, Cells.of(times)]
     marks = Marks(len(answers), lambda row: answers[row].mark)
-    return replace(of_frame(pd.DataFrame(columns), name, ""), marks=marks)
+    return TextTable(name, fields, columns, "", marks)
 
 
 def _more(answers: list[Answer]) -> dict[str, list[Any]]:
@@ -303,7 +260,7 @@ def as_lines(records: Iterable[Any]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def once(export: Export) -> Export:
+def once(export: CodedLabels) -> CodedLabels:
     """Check that no worker labels a task twice, for which a form has no place.
 
     Raises
@@ -321,7 +278,7 @@ def once(export: Export) -> Export:
     return export
 
 
-def rows(export: Export) -> Iterator[dict[str, Any]]:
+def rows(export: CodedLabels) -> Iterator[dict[str, Any]]:
     """Go through labels as mappings, what is missing left out."""
     for row in export.labels.to_dict("records"):
         yield {str(key): value for key, value in row.items() if not pd.isna(value)}

@@ -8,12 +8,11 @@ from typing import Any
 import pandas as pd
 
 from workbench.base.errors import InputError
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_json,
     choose,
     chosen,
@@ -132,7 +131,7 @@ def _controls(content: Content, task: str, options: ReadOptions) -> list[str]:
     return varied or few or names[-1:]
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     tasks: dict[str, dict[str, Any]] = {}
 
     def result(label: str) -> list[dict[str, Any]]:

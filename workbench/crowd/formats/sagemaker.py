@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.crowd.coded import ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
     Format,
-    ReadOptions,
     choose,
     chosen,
     first_of,
