@@ -19,7 +19,8 @@ from workbench.api.simulation import SimulatedCrowd
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
 from workbench.crowd import formats, reading, tables
-from workbench.crowd.coded import FIELDS, CodedLabels
+from workbench.crowd.cells import Cells
+from workbench.crowd.coded import FIELDS, CodedLabels, meeting
 from workbench.crowd.formats import ReadOptions
 from workbench.crowd.libraries import Frame, Values, to_pandas
 from workbench.crowd.reading import TextTable
@@ -353,11 +354,25 @@ def truth(
                 f"{what}: a Series that is not indexed by task; frame.set_index('task')['gold'] "
                 "makes one of a frame"
             )
+    if labels.coded is not None:
+        table = _met(table, labels.coded)
     truths = tables.read_gold(table, owned, ignore_unlabelled=ignore and not unlabelled)
     if ignore and not unlabelled and isinstance(gold, (str, Path)):
         left = len(table) - len(truths)
         labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
     return truths, labels
+
+
+def _met(table: TextTable, coded: CodedLabels) -> TextTable:
+    """Write a table of gold as the labels write their tasks and classes."""
+    places = [table.place("task"), table.place("gold")]
+    task, true = (table.columns[place] for place in places)
+    pairs: pd.Series[Any] = pd.Series(true[:], index=pd.Index(task[:], dtype=object), dtype=object)
+    met = meeting(pairs, coded.votes.tasks, coded.votes.classes, fold=coded.fold)
+    columns = [*table.columns]
+    for place, texts in zip(places, (met.index, met), strict=True):
+        columns[place] = Cells.of(texts.to_numpy(dtype=object))
+    return replace(table, columns=columns)
 
 
 def gold_table(

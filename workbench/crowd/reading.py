@@ -51,6 +51,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "unitid",
         "documentid",
         "imageid",
+        "sampleid",
+        "subjectids",
+        "stimulusid",
+        "stimulus",
     ),
     "worker": (
         "annotator",
@@ -68,10 +72,20 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "coderid",
         "labeler",
         "labelerid",
+        "judge",
+        "judgeid",
+        "judgemodel",
+        "evaluator",
+        "evaluatorid",
+        "participant",
+        "participantid",
+        "respondent",
+        "respondentid",
+        "reviewer",
     ),
     "label": ("answer", "response", "choice", "annotation", "rating"),
     "time": ("timestamp",),
-    "gold": ("truth", "groundtruth", "goldlabel", "truelabel"),
+    "gold": ("truth", "groundtruth", "goldlabel", "truelabel", "correctresponse"),
     "task_type": ("type",),
     "skill": (),
     "posterior": (),
@@ -84,7 +98,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "confidence": (),
 }
 """What columns are called beside the field's own name, as `squeezed` writes it."""
-LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}
+LAST_RESORT: Mapping[str, tuple[str, ...]] = {
+    "task": ("id", "q", "ii"),
+    "worker": ("model", "subject", "subjectid", "username", "jj"),
+    "label": ("verdict", "winner", "preference", "score", "passed", "value", "y"),
+    "gold": ("label", "answer"),
+}
 """What they are called where no other column will do."""
 
 NAMED = ("task", "worker", "label", "time", "gold", "cost")

@@ -20,7 +20,7 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.crowd.coded import coded
+from workbench.crowd.coded import ReadOptions, coded
 from workbench.crowd.reading import (
     LIMITS,
     Duplicates,
@@ -99,7 +99,9 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
         The file or its columns cannot be read, an id or a label is missing, or a
         (task, worker) pair is repeated.
     """
-    return coded(open_table(source, "labels"), duplicates).labels
+    return coded(
+        open_table(source, "labels"), ReadOptions(duplicates=duplicates), strict=True
+    ).labels
 
 
 def read_gold(

@@ -16,13 +16,14 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.base.arrays import Names
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported
-from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
+from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded, folded
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Format
 from workbench.crowd.formats.long import lacking
-from workbench.crowd.label_checks import spelled_alike
+from workbench.crowd.label_checks import abstentions, spelled_alike
 from workbench.crowd.reading import (
     by_columns,
     check_parquet,
@@ -62,6 +63,14 @@ FORMS = (
     ("doccano", "lines of JSON, a file an annotator", "doccano"),
     ("potato", "user_state.json, a folder an annotator; or annotated instances", "Potato"),
     ("sagemaker", "manifests with the annotations of all workers", "Amazon SageMaker Ground Truth"),
+    (
+        "figure-eight",
+        "the full report of a job, a row a judgment",
+        "Figure Eight, CrowdFlower, Appen",
+    ),
+    ("zooniverse", "the classification export, its answers JSON in a cell", "Zooniverse"),
+    ("battles", "two models and who won, a row a judgment", "Chatbot Arena, MT-Bench"),
+    ("parallel", "a row a task, with a list of labels and one of who gave them", "LeWiDi"),
     ("peerannot", "JSON {task: {worker: label}}, as answers.json", "peerannot, web services"),
     (
         "by-annotator",
@@ -274,11 +283,28 @@ def _said(export: CodedLabels, name: str, why: str) -> tuple[str, ...]:
     return (f"read as {name} ({why}): {size}",)
 
 
+def _folded_alike(names: Names) -> list[list[str]]:
+    """Group names that differ in case, blanks or the Unicode form of letters alone."""
+    same: dict[str, list[str]] = {}
+    for name in names:
+        same.setdefault(folded(name), []).append(name)
+    return [group for group in same.values() if len(group) > 1]
+
+
+def _no_answers(classes: Sequence[str]) -> list[str]:
+    """Find the classes that read as no answer; -1 beside 0, 1, 2, … is a code for it."""
+    codes = [name for name in classes if name.isdigit()]
+    coded_so = "-1" in classes and {"0", "1"} <= {*codes} and len(codes) == len(classes) - 1
+    none = [name for name in classes if name.casefold() == "none"]
+    return [*abstentions(classes), *none, *(["-1"] if coded_so else [])]
+
+
 def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
     """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
     name = path_name(folder)
     check_parquet(folder, folder.rglob("*.parquet"))
     parts, golds, skipped, forms = [], [], [], set()
+    plainly = replace(options, duplicates="all", skip=(), fold=False)  # seen to of the whole
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if hidden or not path.is_file() or ending(path) not in READ:
@@ -297,7 +323,7 @@ def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
             skipped.append(path.name)
         else:
             forms.update(names)
-            parts.append(FORMATS[names[0]].call.read(content, replace(options, duplicates="all")))
+            parts.append(FORMATS[names[0]].call.read(content, plainly))
     if len(forms) > 1:
         raise InputError(
             f"{name}: {' or '.join(sorted(forms))}? the files are not of one form; say which, as "
@@ -329,7 +355,7 @@ def _joined(name: str, parts: Sequence[CodedLabels], options: ReadOptions) -> Co
     if "model" in more:
         more["model"] = [flag is True for flag in more["model"]]
     table = of_frame(frame.drop(columns=list(more)), name, "row")
-    return replace(coded(table, options.duplicates, more=more), given=None)
+    return replace(coded(table, options, more=more), given=None)
 
 
 def _one_gold(golds: Sequence[pd.Series[Any]], name: str) -> pd.Series[Any] | None:
@@ -350,9 +376,23 @@ def _checked(export: CodedLabels) -> CodedLabels:
     """Note what is odd: classes that differ in their spelling alone, gold that nobody labelled."""
     notes = [
         f"warning: classes {listing(group)} are spelled alike and count as different ones; write "
-        "them alike"
+        "them alike, or join them by `fold`"
         for group in spelled_alike(export.labels["label"].cat.categories)
     ]
+    for what, names in (("tasks", export.votes.tasks), ("workers", export.votes.workers)):
+        alike = _folded_alike(names)
+        if alike:
+            more = f", and {len(alike) - 1} more such" if len(alike) > 1 else ""
+            notes.append(
+                f"warning: {what} {listing(alike[0])}{more} are spelled alike and count as "
+                "different ones; `fold` joins them"
+            )
+    mute = _no_answers(export.votes.classes.tolist())
+    if mute:
+        notes.append(
+            f"warning: {listing(mute)} may be no answer, and counts as a class; `skip` "
+            f"{','.join(mute)} leaves it out"
+        )
     gold = export.gold
     if gold is not None:
         there = gold.index.isin(export.votes.tasks)

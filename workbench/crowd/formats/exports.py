@@ -27,7 +27,7 @@ from workbench.crowd.reading import (
 )
 
 JOINED = "|"
-"""Between the classes of an answer that names several."""
+"""Between the names of an answer that has several, of which none is taken."""
 
 
 class Answer(NamedTuple):
@@ -107,7 +107,6 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> CodedL
     kept: list[Answer] = []
     gold: dict[str, str] = {}
     left: dict[str, int] = {}
-    several = 0
     for answer in answers:
         task, label, true = as_text(answer.task), *map(_class, (answer.label, answer.gold))
         if is_missing(task) and (label or true):
@@ -123,17 +122,15 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> CodedL
         if why and not (true and not label):
             left[why] = left.get(why, 0) + 1
         if label and not why:
-            several += isinstance(answer.label, (list, tuple)) and len(answer.label) > 1
+            _check_single(name, answer)
             kept.append(answer._replace(task=task, worker=as_text(answer.worker), label=label))
     if not kept:
         reasons = "".join(f"; {count} {why}" for why, count in left.items())
         raise InputError(f"{name}: no label in the whole file{reasons}; check that it holds labels")
     notes = [f"left out: {count} {why}" for why, count in left.items()]
-    if several:
-        notes.append(f"{several} answers name several classes, joined as one by {JOINED!r}")
     return coded(
         _table(name, kept),
-        options.duplicates,
+        options,
         gold=gold_series(gold),
         more=_more(kept),
         notes=notes,
@@ -147,8 +144,21 @@ def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
     return pd.Series(list(gold.values()), index=pd.Index(list(gold), name="task"), name="gold")
 
 
+def _check_single(name: str, answer: Answer) -> None:
+    """Refuse an answer that names several classes, or that is a structure and no class."""
+    label = answer.label
+    several = isinstance(label, (list, tuple)) and len({*map(str, label)}) > 1
+    parts = label if isinstance(label, (list, tuple)) else [label]
+    if several or any(isinstance(part, (dict, list, tuple)) for part in parts):
+        what = "several answers in one" if several else "no class"
+        raise InputError(
+            f"{name}, {answer.mark}: {show(label)} is {what}; give one class an answer: sets, and "
+            "labels of parts, are not read"
+        )
+
+
 def _class(label: Any) -> str:
-    """Write a class; several that one answer names become one, whatever their order."""
+    """Write the class of an answer, which may stand in a list, alone."""
     if isinstance(label, (list, tuple)):
         return JOINED.join(sorted({as_text(name) for name in label} - {""}))
     text = as_text(label)
@@ -181,6 +191,14 @@ def price(cell: Any) -> float:
     """Read a price, as `$0.05`; NaN where there is none."""
     number = as_number(as_text(cell).lstrip("$€£¥ ").strip())
     return np.nan if number is None or number < 0 else number
+
+
+def ranked(order: Any) -> str:
+    """Write the class of a ranking: its order, as "a > b"; what stands together is joined by =."""
+    return " > ".join(
+        " = ".join(map(as_text, each)) if isinstance(each, list) else as_text(each)
+        for each in order
+    )
 
 
 def choose(content: Content, questions: Iterable[str], options: ReadOptions) -> str:

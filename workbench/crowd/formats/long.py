@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import BoolArray
 from workbench.base.errors import InputError
 from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
@@ -60,18 +59,7 @@ def _read(content: Content, options: ReadOptions) -> CodedLabels:
         elif is_model.any():
             more["model"] = is_model.tolist()
     gold = _gold(table)
-    if content.path is not None and (empty := _unlabelled(table)).any():
-        notes.append(f"left out: {int(empty.sum())} without a label")
-        table = table.keep(np.flatnonzero(~empty).tolist())
-        more = {name: np.asarray(cells)[~empty] for name, cells in more.items()}
-    return coded(table, options.duplicates, gold=gold, more=more, notes=notes)
-
-
-def _unlabelled(table: TextTable) -> BoolArray:
-    """Mark rows with nothing in the cell of the label, unless all are so."""
-    cells = table.columns[table.place("label")]
-    empty: BoolArray = np.array([not text for text in cells.texts], dtype=bool)[cells.code]
-    return empty & ~empty.all()
+    return coded(table, options, gold=gold, more=more, notes=notes)
 
 
 def _place(table: TextTable, name: str) -> int | None:

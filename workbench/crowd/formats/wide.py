@@ -107,7 +107,7 @@ def _gathered(table: TextTable, place: int, options: ReadOptions) -> CodedLabels
         pairs = zip(tasks[:], table.columns[gold][:], strict=True)
         true = {task: name for task, name in pairs if not is_missing(name)}
     given = _given(table, place, list(workers.values())) if table.heads else None
-    return coded(long, options.duplicates, gold=gold_series(true), given=given)
+    return coded(long, options, gold=gold_series(true), given=given)
 
 
 def _laid_side_by_side(columns: Sequence[Cells]) -> tuple[NDArray[np.int32], NDArray[Any]]:
