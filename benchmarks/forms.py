@@ -98,9 +98,9 @@ def _crowd(tasks: int) -> pd.DataFrame:
 
 
 def _by_workbench(form: str, frame: pd.DataFrame) -> str:
-    from workbench.crowd.formats import Export, write
+    from workbench.crowd.formats import read_export, write
 
-    return write(Export("labels", frame), form)
+    return write(read_export(frame), form)
 
 
 def _triples(frame: pd.DataFrame) -> Iterator[tuple[str, str, str]]:

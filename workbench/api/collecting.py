@@ -774,7 +774,7 @@ class _Source(NamedTuple):
 def _from_simulated(crowd: SimulatedCrowd, gold_tasks: int) -> _Source:
     pool, answers = _simulated(crowd, gold_tasks)
     tasks, workers, classes = map(Ids, IDS)
-    back = inputs.Given("labels", pd.DataFrame(), tasks, workers, classes)
+    back = inputs.Given("labels", None, tasks, workers, classes)
     return _Source(pool, answers, crowd.skills.columns.tolist(), back, crowd.title)
 
 

@@ -13,7 +13,7 @@ from workbench.api import inputs
 from workbench.api.result import Result, facts
 from workbench.base.errors import InputError
 from workbench.crowd import formats
-from workbench.crowd.formats import Export
+from workbench.crowd.formats import CodedLabels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class Converted(Result):
 
     to: str
     content: str
-    export: Export
+    export: CodedLabels
     dropped: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
@@ -99,23 +99,22 @@ def convert(
     b,,y,
     <BLANKLINE>
     """
+    if to not in formats.FORMATS:
+        raise InputError(f"to is {to!r}: there are {', '.join(formats.written())}")
     source = inputs.given(labels)
     true = source.gold
     if gold is not None:
         true, source = inputs.truth(gold, source)
-    table = source.table
+    export = source.coded
+    assert export is not None
     if pseudonyms:
-        workers = table["worker"].unique()
-        order = np.random.default_rng(seed).permutation(len(workers)) + 1
-        names = dict(zip(workers, [f"w{k}" for k in order.tolist()], strict=True))
-        table = table.assign(worker=table["worker"].map(names))
-    export = Export(source.name, table, true)
-    if to not in formats.FORMATS:
-        raise InputError(f"to is {to!r}: there are {', '.join(formats.written())}")
+        order = np.random.default_rng(seed).permutation(len(export.votes.workers)) + 1
+        workers = np.array([f"w{k}" for k in order.tolist()], dtype=object)
+        export = replace(export, votes=replace(export.votes, workers=workers))
     carries = formats.FORMATS[to].call.carries
-    has = [name for name in ("time", "cost", "status", "model") if name in table]
+    has = [name for name in ("time", "cost", "status", "model") if name in export.more]
     has += ["gold"] * (true is not None)
     dropped = tuple(name for name in has if name not in carries)
-    carried = table.drop(columns=[name for name in dropped if name in table])
-    export = replace(export, labels=carried, gold=None if "gold" in dropped else true)
+    carried = {name: column for name, column in export.more.items() if name not in dropped}
+    export = replace(export, more=carried, gold=None if "gold" in dropped else true)
     return Converted(to, formats.write(export, to), export, dropped)

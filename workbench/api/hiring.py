@@ -23,7 +23,7 @@ from workbench.api.result import (
     picked,
 )
 from workbench.base import checks
-from workbench.base.arrays import Names
+from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, at_most, counted, table
 from workbench.crowd import tables
@@ -159,7 +159,7 @@ class Hires(Result):
                 hired = room.hire(self.given.table, self.gold, size, self.options)
                 if not hired.size:
                     continue
-                measured = measure_hiring(self.given.table, self.gold, hired, self.options)[0]
+                measured = measure_hiring(hired, self.options)[0]
             assert measured.error_measured is not None
             rows.append((hired.size, measured.error_measured, *measured.error_interval))
         return pd.DataFrame(rows, columns=columns).drop_duplicates("workers", keep="last")
@@ -167,18 +167,18 @@ class Hires(Result):
     @property
     def unlabelled(self) -> float:
         """Share of the tasks of the labels that none of the hired has labelled."""
-        tasks = self.given.table["task"].nunique()
-        return self.empty / max(tasks, 1)
+        return self.empty / max(len(self.found.votes.tasks), 1)
 
     @property
     def empty(self) -> int:
         """How many of the tasks of the labels none of the hired has labelled."""
-        return int(self.given.table["task"].nunique() - self._labelled().nunique())
+        return len(self.found.votes.tasks) - len(np.unique(self._labelled()))
 
-    def _labelled(self) -> pd.Series[Any]:
-        """Task of each label that one of the hired gave."""
-        labels = self.given.table
-        return labels["task"][labels["worker"].isin(self.found.chosen)]
+    def _labelled(self) -> IntArray:
+        """Task of each label that one of the hired gave, by number."""
+        votes = self.found.votes
+        task: IntArray = votes.task[np.isin(votes.workers, self.found.chosen)[votes.worker]]
+        return task
 
     def verdict(self) -> list[str]:
         """Say whom to hire, how wrong their vote is, and everybody's majority."""
@@ -195,11 +195,11 @@ class Hires(Result):
                 "vote errs on more of your gold than everybody's majority."
             ]
         if self.empty:
-            tasks = counted(self.given.table["task"].nunique(), "task")
+            tasks = counted(len(self.found.votes.tasks), "task")
             sentences.append(f"{self.empty} of {tasks} get no answer: none of these labelled them.")
         if self.error is not None:
             labelled = self._labelled()
-            per_task = len(labelled) / max(self.given.table["task"].nunique(), 1)
+            per_task = len(labelled) / max(len(self.found.votes.tasks), 1)
             sentences += self.error.verdict("their vote is", per_task)
         sentences += self._by_class()
         if self.error is not None:
@@ -496,24 +496,23 @@ def hire(
     hires = room.hire(source.table, control, budget, how)
     error = None
     if hires.size:
-        outcome, correlation, beside = measure_hiring(source.table, control, hires, how)
+        outcome, correlation, beside = measure_hiring(hires, how)
         chosen = "each judged by workers chosen without it"
-        rare = _rare(source, control, hires.known.classes, outcome, beside)
+        rare = _rare(source, hires, outcome, beside)
         error = GoldError(outcome, correlation, hires.size, chosen, beside, rare=rare)
     return Hires(source.name, seed, money, hires, source, control, how, error)
 
 
 def _rare(
     source: inputs.Given,
-    control: pd.Series[Any],
-    classes: int,
+    hired: Hiring,
     measured: MeasuredError,
     majority: MajorityError | None,
 ) -> RareClass | None:
     """How many control tasks of a rare class the vote of the hired finds."""
-    tasks = source.table["task"].unique()[measured.counted]
-    truth = source.classes.all_back(control.reindex(tasks).tolist())
-    return rare_class(pd.Series(truth, dtype=object), classes, measured, majority)
+    named = hired.votes.classes[hired.truth[measured.counted]]
+    truth: pd.Series[Any] = pd.Series(source.classes.all_back(named), dtype=object)
+    return rare_class(truth, hired.known.classes, measured, majority)
 
 
 def _prices(source: Any) -> pd.Series[Any]:

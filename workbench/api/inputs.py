@@ -19,8 +19,11 @@ from workbench.api.simulation import SimulatedCrowd
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
 from workbench.crowd import formats, reading, tables
-from workbench.crowd.formats import Export, ReadOptions, wide
+from workbench.crowd.cells import Cells
+from workbench.crowd.coded import FIELDS, CodedLabels, meeting
+from workbench.crowd.formats import ReadOptions
 from workbench.crowd.libraries import Frame, Values, to_pandas
+from workbench.crowd.reading import TextTable
 from workbench.crowd.tables import Duplicates
 
 Table: TypeAlias = "Frame | str | Path"
@@ -35,8 +38,6 @@ Tasks: TypeAlias = "Values | Mapping[Any, Any] | Sequence[Any] | Table"
 ALIKE = "write both alike, .astype(str) makes text of both"
 LOG = logging.getLogger("workbench")
 
-
-FIELDS = ("task", "worker", "label")
 PAIRS = 20_000_000
 """Pairs of a task and a worker, or of a type and a worker, at most that are compared."""
 
@@ -193,14 +194,12 @@ class Given:
     ----------
     name
         What to call them: the file's name, or "labels".
-    table
-        Long table `task, worker, label` (and `time`), all text.
+    coded
+        The labels as codes, names all text; None where only names are known.
     tasks, workers, classes
         The names as they came.
     gold
         True label by task that came with the labels; None where none did.
-    notes
-        What a user should know of how they were read.
     ignore_unlabelled, tell
         As `LabelFile`.
     columns
@@ -208,15 +207,19 @@ class Given:
     """
 
     name: str
-    table: pd.DataFrame
+    coded: CodedLabels | None
     tasks: Ids
     workers: Ids
     classes: Ids
     gold: pd.Series[Any] | None = None
-    notes: tuple[str, ...] = ()
     ignore_unlabelled: bool = False
     tell: Callable[[str], object] = unsaid
     columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Long table `task, worker, label` (and `time`), all text."""
+        return pd.DataFrame(columns=[*FIELDS]) if self.coded is None else self.coded.labels
 
     def back(self, table: pd.DataFrame) -> pd.DataFrame:
         """Give a table with columns task, worker or label in the user's names."""
@@ -268,65 +271,35 @@ def given(
         apart = {key: name for key, name in options.columns.items() if key in ("task", "gold")}
         own = {key: name for key, name in options.columns.items() if key != "gold"}
         options = replace(options, columns=own)
-    ids = Ids("task"), Ids("worker"), Ids("label")
-    if isinstance(labels, pd.DataFrame):
-        export, ids = _of_frame(labels, options)
+    path: Any = labels.path if isinstance(labels, LabelFile) else labels
+    if isinstance(path, pd.DataFrame):
         name = "labels"
+        if options.format in ("auto", "labels"):
+            options = replace(options, predictions=True)
     else:
-        path = labels.path if isinstance(labels, LabelFile) else labels
-        export, name = formats.read_export(path, options), Path(path).name
+        name = Path(path).name
+    export = formats.read_export(path, options)
+    names = export.given
+    tasks, workers, classes = (
+        Ids(field)
+        if names is None
+        else Ids.of(field, "labels", pd.Series(names[field], dtype=object))
+        for field in FIELDS
+    )
     warned = [note for note in export.notes if note.startswith("warning: ")]
     notes = [note for note in export.notes if note not in warned]
     for note in filter(None, ["; ".join(notes), *warned]):
         file.tell(f"{name}: {note}")
     return Given(
         name,
-        export.labels,
-        *ids,
+        export,
+        tasks,
+        workers,
+        classes,
         gold=export.gold if inside is None else inside.astype(str),
-        notes=export.notes,
         ignore_unlabelled=file.ignore_unlabelled,
         tell=file.tell,
         columns=apart,
-    )
-
-
-def _of_frame(labels: pd.DataFrame, options: ReadOptions) -> tuple[Export, tuple[Ids, Ids, Ids]]:
-    """Labels of a frame, and the names in it."""
-    if options.format == "auto" and formats.is_wide(labels, options.columns):
-        export = formats.read_export(labels, replace(options, format="wide"))
-        return export, _wide_ids(labels, export, options)
-    if options.format not in ("auto", "labels"):
-        return formats.read_export(labels, options), (Ids("task"), Ids("worker"), Ids("label"))
-    if options.columns:
-        names = [str(name) for name in labels]
-        labels = labels.set_axis(reading.named("labels", names, options.columns), axis=1)
-    options = replace(options, format="labels", columns={}, predictions=True)
-    tasks, workers, classes = (
-        Ids.of(name, "labels", tables.column(labels, name, "labels")) for name in FIELDS
-    )
-    return formats.read_export(labels, options), (tasks, workers, classes)
-
-
-def _wide_ids(labels: pd.DataFrame, export: Export, options: ReadOptions) -> tuple[Ids, Ids, Ids]:
-    """Names in a frame with a row a task and a column a worker."""
-    levels = [name for name in labels.index.names if name is not None]
-    whole = labels.reset_index(level=levels) if levels else labels
-    header = [str(name).strip() for name in whole]
-    place = wide.task_place("labels", header, options.columns.get("task")) or 0
-    workers = {*export.labels["worker"]}
-    own = [at for at, name in enumerate(header) if name in workers and at != place]
-    cells = [value for at in own for value in _distinct(whole.iloc[:, at], "label", "labels")]
-    # A column with a missing cell holds floats where the classes are whole numbers.
-    whole_number = [isinstance(value, float) and value.is_integer() for value in cells]
-    classes = [
-        int(value) if is_whole else value
-        for value, is_whole in zip(cells, whole_number, strict=True)
-    ]
-    return (
-        Ids.of("task", "labels", whole.iloc[:, place]),
-        Ids.of("worker", "labels", [whole.columns[at] for at in own]),
-        Ids.of("label", "labels", classes),
     )
 
 
@@ -357,7 +330,7 @@ def truth(
         labels; or there is none.
     """
     gold = to_pandas(gold)
-    owned, ignore = labels.table, labels.ignore_unlabelled
+    owned, ignore = None if unlabelled else labels.table, labels.ignore_unlabelled
     if gold is None:
         if labels.gold is None:
             raise InputError(
@@ -365,31 +338,71 @@ def truth(
                 "that have a column gold"
             )
         labels.tell(f"{labels.name}: gold of {len(labels.gold)} tasks is taken from it")
-        return tables.read_gold(labels.gold, None if unlabelled else owned), labels
-    if isinstance(gold, (str, Path)):
-        table = reading.open_table(gold, "gold")
-        table = replace(table, header=_gold_header(table.name, table.header, labels.columns))
-        if unlabelled:
-            return tables.read_gold(table), labels
-        truths = tables.read_gold(table, owned, ignore_unlabelled=ignore)
-        if ignore:
-            left = len(tables.read_gold(table)) - len(truths)
-            labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
-        return truths, labels
-    if isinstance(gold, pd.DataFrame):
-        gold = gold_of_frame(gold, what, labels.columns)
-    series = series_of(what, gold, "task", "the true label")
-    tasks = labels.tasks.with_more(what, series.index)
-    classes = labels.classes.with_more(what, series)
-    if isinstance(series.index, pd.RangeIndex) and len(labels.table):
-        labelled = set(owned["task"].unique())
-        if not any(str(task) in labelled for task in series.index):
+        return tables.read_gold(labels.gold, owned), labels
+    table = gold_table(gold, what, labels.columns)
+    if not isinstance(gold, (str, Path)):
+        keys, names = (table.columns[table.place(field)].given for field in ("task", "gold"))
+        labels = replace(
+            labels,
+            tasks=labels.tasks.with_more(what, pd.Series(keys, dtype=object)),
+            classes=labels.classes.with_more(what, pd.Series(names, dtype=object)),
+        )
+    if isinstance(gold, pd.Series) and isinstance(gold.index, pd.RangeIndex) and len(labels.table):
+        labelled = set(labels.table["task"].unique())
+        if not any(str(task) in labelled for task in gold.index):
             raise InputError(
                 f"{what}: a Series that is not indexed by task; frame.set_index('task')['gold'] "
                 "makes one of a frame"
             )
-    truths = tables.read_gold(series, None if unlabelled else owned, ignore_unlabelled=ignore)
-    return truths, replace(labels, tasks=tasks, classes=classes)
+    if labels.coded is not None:
+        table = _met(table, labels.coded)
+    truths = tables.read_gold(table, owned, ignore_unlabelled=ignore and not unlabelled)
+    if ignore and not unlabelled and isinstance(gold, (str, Path)):
+        left = len(table) - len(truths)
+        labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
+    return truths, labels
+
+
+def _met(table: TextTable, coded: CodedLabels) -> TextTable:
+    """Write a table of gold as the labels write their tasks and classes."""
+    places = [table.place("task"), table.place("gold")]
+    task, true = (table.columns[place] for place in places)
+    pairs: pd.Series[Any] = pd.Series(true[:], index=pd.Index(task[:], dtype=object), dtype=object)
+    met = meeting(pairs, coded.votes.tasks, coded.votes.classes, fold=coded.fold)
+    columns = [*table.columns]
+    for place, texts in zip(places, (met.index, met), strict=True):
+        columns[place] = Cells.of(texts.to_numpy(dtype=object))
+    return replace(table, columns=columns)
+
+
+def gold_table(
+    gold: Any, what: str = "gold", columns: Mapping[str, str] | None = None
+) -> TextTable:
+    """Take true labels as a table of text with columns task and gold, from whatever has them.
+
+    Parameters
+    ----------
+    what
+        The parameter that is spoken of.
+    columns
+        What its columns are called, by field.
+
+    Raises
+    ------
+    InputError
+        It is neither a Series, a mapping, a frame nor a file; or has no column of the gold.
+    """
+    if not isinstance(gold, (str, Path, pd.DataFrame)):
+        series = series_of(what, gold, "task", "the true label")
+        gold = series.rename_axis(index="task").rename("gold")
+        return reading.open_table(gold, what)
+    table = reading.open_table(gold, "gold" if isinstance(gold, (str, Path)) else what)
+    table = replace(table, header=_gold_header(table.name, table.header, columns or {}))
+    at = table.place("gold")
+    if len(table.header) == 2 and table.find("task") is None:
+        # Beside its value there is but one column, whatever it is called.
+        table = replace(table, header=["gold" if place == at else "task" for place in (0, 1)])
+    return table
 
 
 def _gold_header(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
@@ -411,36 +424,6 @@ def _gold_header(owner: str, header: Sequence[str], columns: Mapping[str, str]) 
             f"read_gold(..., columns={{'gold': {show(column)}}})"
         )
     return names
-
-
-def gold_of_frame(
-    frame: pd.DataFrame, what: str = "gold", columns: Mapping[str, str] | None = None
-) -> pd.Series[Any]:
-    """Take true labels from a frame with columns task and gold, ids as they are.
-
-    Parameters
-    ----------
-    what
-        The parameter that is spoken of.
-    columns
-        What its columns are called, by field.
-
-    Raises
-    ------
-    InputError
-        As `tables.read_gold`.
-    """
-    levels: list[Any] = [name for name in frame.index.names if name is not None]
-    header = _gold_header(what, [str(name) for name in (*levels, *frame)], columns or {})
-    frame = frame.set_axis(header[len(levels) :], axis=1)
-    frame = frame.rename_axis(index=dict(zip(levels, header, strict=False)))
-    tables.read_gold(frame)  # complete, each task once
-    true = tables.column(frame, "gold", what)
-    if frame.shape[1] == 2 and frame.index.names == [None]:
-        task = frame.iloc[:, int(frame.columns[0] == true.name)]  # whatever it is called
-    else:
-        task = tables.column(frame, "task", what)
-    return pd.Series(true.to_numpy(), index=pd.Index(task, name="task"), name="gold")
 
 
 def by_worker(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ def read_labels(
     columns: Mapping[str, str] | None = None,
     predictions: bool = False,
     duplicates: Duplicates = "error",
+    skip: Sequence[object] = (),
+    fold: bool = False,
 ) -> pd.DataFrame:
     """Read labels into the long table `task, worker, label`, one row a label.
 
@@ -43,6 +45,10 @@ def read_labels(
         Take what models predicted or suggested for labels too.
     duplicates
         Where a worker labels a task twice: an "error", keep the "first", the "last", or "all".
+    skip
+        Labels that are no answers, as `["unsure", "N/A"]`: left out, and counted.
+    fold
+        Names that differ in case, blanks or the Unicode form of letters alone are one.
 
     Returns
     -------
@@ -62,10 +68,12 @@ def read_labels(
        task worker label
     0     7    ann   yes
     """
-    options = ReadOptions(format, question, columns or {}, predictions, duplicates)
+    options = ReadOptions(
+        format, question, columns or {}, predictions, duplicates, tuple(skip), fold
+    )
     source = inputs.given(labels, options=options)
     table = source.back(source.table)
-    table.attrs["notes"] = list(source.notes)
+    table.attrs["notes"] = list(source.coded.notes) if source.coded else []
     return table
 
 
@@ -162,5 +170,4 @@ def _nobody() -> inputs.Given:
     tasks, workers, classes = (
         inputs.Ids.of(what, "gold", empty) for what in ("task", "worker", "label")
     )
-    frame = pd.DataFrame(columns=["task", "worker", "label"])
-    return inputs.Given("gold", frame, tasks, workers, classes)
+    return inputs.Given("gold", None, tasks, workers, classes)

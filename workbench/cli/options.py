@@ -279,7 +279,7 @@ def labels(
 
 def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
     """Options of how labels are read: the command gets a `LabelFile` for its `labels`."""
-    fields = ["format", "question", "columns", "predictions", "ignore_unlabelled"]
+    fields = ["format", "question", "columns", "predictions", "skip", "fold", "ignore_unlabelled"]
     if duplicates and not keep:
         fields.append("duplicates")
 
@@ -326,6 +326,13 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
                 "gold=verdict (in a file of its own too); without a header their numbers.",
             ),
             flag("--predictions", "What models predicted or suggested are labels too."),
+            click.option(
+                "--skip",
+                metavar="NAME,…",
+                callback=_listed,
+                help="Labels that are no answers, as unsure: left out, and counted.",
+            ),
+            flag("--fold", "Names that differ in case, blanks or Unicode form alone are one."),
             flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),
         ]
         if duplicates:
@@ -336,6 +343,11 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
         return wrapped
 
     return decorate
+
+
+def _listed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """Read names between commas."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str]:

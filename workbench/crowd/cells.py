@@ -21,10 +21,13 @@ class Cells(Sequence[str]):
         Shape (k,): which text stands in each row.
     texts
         The different texts, stripped, in order of first appearance; type object.
+    given
+        The different cells as a frame has them; None of a file.
     """
 
     code: NDArray[np.int32]
     texts: NDArray[Any]
+    given: Sequence[Any] | None = None
 
     @classmethod
     def of(cls, values: Sequence[str] | NDArray[Any]) -> Cells:
@@ -34,13 +37,18 @@ class Cells(Sequence[str]):
         return cls.numbered(*pd.factorize(np.asarray(values, dtype=object)))
 
     @classmethod
-    def numbered(cls, code: NDArray[Any], texts: NDArray[Any] | Sequence[str]) -> Cells:
+    def numbered(
+        cls,
+        code: NDArray[Any],
+        texts: NDArray[Any] | Sequence[str],
+        given: Sequence[Any] | None = None,
+    ) -> Cells:
         """Take texts by number; those that are alike once blanks are dropped count as one."""
         stripped = np.array([text.strip() for text in texts], dtype=object)
         merged, once = pd.factorize(stripped)
         if len(once) < len(stripped):
             code = merged[code]
-        return cls(code.astype(np.int32), once)
+        return cls(code.astype(np.int32), once, given)
 
     def __len__(self) -> int:
         return len(self.code)
@@ -57,8 +65,4 @@ class Cells(Sequence[str]):
     def rows(self, wanted: Sequence[int] | NDArray[Any]) -> Cells:
         """Keep some of the rows."""
         code, kept = pd.factorize(self.code[np.asarray(wanted, dtype=np.int64)])
-        return Cells(code.astype(np.int32), self.texts[kept])
-
-    def categorical(self) -> pd.Categorical:
-        """Give the column to a frame; its categories are the texts."""
-        return pd.Categorical.from_codes(self.code, pd.Index(self.texts, dtype=object))
+        return Cells(code.astype(np.int32), self.texts[kept], self.given)

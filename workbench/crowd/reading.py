@@ -22,11 +22,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
 
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -50,6 +51,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "unitid",
         "documentid",
         "imageid",
+        "sampleid",
+        "subjectids",
+        "stimulusid",
+        "stimulus",
     ),
     "worker": (
         "annotator",
@@ -67,10 +72,20 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "coderid",
         "labeler",
         "labelerid",
+        "judge",
+        "judgeid",
+        "judgemodel",
+        "evaluator",
+        "evaluatorid",
+        "participant",
+        "participantid",
+        "respondent",
+        "respondentid",
+        "reviewer",
     ),
     "label": ("answer", "response", "choice", "annotation", "rating"),
     "time": ("timestamp",),
-    "gold": ("truth", "groundtruth", "goldlabel", "truelabel"),
+    "gold": ("truth", "groundtruth", "goldlabel", "truelabel", "correctresponse"),
     "task_type": ("type",),
     "skill": (),
     "posterior": (),
@@ -83,7 +98,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "confidence": (),
 }
 """What columns are called beside the field's own name, as `squeezed` writes it."""
-LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}
+LAST_RESORT: Mapping[str, tuple[str, ...]] = {
+    "task": ("id", "q", "ii"),
+    "worker": ("model", "subject", "subjectid", "username", "jj"),
+    "label": ("verdict", "winner", "preference", "score", "passed", "value", "y"),
+    "gold": ("label", "answer"),
+}
 """What they are called where no other column will do."""
 
 NAMED = ("task", "worker", "label", "time", "gold", "cost")
@@ -271,6 +291,8 @@ class TextTable:
     unit, marks
         How messages name row i: `unit` ("line", "row", "index", "column", or nothing) and
         `marks[i]`.
+    heads
+        Column names as a frame has them; none of a file.
     """
 
     name: str
@@ -278,6 +300,7 @@ class TextTable:
     columns: Sequence[Cells]
     unit: str
     marks: Sequence[object]
+    heads: Sequence[Any] = ()
 
     def __len__(self) -> int:
         return len(self.marks)
@@ -329,7 +352,7 @@ class TextTable:
     def once(self, mend: str, **fields: Sequence[str]) -> None:
         """Raise an `InputError` when a value (or several together) appears twice."""
         cells = {field: Cells.of(values) for field, values in fields.items()}
-        key = _keys(list(cells.values()))
+        key = keys(list(cells.values()))
         again = pd.Series(key).duplicated().to_numpy()
         if again.any():
             row = int(again.argmax())
@@ -351,7 +374,7 @@ class TextTable:
         values: list[float] = np.array([float(text) for text in cells.texts])[cells.code].tolist()
         return values
 
-    def heads(self, field: str, *, but: int | None) -> dict[str, int]:
+    def by_name(self, field: str, *, but: int | None) -> dict[str, int]:
         """Place of each column but one by its name, which is a value of a field."""
         places = [place for place in range(len(self.header)) if place != but]
         names = [self.header[place] for place in places]
@@ -368,32 +391,8 @@ class TextTable:
             self, columns=columns, marks=Marks(len(rows), lambda row: self.marks[rows[row]])
         )
 
-    def votes(self, duplicates: Duplicates, **more: Any) -> pd.DataFrame:
-        """Make the long table `task, worker, label` (and `time`), minding repeated pairs.
 
-        `more` are further columns.
-        """
-        if duplicates not in get_args(Duplicates):
-            raise InputError(
-                f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'all'"
-            )
-        fields = ("task", "worker", "label")
-        cells = dict(zip(fields, self.words(*fields), strict=True))
-        time = self.find("time")
-        frame = pd.DataFrame({field: column.categorical() for field, column in cells.items()})
-        if time is not None:
-            frame["time"] = _times(self.columns[time])
-        frame = frame.assign(**more)
-        if duplicates == "all":
-            return frame
-        if duplicates == "error":
-            del cells["label"]
-            self.once("remove one of them, or pass duplicates='first' or 'last'", **cells)
-            return frame
-        return frame.drop_duplicates(["task", "worker"], keep=duplicates, ignore_index=True)
-
-
-def _keys(columns: Sequence[Cells]) -> NDArray[np.int64]:
+def keys(columns: Sequence[Cells]) -> NDArray[np.int64]:
     """Number what several columns say together, row by row."""
     key = columns[0].code.astype(np.int64)
     for cells in columns[1:]:
@@ -413,15 +412,6 @@ def _wrong_number(field: str, cell: str) -> str | None:
     if math.isinf(number):
         return f"is infinite ({cell}); write a finite number"
     return next((f"{number:g} {reason}" for fails, reason in LIMITS[field] if fails(number)), None)
-
-
-def _times(cells: Cells) -> NDArray[Any]:
-    """Read numbers where every time is one (seconds), otherwise text (dates)."""
-    numbers = [math.nan if is_missing(text) else as_number(text) for text in cells.texts]
-    if any(number is None for number in numbers):
-        texts = [None if is_missing(text) else text for text in cells.texts]
-        return np.array(texts, dtype=object)[cells.code]
-    return np.array(numbers, dtype=np.float64)[cells.code]
 
 
 def open_table(source: Source, what: str) -> TextTable:
@@ -743,13 +733,12 @@ def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Tex
     """Make a text table of a frame, its named levels of the index as columns."""
     frame = source.to_frame() if isinstance(source, pd.Series) else source
     levels = [at for at, level in enumerate(frame.index.names) if level is not None]
-    names = [frame.index.names[at] for at in levels]
-    header = [str(column).strip() for column in (*names, *frame.columns)]
+    heads = (*(frame.index.names[at] for at in levels), *frame.columns)
     columns = [
-        *(Cells.of([as_text(x) for x in frame.index.get_level_values(at)]) for at in levels),
+        *(_texts(frame.index.get_level_values(at).to_series()) for at in levels),
         *(_texts(frame.iloc[:, j]) for j in range(frame.shape[1])),
     ]
-    if not header:
+    if not heads:
         raise InputError(f"{name}: empty; a table with rows is wanted")
     if not len(frame):
         raise InputError(f"{name}: a header but no rows; add the rows")
@@ -760,19 +749,32 @@ def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Tex
 
     by_number = range(1, len(frame) + 1)
     marks = by_number if unit == "row" else Marks(len(frame), label)
-    return TextTable(name, header, columns, unit, marks)
+    return TextTable(name, [str(head).strip() for head in heads], columns, unit, marks, heads)
 
 
 def _texts(cells: pd.Series[Any]) -> Cells:
     """Write cells as text, those that are equal once: a column has few ids and many rows."""
-    if cells.dtype == object:  # may hold 1 and True, which are equal
-        return Cells.of([as_text(cell) for cell in cells])
+    if cells.dtype == object and infer_dtype(cells, skipna=False) != "string":
+        return _mixed(cells.tolist())
     if isinstance(cells.dtype, pd.CategoricalDtype):
         at, first = pd.factorize(cells.cat.codes.to_numpy(np.int32))
-        names = np.array([*map(as_text, cells.cat.categories), ""], dtype=object)
-        return Cells.numbered(at, names[first])  # −1, missing, is the last
-    at, values = pd.factorize(cells, use_na_sentinel=False)
-    return Cells.numbered(at, [as_text(cell) for cell in values])
+        names = [*cells.cat.categories.astype(object), None]  # −1, missing, is the last
+        given = [names[k] for k in first]
+    else:
+        at, values = pd.factorize(cells, use_na_sentinel=False)
+        given = pd.Index(values).astype(object).tolist()
+    return Cells.numbered(at, [as_text(cell) for cell in given], given)
+
+
+def _mixed(cells: list[Any]) -> Cells:
+    """Write cells of any type as text: 1 and True are equal, and two; lists have no hash."""
+    number: dict[tuple[type, Any], int] = {}
+    try:
+        code = [number.setdefault((type(cell), cell), len(number)) for cell in cells]
+    except TypeError:
+        return Cells.numbered(np.arange(len(cells)), [as_text(cell) for cell in cells], cells)
+    given = [cell for _, cell in number]
+    return Cells.numbered(np.array(code), [as_text(cell) for cell in given], given)
 
 
 def memory() -> float | None:

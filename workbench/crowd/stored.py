@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
-from workbench.crowd.formats.exports import ReadOptions
-from workbench.crowd.formats.long import FIELDS
+from workbench.crowd.coded import FIELDS, ReadOptions
 from workbench.crowd.reading import (
     MISSING,
     TextTable,

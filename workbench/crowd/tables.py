@@ -20,6 +20,7 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
+from workbench.crowd.coded import ReadOptions, coded
 from workbench.crowd.reading import (
     LIMITS,
     Duplicates,
@@ -98,7 +99,9 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
         The file or its columns cannot be read, an id or a label is missing, or a
         (task, worker) pair is repeated.
     """
-    return open_table(source, "labels").votes(duplicates)
+    return coded(
+        open_table(source, "labels"), ReadOptions(duplicates=duplicates), strict=True
+    ).labels
 
 
 def read_gold(
@@ -133,8 +136,8 @@ def read_gold(
     """
     table, gold = _by_key(source, "gold", "task", "gold")
     if labels is not None:
-        tasks, classes = open_table(labels, "labels").words("task", "label")
-        there = gold.index.isin(tasks.texts)
+        tasks, classes = ({*map(as_text, labels[name].unique())} for name in ("task", "label"))
+        there = gold.index.isin(tasks)
         if not (there.any() if ignore_unlabelled else there.all()):
             row, missing = int(there.argmin()), int((~there).sum())
             others = f", as {missing - 1} others have none" if missing > 1 else ""
@@ -143,7 +146,7 @@ def read_gold(
                 f"{others}; mend the task id, or leave such gold out by `ignore_unlabelled`"
             )
         gold, table = gold[there], table.keep(np.flatnonzero(there).tolist())
-        _match_classes(table, gold.tolist(), set(classes.texts))
+        _match_classes(table, gold.tolist(), classes)
     return gold
 
 
@@ -262,7 +265,7 @@ def _wide(table: TextTable, field: str) -> pd.DataFrame:
     if len(table.header) == 1:
         table.place(field)
     table.once("a worker has one row, remove the other", worker=workers)
-    heads = table.heads("task_type", but=table.find("worker"))
+    heads = table.by_name("task_type", but=table.find("worker"))
     types = {name: table.numbers(place, field) for name, place in heads.items()}
     frame = pd.DataFrame(types, index=pd.Index(workers, name="worker"))
     return frame.rename_axis(columns="task_type")

@@ -24,13 +24,13 @@ account of who labels what, .200 for the K workers of highest smoothed accuracy
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import Votes
 from workbench.selection.scoring import Scores
 
 DRAWS, FEW_DRAWS = 4000, 1000
@@ -49,18 +49,24 @@ LISTED = 2**12
 TINY = 1e-300
 
 
-def who_answers(labels: pd.DataFrame, gold: pd.Series[Any], workers: Names) -> BoolArray | None:
-    """Which worker labels which task, shape (n, m).
+def who_answers(votes: Votes, truth: IntArray) -> BoolArray | None:
+    """Which worker labels which task, of the tasks with labels, shape (n, m).
 
     None where that is not to be seen: the labels are of control tasks alone, those of an exam; or
     where everybody labels every task.
+
+    Parameters
+    ----------
+    votes
+        All labels.
+    truth
+        Class of each task, −1 where it is not known.
     """
-    task, names = pd.factorize(labels["task"])
-    if pd.Index(names).isin(gold.index).all():
+    task, labelled = pd.factorize(votes.task)
+    if (truth[labelled] >= 0).all():
         return None
-    worker = pd.Index(workers).get_indexer(pd.Index(labels["worker"]))
-    answers: BoolArray = np.zeros((len(names), len(workers)), dtype=np.bool_)
-    answers[task[worker >= 0], worker[worker >= 0]] = True
+    answers: BoolArray = np.zeros((len(labelled), len(votes.workers)), dtype=np.bool_)
+    answers[task, votes.worker] = True
     return None if answers.all() else answers
 
 

@@ -10,7 +10,6 @@ not worse than guessing, unless asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,8 +25,9 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd import align, frames
 from workbench.crowd.confusion import ConfusionEstimates
-from workbench.crowd.skills import GoldSkills, skills_from_gold
+from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.tables import row_table
+from workbench.crowd.votes import Votes
 from workbench.selection import RULES
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.bounds import error_bound, interval
@@ -225,6 +225,8 @@ class Hiring:
         Whether rows were compared with one skill a worker.
     constant
         Names of those who name one class throughout, and are refused.
+    votes, truth
+        All labels, and the class of each task by its gold, −1 without, shape (n,).
     """
 
     table: pd.DataFrame
@@ -252,6 +254,8 @@ class Hiring:
     vote: HiredVote
     compared: bool
     constant: Names
+    votes: Votes
+    truth: IntArray
 
     @property
     def size(self) -> int:
@@ -320,11 +324,12 @@ def hire(
         option out of range.
     """
     checks.count("budget", budget, 1)
-    tested = skills_from_gold(labels, gold)
     names = _class_names(labels, gold)
-    L, workers = _class_count(options.classes, names), tested.workers
-    answers = control_answers(labels, gold, workers, names)
-    seen = labels_seen(labels, gold, workers, names)
+    L = _class_count(options.classes, names)
+    votes = Votes.of(frames.label_table(labels), classes=names)
+    workers, truth = votes.workers, gold_codes(votes, gold)
+    answers = control_answers(votes, truth, pd.Index(gold.index).get_indexer(votes.tasks))
+    seen = labels_seen(votes, truth)
     prices = worker_prices(score_by(answers, L, options), workers, options.costs)
     made = choose(answers, seen, L, budget, options, prices)
     pool, selection, curve_sets = made.pool, made.selection, made.sets
@@ -335,7 +340,7 @@ def hire(
     chosen, k = selection.chosen, len(selection.chosen)
     order = _ranked(made.scored, pool, selection)
     far = min(budget, int(pool.eligible.sum())) if options.money is None else k
-    table = _workers_table(tested, made, prices, options.confidence)
+    table = _workers_table(workers, answers, made, prices, options.confidence)
     if (by := made.vote.rows) is not None:
         table = pd.concat(
             [table.drop(columns="weight"), row_table(by.confusion, by.prior, names)], axis=1
@@ -369,6 +374,8 @@ def hire(
         vote=made.vote,
         compared=made.compared,
         constant=workers[made.constant],
+        votes=votes,
+        truth=truth,
     )
 
 
@@ -525,18 +532,22 @@ def _predicted(made: Choice, seed: Seed) -> ErrorRate | None:
 
 
 def _workers_table(
-    tested: GoldSkills, made: Choice, prices: FloatArray | None, confidence: float
+    workers: Names,
+    answers: ControlAnswers,
+    made: Choice,
+    prices: FloatArray | None,
+    confidence: float,
 ) -> pd.DataFrame:
     """Answers to control tasks, skill with its interval, and what each worker adds to a set."""
     scored, pool = made.scored, made.pool
-    correct, answered = tested.estimates.correct[0], tested.estimates.answered[0]
+    correct, answered = answers.correct, answers.answered
     low, high = skill_interval(correct, answered, confidence)
     gain, posterior, weight = (
         np.where(scored.eligible, number, np.nan)
         for number in (scored.gain, scored.posterior_skill, scored.vote_weight)
     )
     columns = {
-        "worker": tested.workers,
+        "worker": workers,
         "answered": answered,
         "correct": correct,
         "skill": pool.skill,
@@ -607,18 +618,21 @@ def worker_prices(
     return prices
 
 
-def control_answers(
-    labels: pd.DataFrame, gold: pd.Series[Any], workers: Names, classes: Sequence[Any]
-) -> ControlAnswers:
-    """Number the answers to control tasks; arguments as for `hire`, and names."""
-    answers = labels[labels["task"].isin(gold.index)]
-    named = pd.Index(list(classes))
+def control_answers(votes: Votes, truth: IntArray, place: IntArray) -> ControlAnswers:
+    """Number the answers to control tasks.
+
+    Parameters
+    ----------
+    votes
+        Labels of n tasks, control tasks and others.
+    truth, place
+        Class of each task and its number among the control tasks, −1 of others; shape (n,).
+    """
+    task = votes.task
+    rows = truth[task] >= 0
+    task = task[rows]
     return ControlAnswers.of(
-        frames.codes(pd.Index(gold.index), answers["task"]),
-        frames.codes(pd.Index(workers), answers["worker"]),
-        frames.codes(named, gold.reindex(answers["task"])),
-        frames.codes(named, answers["label"]),
-        len(workers),
+        place[task], votes.worker[rows], truth[task], votes.label[rows], len(votes.workers)
     )
 
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
 from workbench.accuracy.likeliest import posteriors
@@ -34,7 +33,6 @@ from workbench.crowd.gold_rule import (
     GoldRule,
     RuleLabels,
     VotesByTask,
-    gold_codes,
     some_votes,
 )
 from workbench.crowd.votes import Votes
@@ -78,29 +76,27 @@ def hiring(
 
 
 def measure_hiring(
-    labels: pd.DataFrame, gold: pd.Series[Any], hired: Hiring, options: HireOptions
+    hired: Hiring, options: HireOptions
 ) -> tuple[MeasuredError, ErrorCorrelation, MajorityError | None]:
     """Measure how often the hired's vote and everybody's err, and how far errors are independent.
 
     Parameters
     ----------
-    labels, gold, options
-        As given to `hire`. The interval is for the tasks without gold that one of the hired
-        labelled; where there is none, for any number of tasks.
     hired
-        What `hire` found; somebody is hired.
+        What `hire` found; somebody is hired. The interval is for the tasks without gold that one
+        of the hired labelled; where there is none, for any number of tasks.
+    options
+        As given to `hire`.
     """
-    workers = labels["worker"].unique()
-    votes = Votes.of(labels, workers=workers, classes=hired.class_names)
-    codes = gold_codes(votes, gold)
-    prices = worker_prices(hired.known, workers, options.costs)
+    votes, codes = hired.votes, hired.truth
+    prices = worker_prices(hired.known, votes.workers, options.costs)
     if options.money is not None and options.time_limit is not None:
         options = replace(options, time_limit=min(options.time_limit, BRIEFLY))
-    seen = labels_seen(labels, gold, workers, hired.class_names)
+    seen = labels_seen(votes, codes)
     by = hiring(hired.budget, hired.known.classes, seen, options, prices)
     most = FEWER_FOLDS if hired.compared else MOST_FOLDS
     measured = measure_error(hire_rule(votes, by), codes, most_folds=most, seed=options.seed)
-    rows = np.flatnonzero(np.isin(workers, hired.chosen)[votes.worker])
+    rows = np.flatnonzero(np.isin(votes.workers, hired.chosen)[votes.worker])
     correlation = error_correlation(some_votes(votes, rows), codes, seed=options.seed)
     return measured, correlation, majority_error(votes, codes, measured.counted)
 

@@ -17,13 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from workbench.accuracy.measured import folds, less_by_a_standard_error
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd.confusion import (
     ConfusionEstimates,
@@ -33,7 +31,7 @@ from workbench.crowd.confusion import (
     estimate_confusion,
     one_class,
 )
-from workbench.crowd.frames import codes
+from workbench.crowd.votes import Votes
 from workbench.selection.covering import who_answers
 from workbench.selection.hired_vote import HiredVote
 from workbench.selection.learned import ControlAnswers
@@ -63,21 +61,10 @@ class LabelsSeen:
     given: IntArray
 
 
-def labels_seen(
-    labels: pd.DataFrame, gold: pd.Series[Any], workers: Names, classes: list[Any]
-) -> LabelsSeen:
-    """Look at all labels.
-
-    Parameters
-    ----------
-    labels, gold
-        As `hire` takes them.
-    workers, classes
-        Names, m and L of them.
-    """
-    worker = codes(pd.Index(workers), labels["worker"])
-    label = codes(pd.Index(classes), labels["label"])
-    return LabelsSeen(who_answers(labels, gold, workers), *one_class(worker, label, len(workers)))
+def labels_seen(votes: Votes, truth: IntArray) -> LabelsSeen:
+    """Look at all labels; `truth` is the class of each task, −1 where it is not known."""
+    given = one_class(votes.worker, votes.label, len(votes.workers))
+    return LabelsSeen(who_answers(votes, truth), *given)
 
 
 def constant(answers: ControlAnswers, seen: LabelsSeen, classes: int) -> BoolArray:

@@ -157,15 +157,8 @@ def rule_of(params: Params, crowd: Recording, control: IntArray, seed: Seed) -> 
 def _hiring(crowd: Recording, control: IntArray, budget: int) -> GoldRule:
     """Hire as the front door does, which sees who labels what."""
     votes = crowd.votes
-    labels = pd.DataFrame(
-        {
-            "task": votes.tasks[votes.task],
-            "worker": votes.workers[votes.worker],
-            "label": votes.classes[votes.label],
-        }
-    )
-    gold = pd.Series(votes.classes[crowd.truth[control]], index=votes.tasks[control])
-    seen = labels_seen(labels, gold, votes.workers, list(votes.classes))
+    truth = np.where(np.isin(np.arange(len(votes.tasks)), control), crowd.truth, -1)
+    seen = labels_seen(votes, truth)
     return hire_rule(votes, hiring(budget, len(votes.classes), seen))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import string
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,14 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from workbench.base.errors import InputError
-from workbench.crowd.formats import FORMATS, Export, ReadOptions, read_export, write, written
+from workbench.crowd.formats import (
+    FORMATS,
+    CodedLabels,
+    ReadOptions,
+    read_export,
+    write,
+    written,
+)
 from workbench.crowd.formats.wide import GOLD
 from workbench.crowd.reading import is_missing, squeezed
 
@@ -285,7 +293,7 @@ def place(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder if len(files) > 1 else path
 
 
-def counted(export: Export) -> tuple[int, int, int, int]:
+def counted(export: CodedLabels) -> tuple[int, int, int, int]:
     labels, gold = export.labels, export.gold
     names = labels["task"].nunique(), labels["worker"].nunique(), len(labels)
     return *names, 0 if gold is None else len(gold)
@@ -365,11 +373,11 @@ def test_what_is_written_is_read_again(form, tmp_path_factory, votes, true, data
         tasks = labels["task"].unique()
         known = {tasks[k % len(tasks)]: label for k, label in true.items()}
         gold = pd.Series(known, name="gold", dtype=object).rename_axis("task")
+    export = replace(read_export(labels, ReadOptions(predictions=True)), gold=gold)
+    text = write(export, form)
     path = tmp_path_factory.mktemp("written") / "labels.x"
-    path = path.with_suffix(
-        ".json" if write(Export("l", labels, gold), form)[:1] in "[{" else ".csv"
-    )
-    path.write_text(write(Export("l", labels, gold), form), encoding="utf-8")
+    path = path.with_suffix(".json" if text[:1] in "[{" else ".csv")
+    path.write_text(text, encoding="utf-8")
     found = read_export(path, ReadOptions(form, predictions=True))
     by, text = ["task", "worker"], dict.fromkeys(("task", "worker", "label"), object)
     assert_frame_equal(

@@ -10,6 +10,8 @@ import pytest
 
 import workbench as wb
 from workbench.base.errors import InputError
+from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.votes import Votes
 from workbench.selection import covering as room
 from workbench.selection.covering import covering, who_answers
 from workbench.selection.hire import HireOptions, score_by
@@ -101,8 +103,8 @@ def test_those_are_hired_who_label_the_tasks():
 def test_labels_of_an_exam_alone_say_nothing_of_other_tasks():
     labels, gold = crowd()
     exam = labels[labels["task"].isin(gold[:30].index)]
-    workers = np.asarray(exam["worker"].unique())
-    assert who_answers(exam, gold[:30], workers) is None
+    votes = Votes.of(exam)
+    assert who_answers(votes, gold_codes(votes, gold[:30])) is None
     assert set(wb.hire(exam, gold[:30], budget=3).chosen) == {"w0", "w1", "w2"}
 
 

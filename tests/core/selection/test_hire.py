@@ -319,7 +319,7 @@ def test_who_is_refused_may_be_chosen_where_a_control_task_is_hidden():
             options = HireOptions(rule="selected", costs=scale * costs, money=scale * 3.0)
             found = hire(labels, gold, 3, options)
             assert found.excluded["worker"].tolist() == ["eve"]
-            measured.append(vars(measure_hiring(labels, gold, found, options)[0]))
+            measured.append(vars(measure_hiring(found, options)[0]))
         np.testing.assert_equal(measured[-1], measured[-2])
         assert measured[-1]["tasks_measured"] == 11
 

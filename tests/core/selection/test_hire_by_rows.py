@@ -209,8 +209,8 @@ def test_aggregate_executes_what_is_measured(hired, tmp_path):
     """The rule that was measured, fitted on all gold, and `aggregate` answer alike, by file too."""
     labels, gold, _, hires = hired
     votes = Votes.of(labels, classes=["no", "yes"])
-    seen = labels_seen(labels, gold, votes.workers, ["no", "yes"])
-    rule = hire_rule(votes, hiring(3, 2, seen, HireOptions()))(gold_codes(votes, gold))
+    truth = gold_codes(votes, gold)
+    rule = hire_rule(votes, hiring(3, 2, labels_seen(votes, truth), HireOptions()))(truth)
     chance = rule.label(np.arange(len(votes.tasks))).chance
     answers = wb.aggregate(labels, workers=hires, method="weighted-log-odds").labels
     clear = chance.max(axis=1) > 0.6

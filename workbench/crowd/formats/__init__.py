@@ -16,12 +16,14 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.base.arrays import Names
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported
-from workbench.crowd.formats.content import LOOKED_AT, Content
-from workbench.crowd.formats.exports import Export, Format, ReadOptions
-from workbench.crowd.formats.long import FIELDS, lacking
-from workbench.crowd.label_checks import spelled_alike
+from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded, folded
+from workbench.crowd.formats.content import Content
+from workbench.crowd.formats.exports import Format
+from workbench.crowd.formats.long import lacking
+from workbench.crowd.label_checks import abstentions, spelled_alike
 from workbench.crowd.reading import (
     by_columns,
     check_parquet,
@@ -36,11 +38,10 @@ from workbench.crowd.tables import read_gold
 
 __all__ = [
     "FORMATS",
-    "Export",
+    "CodedLabels",
     "ReadOptions",
     "assign",
     "is_known",
-    "is_wide",
     "read_export",
     "write",
     "written",
@@ -62,6 +63,14 @@ FORMS = (
     ("doccano", "lines of JSON, a file an annotator", "doccano"),
     ("potato", "user_state.json, a folder an annotator; or annotated instances", "Potato"),
     ("sagemaker", "manifests with the annotations of all workers", "Amazon SageMaker Ground Truth"),
+    (
+        "figure-eight",
+        "the full report of a job, a row a judgment",
+        "Figure Eight, CrowdFlower, Appen",
+    ),
+    ("zooniverse", "the classification export, its answers JSON in a cell", "Zooniverse"),
+    ("battles", "two models and who won, a row a judgment", "Chatbot Arena, MT-Bench"),
+    ("parallel", "a row a task, with a list of labels and one of who gave them", "LeWiDi"),
     ("peerannot", "JSON {task: {worker: label}}, as answers.json", "peerannot, web services"),
     (
         "by-annotator",
@@ -103,7 +112,7 @@ PROSE = (".txt", "")
 """Those that may be a licence or notes as well as labels."""
 
 
-def read_export(source: object, options: ReadOptions | None = None) -> Export:
+def read_export(source: object, options: ReadOptions | None = None) -> CodedLabels:
     """Read labels of any known form.
 
     Parameters
@@ -141,7 +150,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_file(content: Content, options: ReadOptions) -> Export:
+def _read_file(content: Content, options: ReadOptions) -> CodedLabels:
     name, why = _told(content, options)
     export = FORMATS[name].call.read(content, options)
     notes = (*_said(export, name, why), *export.notes)
@@ -166,13 +175,7 @@ def is_known(path: str | Path, columns: Mapping[str, str] | None = None) -> bool
     return _is_folder(Path(path)) or bool(_forms(Content(path, columns)))
 
 
-def is_wide(frame: pd.DataFrame, columns: Mapping[str, str]) -> bool:
-    """Whether a frame has neither worker nor label, and is `wide` as a file would be."""
-    content = Content(frame.head(LOOKED_AT), columns)
-    return {"worker", "label"} <= {*lacking(content)} and [*_forms(content)] == ["wide"]
-
-
-def write(export: Export, name: str) -> str:
+def write(export: CodedLabels, name: str) -> str:
     """Give the text of a file of labels.
 
     Raises
@@ -219,6 +222,8 @@ def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
     """Tell the form, and why."""
     if options.format != "auto":
         return FORMATS[options.format].name, "as asked for"
+    if isinstance(content.memory, pd.DataFrame):
+        return _told_of_frame(content)
     reasons = _forms(content)
     if not reasons:
         raise InputError(_unknown(content))
@@ -227,6 +232,16 @@ def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
         ways = " or ".join(f"`format` {name}" for name in reasons)
         raise InputError(f"{content.name}: may be {kinds}; say which, by {ways}")
     return next(iter(reasons.items()))
+
+
+def _told_of_frame(content: Content) -> tuple[str, str]:
+    """Tell a frame of labels from one with a row a task."""
+    missing = lacking(content)
+    if {"worker", "label"} <= {*missing}:
+        reasons = _forms(content)
+        if [*reasons] == ["wide"]:
+            return "wide", reasons["wide"]
+    return "labels", FORMATS["labels"].call.detect(content) or ""
 
 
 def _forms(content: Content) -> dict[str, str]:
@@ -259,20 +274,37 @@ def _unknown(content: Content) -> str:
     )
 
 
-def _said(export: Export, name: str, why: str) -> tuple[str, ...]:
+def _said(export: CodedLabels, name: str, why: str) -> tuple[str, ...]:
     """Say what was taken for what, but of tables that are plainly labels."""
     if name == "labels" and why == f"columns {', '.join(FIELDS)}":
         return ()
-    counts = (export.labels[field].nunique() for field in ("task", "worker"))
-    size = "{} tasks, {} workers, {} labels".format(*counts, len(export.labels))
+    votes = export.votes
+    size = f"{len(votes.tasks)} tasks, {len(votes.workers)} workers, {len(votes)} labels"
     return (f"read as {name} ({why}): {size}",)
 
 
-def _read_folder(folder: Path, options: ReadOptions) -> Export:
+def _folded_alike(names: Names) -> list[list[str]]:
+    """Group names that differ in case, blanks or the Unicode form of letters alone."""
+    same: dict[str, list[str]] = {}
+    for name in names:
+        same.setdefault(folded(name), []).append(name)
+    return [group for group in same.values() if len(group) > 1]
+
+
+def _no_answers(classes: Sequence[str]) -> list[str]:
+    """Find the classes that read as no answer; -1 beside 0, 1, 2, … is a code for it."""
+    codes = [name for name in classes if name.isdigit()]
+    coded_so = "-1" in classes and {"0", "1"} <= {*codes} and len(codes) == len(classes) - 1
+    none = [name for name in classes if name.casefold() == "none"]
+    return [*abstentions(classes), *none, *(["-1"] if coded_so else [])]
+
+
+def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
     """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
     name = path_name(folder)
     check_parquet(folder, folder.rglob("*.parquet"))
     parts, golds, skipped, forms = [], [], [], set()
+    plainly = replace(options, duplicates="all", skip=(), fold=False)  # seen to of the whole
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if hidden or not path.is_file() or ending(path) not in READ:
@@ -291,7 +323,7 @@ def _read_folder(folder: Path, options: ReadOptions) -> Export:
             skipped.append(path.name)
         else:
             forms.update(names)
-            parts.append(FORMATS[names[0]].call.read(content, replace(options, duplicates="all")))
+            parts.append(FORMATS[names[0]].call.read(content, plainly))
     if len(forms) > 1:
         raise InputError(
             f"{name}: {' or '.join(sorted(forms))}? the files are not of one form; say which, as "
@@ -317,13 +349,13 @@ def _is_gold(content: Content) -> bool:
     return task is not None and gold is not None and worker is None and len(content.header) == 2
 
 
-def _joined(name: str, parts: Sequence[Export], options: ReadOptions) -> Export:
+def _joined(name: str, parts: Sequence[CodedLabels], options: ReadOptions) -> CodedLabels:
     frame = pd.concat([part.labels for part in parts], ignore_index=True)
     more = {key: frame[key].tolist() for key in ("cost", "status", "model") if key in frame}
     if "model" in more:
         more["model"] = [flag is True for flag in more["model"]]
     table = of_frame(frame.drop(columns=list(more)), name, "row")
-    return Export(name, table.votes(options.duplicates, **more))
+    return replace(coded(table, options, more=more), given=None)
 
 
 def _one_gold(golds: Sequence[pd.Series[Any]], name: str) -> pd.Series[Any] | None:
@@ -340,16 +372,30 @@ def _one_gold(golds: Sequence[pd.Series[Any]], name: str) -> pd.Series[Any] | No
     return gold
 
 
-def _checked(export: Export) -> Export:
+def _checked(export: CodedLabels) -> CodedLabels:
     """Note what is odd: classes that differ in their spelling alone, gold that nobody labelled."""
     notes = [
         f"warning: classes {listing(group)} are spelled alike and count as different ones; write "
-        "them alike"
-        for group in spelled_alike(export.labels["label"].unique())
+        "them alike, or join them by `fold`"
+        for group in spelled_alike(export.labels["label"].cat.categories)
     ]
+    for what, names in (("tasks", export.votes.tasks), ("workers", export.votes.workers)):
+        alike = _folded_alike(names)
+        if alike:
+            more = f", and {len(alike) - 1} more such" if len(alike) > 1 else ""
+            notes.append(
+                f"warning: {what} {listing(alike[0])}{more} are spelled alike and count as "
+                "different ones; `fold` joins them"
+            )
+    mute = _no_answers(export.votes.classes.tolist())
+    if mute:
+        notes.append(
+            f"warning: {listing(mute)} may be no answer, and counts as a class; `skip` "
+            f"{','.join(mute)} leaves it out"
+        )
     gold = export.gold
     if gold is not None:
-        there = gold.index.isin(export.labels["task"].unique())
+        there = gold.index.isin(export.votes.tasks)
         if not there.all():
             notes.append(f"left out: gold of {int((~there).sum())} tasks that nobody labelled")
             gold = gold[there]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from workbench.base.errors import InputError
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_json,
     as_list,
     choose,
     first_of,
     of_answers,
+    ranked,
     rows,
 )
+from workbench.crowd.reading import as_text, show
 
 RESPONSES = ".responses"
 OLD = "-suggestion"
@@ -39,6 +41,7 @@ def detect(content: Content) -> str | None:
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
     question = choose(content, _questions(content), options)
     key = options.columns.get("task")
+    write = _writer(content, question)
     for row, record in enumerate(content.records):
         task = first_of(record, *((key,) if key else ("id", "external_id", "_server_id")))
         task = row if task is None and key is None else task
@@ -49,13 +52,41 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
                 content.mark(row),
                 task,
                 user,
-                value,
+                write(value),
                 status=status or "submitted",
                 left_out=None if submitted else f"{status}",
             )
         if suggestion is not None:
             value, agent = suggestion
-            yield Answer(content.mark(row), task, agent or "suggestion", value, model=True)
+            yield Answer(content.mark(row), task, agent or "suggestion", write(value), model=True)
+
+
+def _writer(content: Content, question: str) -> Callable[[Any], Any]:
+    """Tell how answers are written as classes: those of a ranking by their order.
+
+    A ranking is a list of all options, in another order from answer to answer, or a list of them
+    with ranks; where lists name other options, they are sets.
+    """
+    values = [v for record in content.records for v, *_ in _of(record, question)[0] if v]
+    lists = [value for value in values if isinstance(value, list)]
+    if any(isinstance(part, dict) and "start" in part for value in lists for part in value):
+        raise InputError(
+            f"{content.name}: question {show(question)} labels parts of a text, which are no "
+            "labels of the record; choose a question by `question`"
+        )
+    if lists and all(isinstance(p, dict) and "rank" in p for value in lists for p in value):
+        return lambda value: ranked(_by_rank(value)) if isinstance(value, list) else value
+    options = {tuple(sorted(map(as_text, value))) for value in lists}
+    orders = {tuple(map(as_text, value)) for value in lists}
+    if len(options) == 1 and len(min(options)) > 1 and len(orders) > 1:
+        return lambda value: ranked(value) if isinstance(value, list) else value
+    return lambda value: value
+
+
+def _by_rank(value: list[dict[str, Any]]) -> list[list[Any]]:
+    """Give the options in the order of their ranks, those of one rank together."""
+    ranks = sorted({part["rank"] for part in value})
+    return [[part["value"] for part in value if part["rank"] == rank] for rank in ranks]
 
 
 def _questions(content: Content) -> list[str]:
@@ -98,7 +129,7 @@ def _of(record: dict[str, Any], question: str) -> tuple[list[tuple[Any, Any, Any
     return answers, suggestion
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     records: dict[str, dict[str, Any]] = {}
     for row in rows(export):
         record = records.setdefault(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.base.errors import InputError
+from workbench.crowd.coded import ReadOptions
 from workbench.crowd.formats.content import Content
-from workbench.crowd.formats.exports import Answer, Format, ReadOptions, as_list, of_answers
+from workbench.crowd.formats.exports import Answer, Format, as_list, of_answers
 from workbench.crowd.reading import find_column
 
 

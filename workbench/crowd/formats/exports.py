@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.errors import InputError
+from workbench.crowd.cells import Cells
+from workbench.crowd.coded import CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
 from workbench.crowd.reading import (
-    Duplicates,
     Mark,
     Marks,
     TextTable,
@@ -22,37 +23,11 @@ from workbench.crowd.reading import (
     as_text,
     is_missing,
     listing,
-    of_frame,
     show,
 )
 
 JOINED = "|"
-"""Between the classes of an answer that names several."""
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How a file of labels is to be read.
-
-    Attributes
-    ----------
-    format
-        A name of `FORMATS`; "auto" has it told by what the file holds.
-    question
-        Which question's answers, where the file holds several.
-    columns
-        What columns are called, by field: `{"task": "orig_id"}`; without a header their numbers.
-    predictions
-        Whether what models predicted or suggested counts as labels.
-    duplicates
-        Which label counts when a worker labels a task twice: "first", "last", "all", or "error".
-    """
-
-    format: str = "auto"
-    question: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    predictions: bool = False
-    duplicates: Duplicates = "error"
+"""Between the names of an answer that has several, of which none is taken."""
 
 
 class Answer(NamedTuple):
@@ -72,29 +47,6 @@ class Answer(NamedTuple):
     status: Any = None
     model: bool = False
     left_out: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Export:
-    """What a file of labels holds.
-
-    Attributes
-    ----------
-    name
-        What messages call it.
-    labels
-        Long table `task, worker, label`, all text, and where known `time`, `cost` (a number),
-        `status`, `model` (whether a model gave it).
-    gold
-        True label by task, named "gold"; None where the file has none.
-    notes
-        What a user should know of how it was read.
-    """
-
-    name: str
-    labels: pd.DataFrame
-    gold: pd.Series[Any] | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,8 +70,8 @@ class Format:
     """
 
     detect: Callable[[Content], str | None]
-    read: Callable[[Content, ReadOptions], Export]
-    write: Callable[[Export], str] | None = None
+    read: Callable[[Content, ReadOptions], CodedLabels]
+    write: Callable[[CodedLabels], str] | None = None
     assign: Callable[[pd.DataFrame], str] | None = None
     carries: frozenset[str] = frozenset()
     generic: bool = False
@@ -127,10 +79,10 @@ class Format:
 
 def of_answers(
     answers: Callable[[Content, ReadOptions], Iterable[Answer]],
-) -> Callable[[Content, ReadOptions], Export]:
+) -> Callable[[Content, ReadOptions], CodedLabels]:
     """Make the reader of a format from a function that goes through its answers."""
 
-    def read(content: Content, options: ReadOptions) -> Export:
+    def read(content: Content, options: ReadOptions) -> CodedLabels:
         try:
             return gather(content.name, answers(content, options), options)
         except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
@@ -144,7 +96,7 @@ def of_answers(
     return read
 
 
-def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export:
+def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> CodedLabels:
     """Make the long table of answers.
 
     Raises
@@ -155,7 +107,6 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export
     kept: list[Answer] = []
     gold: dict[str, str] = {}
     left: dict[str, int] = {}
-    several = 0
     for answer in answers:
         task, label, true = as_text(answer.task), *map(_class, (answer.label, answer.gold))
         if is_missing(task) and (label or true):
@@ -171,16 +122,19 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export
         if why and not (true and not label):
             left[why] = left.get(why, 0) + 1
         if label and not why:
-            several += isinstance(answer.label, (list, tuple)) and len(answer.label) > 1
+            _check_single(name, answer)
             kept.append(answer._replace(task=task, worker=as_text(answer.worker), label=label))
     if not kept:
         reasons = "".join(f"; {count} {why}" for why, count in left.items())
         raise InputError(f"{name}: no label in the whole file{reasons}; check that it holds labels")
     notes = [f"left out: {count} {why}" for why, count in left.items()]
-    if several:
-        notes.append(f"{several} answers name several classes, joined as one by {JOINED!r}")
-    labels = _table(name, kept).votes(options.duplicates, **_more(kept))
-    return Export(name, labels, gold_series(gold), tuple(notes))
+    return coded(
+        _table(name, kept),
+        options,
+        gold=gold_series(gold),
+        more=_more(kept),
+        notes=notes,
+    )
 
 
 def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
@@ -190,8 +144,21 @@ def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
     return pd.Series(list(gold.values()), index=pd.Index(list(gold), name="task"), name="gold")
 
 
+def _check_single(name: str, answer: Answer) -> None:
+    """Refuse an answer that names several classes, or that is a structure and no class."""
+    label = answer.label
+    several = isinstance(label, (list, tuple)) and len({*map(str, label)}) > 1
+    parts = label if isinstance(label, (list, tuple)) else [label]
+    if several or any(isinstance(part, (dict, list, tuple)) for part in parts):
+        what = "several answers in one" if several else "no class"
+        raise InputError(
+            f"{name}, {answer.mark}: {show(label)} is {what}; give one class an answer: sets, and "
+            "labels of parts, are not read"
+        )
+
+
 def _class(label: Any) -> str:
-    """Write a class; several that one answer names become one, whatever their order."""
+    """Write the class of an answer, which may stand in a list, alone."""
     if isinstance(label, (list, tuple)):
         return JOINED.join(sorted({as_text(name) for name in label} - {""}))
     text = as_text(label)
@@ -199,13 +166,13 @@ def _class(label: Any) -> str:
 
 
 def _table(name: str, answers: list[Answer]) -> TextTable:
-    fields = ("task", "worker", "label")
-    columns = {name: [getattr(answer, name) for answer in answers] for name in fields}
+    fields = ["task", "worker", "label"]
+    columns = [Cells.of([getattr(answer, field) for answer in answers]) for field in fields]
     times = [as_text(answer.time) for answer in answers]
     if any(times):
-        columns["time"] = times
+        fields, columns = [*fields, "time"], [*columns, Cells.of(times)]
     marks = Marks(len(answers), lambda row: answers[row].mark)
-    return replace(of_frame(pd.DataFrame(columns), name, ""), marks=marks)
+    return TextTable(name, fields, columns, "", marks)
 
 
 def _more(answers: list[Answer]) -> dict[str, list[Any]]:
@@ -224,6 +191,14 @@ def price(cell: Any) -> float:
     """Read a price, as `$0.05`; NaN where there is none."""
     number = as_number(as_text(cell).lstrip("$€£¥ ").strip())
     return np.nan if number is None or number < 0 else number
+
+
+def ranked(order: Any) -> str:
+    """Write the class of a ranking: its order, as "a > b"; what stands together is joined by =."""
+    return " > ".join(
+        " = ".join(map(as_text, each)) if isinstance(each, list) else as_text(each)
+        for each in order
+    )
 
 
 def choose(content: Content, questions: Iterable[str], options: ReadOptions) -> str:
@@ -303,7 +278,7 @@ def as_lines(records: Iterable[Any]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def once(export: Export) -> Export:
+def once(export: CodedLabels) -> CodedLabels:
     """Check that no worker labels a task twice, for which a form has no place.
 
     Raises
@@ -321,7 +296,7 @@ def once(export: Export) -> Export:
     return export
 
 
-def rows(export: Export) -> Iterator[dict[str, Any]]:
+def rows(export: CodedLabels) -> Iterator[dict[str, Any]]:
     """Go through labels as mappings, what is missing left out."""
     for row in export.labels.to_dict("records"):
         yield {str(key): value for key, value in row.items() if not pd.isna(value)}

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.crowd import reading
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
-from workbench.crowd.formats.exports import Answer, Export, Format, ReadOptions, gather
+from workbench.crowd.formats.exports import Answer, Format, gather
 from workbench.crowd.reading import ALIASES, Mark, as_number, is_missing, listing, show, squeezed
 
 Row = tuple[int, list[str]]
@@ -73,7 +75,7 @@ def _detect(content: Content) -> str | None:
     return "no header" if by_number or numbers or labels[0] in labels[1:] else None
 
 
-def _read(content: Content, options: ReadOptions) -> Export:
+def _read(content: Content, options: ReadOptions) -> CodedLabels:
     if isinstance(content.memory, pd.DataFrame):
         texts = content.memory.map(reading.as_text).to_numpy().tolist()
         rows: list[Row] = list(enumerate(texts, 1))
@@ -107,7 +109,7 @@ def _read(content: Content, options: ReadOptions) -> Export:
     )
     export = gather(content.name, answers, options)
     order = ", ".join(sorted(places, key=places.__getitem__))
-    return Export(export.name, export.labels, export.gold, (f"columns: {order}", *export.notes))
+    return replace(export, notes=(f"columns: {order}", *export.notes))
 
 
 def _refuse_header(name: str, row: Row) -> None:

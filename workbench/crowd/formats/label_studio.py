@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pandas as pd
 
 from workbench.base.errors import InputError
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_json,
     choose,
     chosen,
     first_of,
     of_answers,
+    ranked,
     rows,
 )
 from workbench.crowd.reading import as_text, is_missing, show
 
 FLAT = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 """Columns of the flat forms that are neither data nor answers."""
-VALUES = ("choices", "rating", "number", "text", "taxonomy")
-"""Kinds of answers that are read as classes; regions and relations are not."""
+VALUES = ("choices", "rating", "number", "text", "taxonomy", "selected", "ranker")
+"""Kinds of answers that are read as classes."""
+PARTS = {"start", "end", "startOffset", "x", "y", "points", "vertices", "rle", "sequence", "ranges"}
+"""What the answers of controls have that label parts of a task: spans, boxes, strokes."""
 
 
 def detect(content: Content) -> str | None:
@@ -34,6 +37,8 @@ def detect(content: Content) -> str | None:
     names = set(content.header)
     if content.is_json and names & {"annotations", "completions"} and "data" in names:
         return "tasks with data and annotations"
+    if content.is_json and {"result", "completed_by", "task"} <= names:
+        return "an annotation with its task"
     if {"annotator", "id"} <= names and names & {"annotation_id", "lead_time"}:
         return "columns annotator, annotation_id, lead_time"
     return None
@@ -48,13 +53,15 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
 def _nested(content: Content, options: ReadOptions) -> Iterator[Answer]:
     annotations = [
         (row, task, annotation, model)
-        for row, task in enumerate(content.records)
+        for row, task in enumerate(map(_with_annotations, content.records))
         for key, model in (("annotations", False), ("completions", False), ("predictions", True))
         for annotation in task.get(key) or []
         if isinstance(annotation, dict)  # Some exports name predictions by id only.
     ]
-    controls = (name for _, _, annotation, _ in annotations for name in _values(annotation))
-    question = choose(content, controls, options)
+    controls = [name for _, _, annotation, _ in annotations for name in _values(annotation)]
+    parts = {name for _, _, annotation, _ in annotations for name in _of_parts(annotation)}
+    _check_parts(content, parts, controls, options)
+    question = choose(content, (name for name in controls if name not in parts), options)
     for row, task, annotation, model in annotations:
         label = _values(annotation).get(question)
         is_gold = bool(annotation.get("ground_truth")) and not model
@@ -70,14 +77,58 @@ def _nested(content: Content, options: ReadOptions) -> Iterator[Answer]:
         )
 
 
+def _with_annotations(record: dict[str, Any]) -> dict[str, Any]:
+    """Give a task with its annotations; a storage has a file an annotation, its task within."""
+    if "annotations" in record or "result" not in record:
+        return record
+    task = record["task"]
+    task = task if isinstance(task, dict) else {"id": task, "data": {}}
+    return {**task, "annotations": [record]}
+
+
+def _results(annotation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Go through the answers of an annotation, each by the name of its control."""
+    for result in annotation.get("result") or []:
+        if "from_name" in result and isinstance(result.get("value"), dict):
+            yield result["from_name"], result["value"]
+
+
+def _of_parts(annotation: dict[str, Any]) -> set[str]:
+    """Name the controls that label parts of the task."""
+    return {name for name, value in _results(annotation) if PARTS & set(value)}
+
+
+def _check_parts(
+    content: Content, parts: Collection[str], others: Collection[str], options: ReadOptions
+) -> None:
+    """Refuse controls of parts where one is asked for, or there is no other."""
+    if parts and (options.question in parts or not set(others) - set(parts)):
+        name = options.question if options.question in parts else min(parts)
+        raise InputError(
+            f"{content.name}: control {show(name)} labels parts of a task (spans, regions), which "
+            "are no labels of the task; export a project that classifies tasks"
+        )
+
+
 def _values(annotation: dict[str, Any]) -> dict[str, Any]:
     """Map the name of each control (a question) to its answer in an annotation."""
     return {
-        result["from_name"]: result["value"][kind]
-        for result in annotation.get("result") or []
+        name: _answer(kind, value[kind])
+        for name, value in _results(annotation)
         for kind in VALUES
-        if kind in (result.get("value") or {}) and "from_name" in result
+        if kind in value
     }
+
+
+def _answer(kind: str, value: Any) -> Any:
+    """Write an answer as a class: the side of a pair, the order of a ranking, a path of names."""
+    if kind == "ranker":
+        if isinstance(value, dict) and len(value) > 1:
+            return "; ".join(f"{bucket}: {ranked(order)}" for bucket, order in value.items())
+        return ranked(*value.values() if isinstance(value, dict) else (value,))
+    if kind == "taxonomy":
+        return ["/".join(map(as_text, path)) for path in value]
+    return value
 
 
 def _task(task: dict[str, Any], options: ReadOptions) -> Any:
@@ -98,6 +149,8 @@ def _worker(annotation: dict[str, Any]) -> Any:
 def _flat(content: Content, options: ReadOptions) -> Iterator[Answer]:
     task = options.columns.get("task", "id")
     question = choose(content, _controls(content, task, options), options)
+    if any(_is_part(record.get(question)) for record in content.records):
+        _check_parts(content, [question], [], options)
     for row, record in enumerate(content.records):
         worker = record.get("annotator")
         yield Answer(
@@ -107,6 +160,16 @@ def _flat(content: Content, options: ReadOptions) -> Iterator[Answer]:
             chosen(record.get(question)),
             time=record.get("created_at"),
         )
+
+
+def _is_part(cell: Any) -> bool:
+    """Whether a cell of a flat form holds regions."""
+    if isinstance(cell, str) and cell[:1] == "[":
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            return False
+    return isinstance(cell, list) and any(isinstance(p, dict) and PARTS & set(p) for p in cell)
 
 
 def _controls(content: Content, task: str, options: ReadOptions) -> list[str]:
@@ -132,7 +195,7 @@ def _controls(content: Content, task: str, options: ReadOptions) -> list[str]:
     return varied or few or names[-1:]
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     tasks: dict[str, dict[str, Any]] = {}
 
     def result(label: str) -> list[dict[str, Any]]:

@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import BoolArray
 from workbench.base.errors import InputError
+from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
-from workbench.crowd.formats.exports import Export, Format, ReadOptions, gold_series, price
-from workbench.crowd.reading import (
-    TextTable,
-    find_column,
-    is_missing,
-    named,
-    plain,
-)
-
-FIELDS = ("task", "worker", "label")
+from workbench.crowd.formats.exports import Format, gold_series, price
+from workbench.crowd.reading import TextTable, find_column, is_missing, keys, named, plain
 
 
 def lacking(content: Content) -> list[str]:
@@ -41,7 +33,7 @@ def _detect(content: Content) -> str | None:
     return f"columns {', '.join(content.header[place] for place in places if place is not None)}"
 
 
-def _read(content: Content, options: ReadOptions) -> Export:
+def _read(content: Content, options: ReadOptions) -> CodedLabels:
     table = content.table
     table = replace(table, header=named(table.name, table.header, options.columns))
     cost, status, model = (_place(table, name) for name in ("cost", "status", "model"))
@@ -67,18 +59,7 @@ def _read(content: Content, options: ReadOptions) -> Export:
         elif is_model.any():
             more["model"] = is_model.tolist()
     gold = _gold(table)
-    if content.path is not None and (empty := _unlabelled(table)).any():
-        notes.append(f"left out: {int(empty.sum())} without a label")
-        table = table.keep(np.flatnonzero(~empty).tolist())
-        more = {name: np.asarray(cells)[~empty] for name, cells in more.items()}
-    return Export(table.name, table.votes(options.duplicates, **more), gold, tuple(notes))
-
-
-def _unlabelled(table: TextTable) -> BoolArray:
-    """Mark rows with nothing in the cell of the label, unless all are so."""
-    cells = table.columns[table.place("label")]
-    empty: BoolArray = np.array([not text for text in cells.texts], dtype=bool)[cells.code]
-    return empty & ~empty.all()
+    return coded(table, options, gold=gold, more=more, notes=notes)
 
 
 def _place(table: TextTable, name: str) -> int | None:
@@ -91,22 +72,22 @@ def _gold(table: TextTable) -> pd.Series[Any] | None:
     place = table.find("gold")
     if place is None or place in (table.find(field) for field in FIELDS):
         return None
-    tasks, gold = table.words("task")[0], table.columns[place]
-    pairs = pd.DataFrame({"task": tasks.categorical(), "gold": gold.categorical()})
-    rows = pairs.drop_duplicates().astype(object)
-    rows = rows[~rows["gold"].map(is_missing)]
-    table.keep(rows.index.to_list()).once("a task has one gold label", task=rows["task"].to_list())
-    return gold_series(dict(zip(rows["task"], rows["gold"], strict=True)))
+    (tasks,), gold = table.words("task"), table.columns[place]
+    known = np.array([not is_missing(text) for text in gold.texts], dtype=bool)[gold.code]
+    first = np.flatnonzero(known & ~pd.Series(keys([tasks, gold])).duplicated().to_numpy())
+    rows = table.keep(first.tolist())
+    rows.once("a task has one gold label", task=tasks.rows(first))
+    return gold_series(dict(zip(tasks.rows(first), gold.rows(first), strict=True)))
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     frame = export.labels
     if export.gold is not None:
         frame = frame.assign(gold=frame["task"].map(export.gold))
     return frame.to_csv(index=False)
 
 
-def _write_three(export: Export) -> str:
+def _write_three(export: CodedLabels) -> str:
     return export.labels[list(FIELDS)].to_csv(index=False)
 
 

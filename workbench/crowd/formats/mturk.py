@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     choose,
     chosen,
     of_answers,
@@ -75,7 +74,7 @@ def _given(record: dict[str, Any]) -> dict[str, Any]:
     return answers
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     table = [
         {
             "HITId": row["task"],

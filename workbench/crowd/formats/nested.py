@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from workbench.base.errors import InputError
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_json,
     of_answers,
     once,
@@ -92,7 +91,7 @@ def _detect(kind: Outer) -> Callable[[Content], str | None]:
     return detect
 
 
-def _read(kind: Outer) -> Callable[[Content, ReadOptions], Export]:
+def _read(kind: Outer) -> Callable[[Content, ReadOptions], CodedLabels]:
     shape = "{task: {worker: label}}" if kind == "task" else "{annotator: {item: label}}"
 
     def answers(content: Content, _: ReadOptions) -> Iterator[Answer]:
@@ -117,8 +116,8 @@ def _read(kind: Outer) -> Callable[[Content, ReadOptions], Export]:
     return of_answers(answers)
 
 
-def _write(kind: Outer) -> Callable[[Export], str]:
-    def write(export: Export) -> str:
+def _write(kind: Outer) -> Callable[[CodedLabels], str]:
+    def write(export: CodedLabels) -> str:
         document: dict[str, dict[str, str]] = {}
         for row in rows(once(export)):
             outer, inner = ("task", "worker") if kind == "task" else ("worker", "task")

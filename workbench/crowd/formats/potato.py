@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.crowd.coded import ReadOptions
 from workbench.crowd.formats.content import Content
-from workbench.crowd.formats.exports import Answer, Format, ReadOptions, choose, of_answers
+from workbench.crowd.formats.exports import Answer, Format, choose, of_answers
 from workbench.crowd.reading import as_number, as_text
 
 STATE = "instance_id_to_label_to_value"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_lines,
     first_of,
     of_answers,
@@ -45,7 +44,7 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
         )
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     return as_lines(
         {
             "_input_hash": row["task"],

@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
-    Export,
     Format,
-    ReadOptions,
     as_json,
     choose,
     first_of,
@@ -51,7 +50,7 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
         )
 
 
-def _write(export: Export) -> str:
+def _write(export: CodedLabels) -> str:
     gold = {} if export.gold is None else export.gold.to_dict()
     table: list[dict[str, Any]] = [
         {

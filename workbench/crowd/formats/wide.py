@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workbench.base.errors import InputError
+from workbench.crowd.cells import Cells
+from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import LOOKED_AT, Content
-from workbench.crowd.formats.exports import Answer, Export, Format, ReadOptions, gather, once
+from workbench.crowd.formats.exports import Format, gold_series, once
 from workbench.crowd.reading import (
     ALIASES,
+    Marks,
     TextTable,
     by_columns,
     find_column,
@@ -58,7 +66,7 @@ def task_place(name: str, header: list[str], task: str | None) -> int | None:
     return 0 if place is None and header and not header[0] else place
 
 
-def _read(content: Content, options: ReadOptions) -> Export:
+def _read(content: Content, options: ReadOptions) -> CodedLabels:
     table = content.table
     place = task_place(table.name, table.header, options.columns.get("task"))
     if place is None and "task" not in options.columns and options.format == "auto":
@@ -74,31 +82,59 @@ def _read(content: Content, options: ReadOptions) -> Export:
     return _gathered(table, place, options)
 
 
-def _gathered(table: TextTable, place: int, options: ReadOptions) -> Export:
+def _gathered(table: TextTable, place: int, options: ReadOptions) -> CodedLabels:
     tasks = table.filled(place, "task")
     table.once("a task has one row, merge them", task=tasks)
     gold = next((j for j, name in enumerate(table.header) if squeezed(name) in GOLD), None)
-    workers = {name: j for name, j in table.heads("worker", but=place).items() if j != gold}
+    workers = {name: j for name, j in table.by_name("worker", but=place).items() if j != gold}
     if not workers:
         raise InputError(f"{table.name}: too few columns; add one a worker to that of the tasks")
-    columns = [table.columns[j][:] for j in workers.values()]
-    answers = [
-        Answer(table.mark(row), task, worker, label)
-        for row, (task, *labels) in enumerate(zip(tasks[:], *columns, strict=True))
-        for worker, label in zip(workers, labels, strict=True)
-        if not is_missing(label)
+    columns = [table.columns[j] for j in workers.values()]
+    label, texts = _laid_side_by_side(columns)
+    row, who = np.nonzero(label >= 0)
+    if not len(row):
+        raise InputError(f"{table.name}: no label in the whole file; check that it holds labels")
+    cells = [
+        tasks.rows(row),
+        Cells(np.arange(len(workers), dtype=np.int32), np.array(list(workers), dtype=object)),
+        Cells(label[row, who], texts),
     ]
+    cells[1:] = [cells[1].rows(who), cells[2].rows(np.arange(len(row)))]
+    marks = Marks(len(row), lambda at: table.marks[int(row[at])])
+    long = TextTable(table.name, [*FIELDS], cells, table.unit, marks)
+    true: dict[str, str] = {}
     if gold is not None:
-        true = zip(tasks[:], table.columns[gold][:], strict=True)
-        answers += [
-            Answer(table.mark(row), task, "", None, label)
-            for row, (task, label) in enumerate(true)
-            if not is_missing(label)
-        ]
-    return gather(table.name, answers, options)
+        pairs = zip(tasks[:], table.columns[gold][:], strict=True)
+        true = {task: name for task, name in pairs if not is_missing(name)}
+    given = _given(table, place, list(workers.values())) if table.heads else None
+    return coded(long, options, gold=gold_series(true), given=given)
 
 
-def _write(export: Export) -> str:
+def _laid_side_by_side(columns: Sequence[Cells]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Number the labels of all columns alike, rows × columns, −1 where there is none."""
+    number: dict[str, int] = {}
+    code = [
+        np.array(
+            [-1 if is_missing(text) else number.setdefault(text, len(number)) for text in c.texts],
+            dtype=np.int32,
+        )[c.code]
+        for c in columns
+    ]
+    return np.stack(code, axis=1), np.array(list(number), dtype=object)
+
+
+def _given(table: TextTable, place: int, workers: Sequence[int]) -> dict[str, Sequence[Any]]:
+    """Names as a frame has them; its column with a missing cell makes floats of whole numbers."""
+    labels = [value for j in workers for value in table.columns[j].given or ()]
+    whole = [isinstance(value, float) and value.is_integer() for value in labels]
+    return {
+        "task": table.columns[place].given or (),
+        "worker": [table.heads[j] for j in workers],
+        "label": [int(v) if is_whole else v for v, is_whole in zip(labels, whole, strict=True)],
+    }
+
+
+def _write(export: CodedLabels) -> str:
     labels = once(export).labels
     workers = labels["worker"].unique()
     odd = [worker for worker in workers if squeezed(worker) in GOLD or squeezed(worker) == "task"]

@@ -1,0 +1,91 @@
+"""A row a task with a list of annotations, and beside it a list of who gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.base.errors import InputError
+from workbench.crowd.coded import ReadOptions
+from workbench.crowd.formats.content import LOOKED_AT, Content
+from workbench.crowd.formats.exports import Answer, Format, as_list, of_answers
+from workbench.crowd.reading import as_text, find_column, show, squeezed
+
+LABELS = ("annotations", "labels", "answers", "responses", "ratings", "judgments", "votes")
+WORKERS = ("annotators", "workers", "annotatorids", "workerids", "raters", "users", "coders")
+"""What the two lists are called, as `squeezed` writes it."""
+
+
+def detect(content: Content) -> str | None:
+    """Look for a column of lists, by commas or of JSON, and one of as many annotators."""
+    if not content.is_json and not _named(content, [(None, dict.fromkeys(content.header))]):
+        return None
+    records = _records(content)
+    named = _named(content, records)
+    if named is None or not records:
+        return None
+    labels, workers = named
+    cells = [_listed(record.get(labels)) for _, record in records[:LOOKED_AT]]
+    if any(isinstance(part, (dict, list)) for cell in cells for part in cell):
+        return None
+    if max(map(len, cells), default=0) < 2:
+        return None
+    return f"lists {labels}" + (f", {workers}" if workers else " without annotators")
+
+
+def _records(content: Content) -> list[tuple[Any, dict[str, Any]]]:
+    """Give the records, each with its key where they are a mapping of mappings."""
+    document = content.document if content.is_json else None
+    if isinstance(document, Mapping) and document:
+        inner = list(document.values())
+        if all(isinstance(each, dict) for each in inner):
+            return list(document.items())
+    return [(None, record) for record in content.records]
+
+
+def _named(
+    content: Content, records: list[tuple[Any, dict[str, Any]]]
+) -> tuple[str, str | None] | None:
+    """Name the column of labels and that of workers, if there is one."""
+    header = [str(name) for name in (records[0][1] if records else ())]
+    labels = next((name for name in header if squeezed(name) in LABELS), None)
+    workers = next((name for name in header if squeezed(name) in WORKERS), None)
+    labels, workers = content.columns.get("label", labels), content.columns.get("worker", workers)
+    return None if labels is None or labels not in header else (labels, workers)
+
+
+def _listed(cell: Any) -> list[Any]:
+    """Give the parts of a cell, a list or text with commas, bars or semicolons between."""
+    if isinstance(cell, str) and cell.strip()[:1] not in ("[", "("):
+        mark = next((mark for mark in ("|", ";", ",") if mark in cell), None)
+        return [part.strip() for part in cell.split(mark)] if mark else as_list(cell)
+    return as_list(cell)
+
+
+def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
+    records = _records(content)
+    named = _named(content, records)
+    if named is None or named[1] is None:
+        raise InputError(
+            f"{content.name}: lists of annotations and no list of who gave them: labels without "
+            "workers are not read"
+        )
+    labels, workers = named[0], named[1]
+    header = list(records[0][1])
+    task = options.columns.get("task")
+    place = find_column(content.name, [name for name in header if name != labels], "task")
+    if task is None and place is not None:
+        task = [name for name in header if name != labels][place]
+    for row, (key, record) in enumerate(records):
+        given, who = (_listed(record.get(each)) for each in (labels, workers))
+        name = key if key is not None else record.get(task) if task is not None else row
+        if len(given) != len(who):
+            raise InputError(
+                f"{content.name}, task {show(as_text(name))}: {len(given)} {labels} and "
+                f"{len(who)} {workers}; give one of each a label"
+            )
+        for worker, label in zip(who, given, strict=True):
+            yield Answer(f"task {show(as_text(name))}", name, worker, label)
+
+
+FORMAT = Format(detect, of_answers(_answers))
