@@ -33,7 +33,7 @@ def even_teams(
 
     Components: `teams[τ, S]`, `tasks[τ]`, `labels[j]`, `capacity[j]`, `most`, `below[j]`, `fewest`,
     `above[j]`, `pair[a, b]`, `least`, `sharing[a, b]`, `reached[j]`, `flow[a, b]`, `reach[j]`,
-    `along[a, b]`; the objectives `even`, `level`, `spread` and `connect`, of which `even` is active.
+    `along[a, b]`; the objectives `even`, `level`, `spread`, `connect`, of which `even` is active.
 
     Parameters
     ----------
@@ -107,7 +107,5 @@ def connection(model: pyo.ConcreteModel, workers: int) -> None:
     model.reach = pyo.Constraint(range(1, workers), rule=reach)
     model.along = pyo.Constraint(
         list(permutations(range(workers), 2)),
-        rule=lambda _, a, b: (
-            model.flow[a, b] <= float(workers) * model.pair[min(a, b), max(a, b)]
-        ),
+        rule=lambda _, a, b: model.flow[a, b] <= float(workers) * model.pair[min(a, b), max(a, b)],
     )

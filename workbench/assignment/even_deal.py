@@ -25,6 +25,7 @@ Operations Research, Section 2; Krippendorff (2011) for why pairs should share t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -106,7 +107,8 @@ class Deal:
     @property
     def loads(self) -> IntArray:
         """Labels of each worker, shape (m,)."""
-        return self.given.sum(axis=0)
+        loads: IntArray = self.given.sum(axis=0)
+        return loads
 
     @property
     def team(self) -> BoolArray:
@@ -242,11 +244,9 @@ def _make_room(deal: Deal, task: int) -> Stuck | None:
     reached = np.flatnonzero(came > -2)
     beyond = np.ones(len(loads), dtype=np.bool_)
     beyond[reached] = False
-    held = deal.given[:, reached].any(axis=1) & ~(
-        terms.allowed & ~deal.given & beyond[None]
-    ).any(axis=1)
-    held[task] = True
-    return Stuck(task, reached, np.flatnonzero(held))
+    to_others = terms.allowed & ~deal.given & beyond[None]
+    held = np.any(deal.given[:, reached], axis=1) & ~np.any(to_others, axis=1)
+    return Stuck(task, reached, np.union1d(np.flatnonzero(held), task))
 
 
 def _even(deal: Deal) -> None:
@@ -309,7 +309,7 @@ def _moves(deal: Deal) -> IntArray:
 
 def _move(deal: Deal, chain: list[int]) -> None:
     """Each of a chain gives a task to the next, in place."""
-    for one, other in zip(chain[:-1], chain[1:], strict=True):
+    for one, other in pairwise(chain):
         may = deal.given[:, one] & ~deal.given[:, other] & deal.terms.allowed[:, other]
         task = int(np.flatnonzero(may)[0])
         deal.given[task, [one, other]] = False, True
@@ -397,9 +397,7 @@ def _connect(deal: Deal) -> None:
         if parts <= fewest:
             return
         task, other_task = rng.choice(tasks, 2, replace=len(tasks) < 2).tolist()
-        one, other = (
-            int(rng.choice(np.flatnonzero(deal.given[at]))) for at in (task, other_task)
-        )
+        one, other = (int(rng.choice(np.flatnonzero(deal.given[at]))) for at in (task, other_task))
         team = deal.team
         if team[task, other] or team[other_task, one] or deal.shared[one, other]:
             continue

@@ -1,4 +1,4 @@
-"""Labels dealt evenly: beside the program over teams, every deal of small ones, flow, and bounds."""
+"""Labels dealt evenly: beside the program over teams, every deal of small ones, flow, bounds."""
 
 import time
 from itertools import combinations, combinations_with_replacement
