@@ -31,7 +31,7 @@ ONE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairKappas:
     """Cohen's κ of pairs of workers who share `SHARED` tasks or more.
 
     Attributes
@@ -76,7 +76,7 @@ class Kappas:
 
     fleiss: float | None
     ac1: float | None
-    cohen: Pairs
+    cohen: PairKappas
 
 
 def kappas(votes: Votes) -> Kappas:
@@ -95,7 +95,7 @@ def kappas(votes: Votes) -> Kappas:
     return Kappas(_beyond(same, float((share**2).sum())), _beyond(same, unlike), cohen)
 
 
-def pair_kappas(votes: Votes) -> Pairs:
+def pair_kappas(votes: Votes) -> PairKappas:
     """Cohen's κ of each two of the workers with the most labels."""
     from scipy import sparse
 
@@ -124,7 +124,9 @@ def pair_kappas(votes: Votes) -> Pairs:
     agree, chance = alike[first, second] / shared, product[first, second] / shared**2
     left = 1.0 - chance
     kappa = np.where(left > ONE, (agree - chance) / np.where(left > ONE, left, 1.0), np.nan)
-    return Pairs(looked[first], looked[second], shared.astype(np.int64), agree, kappa, len(looked))
+    return PairKappas(
+        looked[first], looked[second], shared.astype(np.int64), agree, kappa, len(looked)
+    )
 
 
 @dataclass(frozen=True, eq=False)
