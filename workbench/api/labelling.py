@@ -41,6 +41,7 @@ from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import majority
 from workbench.api import inputs
+from workbench.api.even_plan import EvenPlan
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.planning import Plan
@@ -651,6 +652,8 @@ def _planned(
     """Read the labels of a plan, the weight or the scores of each, and its names of tasks."""
     if method not in (None, DEFAULT):
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
+    if isinstance(plan, EvenPlan):
+        raise InputError("`plan`: labels shared evenly have no weights; leave it out")
     if isinstance(plan, Plan):
         plan = plan.vote
     plan = to_pandas(plan.to_frame() if isinstance(plan, Result) else plan)

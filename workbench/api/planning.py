@@ -30,6 +30,7 @@ from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
 if TYPE_CHECKING:
+    from workbench.api.even_plan import EvenPlan, WorkerList
     from workbench.api.label_plan import SequentialPlan
     from workbench.solving import Solution
     from workbench.solving.claims import CostClaim
@@ -418,6 +419,8 @@ class TaskLimits:
     most
         Labels that a task gets at most.
 
+        Where workers share labels evenly, each task gets `least`.
+
     Examples
     --------
     >>> import workbench as wb
@@ -489,15 +492,18 @@ def plan(
     tasks: Tasks | None = None,
     *,
     epsilon: float | None = None,
-    capacity: int | PerWorker,
+    capacity: int | PerWorker | None = None,
     total: float | None = None,
     skills: Table | PerWorker | None = None,
+    workers: WorkerList | None = None,
     costs: PerWorker | None = None,
     limits: TaskLimits | None = None,
     options: PlanOptions | None = None,
     seed: int = 0,
-) -> Plan | SequentialPlan:
+) -> Plan | SequentialPlan | EvenPlan:
     """Make the cheapest plan that covers every task, and say what is proven of it.
+
+    Or, of workers without skills, share so many labels a task evenly.
 
     Parameters
     ----------
@@ -527,6 +533,13 @@ def plan(
         Columns worker, task_type, skill; or worker and one column a task type.
 
         Or a Series by worker (NaN for one without history).
+    workers
+        In place of skills and an error: who shares `least` labels a task evenly, a list, a number
+        of workers, or a table with a column worker and perhaps capacity, share, available.
+
+        The largest load is the least there is, beside the worker's share of the work (1 where not
+        given); two workers who share the fewest tasks share as many as can be; all are connected
+        where they can be. Available is yes or no.
     costs
         Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
     limits
@@ -538,7 +551,7 @@ def plan(
 
     Returns
     -------
-    Plan or, where it is sequential, SequentialPlan
+    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan
         Also when none was proven the cheapest, or there is none: see `solved` and `message`.
 
     Raises
@@ -562,10 +575,44 @@ def plan(
     """
     options = options or PlanOptions()
     limits = limits or TaskLimits()
-    if (skills is None) == (labels is None):
-        raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
+    others: dict[str, object] = {"epsilon": epsilon, "total": total, "labels": labels, "gold": gold}
+    others |= {"costs": costs, "options": None if options == PlanOptions() else options}
+    if workers is not None:
+        others["skills"] = skills
+        return _evenly(workers, tasks, capacity, limits, others, seed)
+    if skills is not None and limits.least and epsilon is total is None:
+        ability, ids = _known(skills)
+        names = ids.all_back(ability.index)
+        evenly = _evenly(names, tasks, capacity, limits, others, seed)
+        return replace(evenly, unread=True)
+    return _cheapest(
+        labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, seed
+    )
+
+
+def _cheapest(
+    labels: LabelTable | None,
+    gold: Truth | None,
+    tasks: Tasks,
+    epsilon: float | None,
+    capacity: int | PerWorker | None,
+    total: float | None,
+    skills: Table | PerWorker | None,
+    costs: PerWorker | None,
+    limits: TaskLimits,
+    options: PlanOptions,
+    seed: int,
+) -> Plan | SequentialPlan:
+    """The cheapest plan that keeps an error, made ahead or label by label."""
+    if (skills is None) == (labels is None):
+        raise InputError(
+            "give `skills`, or `labels` with `gold` to estimate them; or `workers` and `least`, to "
+            "share so many labels a task evenly"
+        )
+    if capacity is None:
+        raise InputError("give `capacity`, the most tasks that a worker takes")
     ability: Ability
     history: History | None
     classes, strength = Ids("label"), None
@@ -640,6 +687,43 @@ def plan(
         return made
     scores = workers.column(named.column(program.scores, "task"), "worker")
     return replace(made, scores=classes.column(scores, "label", "class"))
+
+
+def _evenly(
+    workers: WorkerList,
+    tasks: Tasks,
+    capacity: int | PerWorker | None,
+    limits: TaskLimits,
+    others: Mapping[str, object],
+    seed: int,
+) -> EvenPlan:
+    """Share so many labels a task evenly, where none of the `others` is given."""
+    from workbench.api.even_plan import crew, plan_evenly
+
+    for name in (name for name, value in others.items() if value is not None):
+        raise InputError(
+            f"`{name}` is not for labels shared evenly among `workers`: leave one of the two out"
+        )
+    if limits.least is None or limits.least < 1:
+        raise InputError("give `least`, the labels that each task is to have, 1 or more")
+    if limits.most is not None and limits.most < limits.least:
+        raise InputError(f"least is {limits.least}, most {limits.most}: let it be no more")
+    team = crew(workers)
+    kinds, named = inputs.task_types(tasks, default="all")
+    pairs, ids = None, team.ids
+    if limits.availability is not None:
+        pairs, ids = _pairs(limits.availability, named, ids)
+    record = _record(None, limits.have, named, ids)
+    return plan_evenly(
+        team,
+        kinds,
+        named,
+        capacity,
+        limits.least,
+        pairs,
+        record[record["task"].isin(kinds.index)],
+        seed=seed,
+    )
 
 
 def _again(

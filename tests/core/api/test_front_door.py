@@ -37,6 +37,7 @@ RESULTS = {
     "plan": lambda: wb.plan(
         LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, options=wb.PlanOptions(time_limit=600.0)
     ),
+    "even plan": lambda: wb.plan(tasks=["x", "y"], workers=3, limits=wb.TaskLimits(least=2)),
     "no plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=1e-6, capacity=1),
     "comparison": lambda: wb.compare(LABELS, GOLD, epsilon=0.6),
     "converted": lambda: wb.convert(LABELS, "wide", gold=GOLD),

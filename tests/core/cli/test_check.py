@@ -49,3 +49,13 @@ def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_pat
     with path.open("a") as file:
         file.write("p2,a,y\n")
     assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout
+
+
+def test_tasks_to_look_at_again_are_written(run, files):
+    again = files / "again.csv"
+    ended = run("check", "--labels", files / "labels.csv", "--relabel", again)
+    assert ended.exit_code == 0
+    table = pd.read_csv(again)
+    assert table["ahead"].is_monotonic_increasing
+    assert table["ahead"].max() == 1
+    assert f"To look at again, least sure first, {len(table)} tasks" in ended.stdout
