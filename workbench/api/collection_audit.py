@@ -17,13 +17,13 @@ from workbench.api.auditing import Auditor, audit
 from workbench.api.result import SCHEMA, percent
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.collection.audits import AuditLog
 from workbench.collection.events import Audited, AuditPlanned
 from workbench.collection.pool import HIGHEST_PRICE
 
 if TYPE_CHECKING:
     from workbench.auditing.loop import Coin
-    from workbench.collection.audits import AuditLog
-from workbench.collection.collector import Collector
+    from workbench.collection.collector import Collector
 
 Next = Literal["label", "newcomer", "check", "nothing"]
 

@@ -53,7 +53,7 @@ from workbench.collection.events import (
 )
 from workbench.collection.hearing import hear, label_before
 from workbench.collection.history import Names, history_table, taking_back
-from workbench.collection.kept import KeptCollection, Turn
+from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
 from workbench.collection.policy import Belief, answer_table, left_open, notes_of
 from workbench.collection.pool import HIGHEST_PRICE
@@ -258,14 +258,14 @@ class Collector(KeptCollection):
             asks = turn.asked.asks if turn.asked is not None else ()
             return self._questions((bool(gold), at, who) for gold, at, who in asks)
 
-    def _place(self, turn: Turn, name: Id) -> int:
+    def _place(self, turn: KeptTurn, name: Id) -> int:
         """Place of a worker, a new one if need be."""
         place = self.workers.get(name)
         if place is None:
             place = self._join(turn, name, None)
         return place
 
-    def _join(self, turn: Turn, name: Id, hand: Hand | None) -> int:
+    def _join(self, turn: KeptTurn, name: Id, hand: Hand | None) -> int:
         """Let somebody take the place of a newcomer."""
         hands, place = turn.running.setup.hands, len(self.workers)
         check(

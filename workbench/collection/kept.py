@@ -96,7 +96,7 @@ class KeptCollection:
         self._log.close()
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[Turn]:
+    def _turn(self) -> Iterator[KeptTurn]:
         """Hold the log alone, be as far as it is, and append what happens in the block.
 
         On an error nothing is appended. Where something had been applied by then, the collection is
@@ -105,7 +105,7 @@ class KeptCollection:
         with self._log.transaction() as transaction:
             self._catch_up(transaction)
             assert self._running is not None
-            turn = Turn(self._running, transaction)
+            turn = KeptTurn(self._running, transaction)
             try:
                 yield turn
                 if self._apart and turn.applied and turn.running.refit_is_due():
@@ -194,7 +194,7 @@ class KeptCollection:
         return self._now.policy
 
 
-class Turn:
+class KeptTurn:
     """What happens while a collector holds the log alone, and by whom."""
 
     def __init__(self, running: Running, log: JournalTransaction[Event] | MemoryLog) -> None:
