@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 from tests.core.collection.shipped import SHIPPED
 from workbench import testing
 from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.registry import Method
 from workbench.aggregation.voting import majority
 from workbench.assignment import POLICIES
 from workbench.assignment.policies import AssignmentPolicy
@@ -47,6 +49,12 @@ PLUGINS = Path(__file__).parent / "plugins"
 @pytest.mark.parametrize("name", AGGREGATORS)
 def test_aggregators(name):
     check_aggregator(AGGREGATORS[name].call)
+
+
+def test_type_checkers_know_the_aggregators_that_come_along():
+    assert get_args(Method) == tuple(
+        name for name in AGGREGATORS if name not in AGGREGATORS.added()
+    )
 
 
 @pytest.mark.parametrize(

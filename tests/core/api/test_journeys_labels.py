@@ -214,3 +214,17 @@ def test_mistakes(mistake, labels, gold):
     line = str(caught.value)
     assert fragment in line
     assert "\n" not in line
+
+
+def test_gold_is_second_and_measures_however_little_it_is(labels, gold):
+    few = wb.aggregate(labels, gold[:8])
+    blind = wb.aggregate(labels, truth=gold[:8])
+    assert few.error.measured.tasks_measured == 8
+    assert few.error.measured.wrong == blind.error.measured.wrong
+    assert "answers made without your gold" in few.summary()
+    at_gold = few.labels[gold.index[:8]]
+    assert (at_gold == gold[:8]).all()
+    assert wb.aggregate(labels, gold).error is not None
+    assert wb.aggregate(labels, gold, method="one-coin").error is None
+    with pytest.raises(TypeError):
+        wb.aggregate(labels, gold, "majority")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.collection.test_collector_journal import label, looks, same
 from tests.core.flat import in_objects
-from workbench.collection import collector as collector_module
+from workbench.collection import kept
 from workbench.collection.collector import Collector
 from workbench.collection.desk import Desk
 from workbench.collection.sure import UntilSure
@@ -70,7 +70,7 @@ def test_a_fit_taken_at_once_is_the_fit_made_within_a_step(kind, tmp_path):
 @pytest.mark.parametrize("kind", SOME)
 def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, monkeypatch):
     """Late fits, labels given up and taken back, steps undone, snapshots, a second program."""
-    monkeypatch.setattr(collector_module, "EVERY", 7)
+    monkeypatch.setattr(kept, "EVERY", 7)
     path, rng = tmp_path / "c.sqlite", np.random.default_rng(8)
     server = begun(path, kind)
     beside = Collector.open(path)
@@ -97,8 +97,8 @@ def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, m
     assert same(server, beside)
     assert same(server, Collector.open(path))
     with beside._log.view() as view:
-        assert view.snapshot(collector_module.MAKER) is not None
-    monkeypatch.setattr(collector_module, "MAKER", "another")
+        assert view.snapshot(kept.MAKER) is not None
+    monkeypatch.setattr(kept, "MAKER", "another")
     monkeypatch.setattr("workbench.collection.log.MAKER", "another")  # no snapshot: all events
     assert same(server, Collector.open(path))
 
@@ -195,7 +195,7 @@ def test_a_fit_says_nothing_of_the_collection_going_on(tmp_path):
 def test_snapshots_hold_no_step_that_was_undone_and_none_is_kept_while_a_fit_is_made(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(collector_module, "EVERY", 1)
+    monkeypatch.setattr(kept, "EVERY", 1)
     path = tmp_path / "c.sqlite"
     collector = begun(path, "until-trusted")
     step(collector, "w0")
