@@ -67,7 +67,7 @@ def test_every_command_has_a_row_at_three_sizes_and_with_more_workers(monkeypatc
     assert "does not tell" in measured(rows["hire-10000-mb"], BenchSize(), judge=True).note
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_smallest_command_is_measured_in_a_process_of_its_own():
     commands.figures.cache_clear()
     found = commands.figures("check", 1000, 30, 0)

@@ -56,7 +56,7 @@ def test_what_the_checker_of_others_says_is_handed_on(
     assert each.others.startswith(f"{said}, ")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_writes_the_table(tmp_path):
     from click.testing import CliRunner
 

@@ -155,7 +155,7 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
             "redundancy_study",
             "study run redundancy --size smoke --store {}.sqlite",
             "6 of 6",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.release,
         ),
     ],
 )

@@ -36,43 +36,13 @@ from workbench.studies.study import TrialEnded
 KEPT = Path(__file__).with_name("kept_names.json")
 RECORDS = json.loads(KEPT.read_text("utf-8"))["records"]
 """Fields of the records of release 1.0, by study whose version is the same."""
-DEAR = (
-    "adaptive-figure-1",
-    "aggregation",
-    "assignment-policies",
-    "audit",
-    "bad-instances",
-    "calibration",
-    "collect-mixed",
-    "collect-recorded",
-    "collect-simulated",
-    "competitive-ratio",
-    "exact-at-size",
-    "exact-heuristic",
-    "exam",
-    "ladder",
-    "learn-average",
-    "learn-beyond",
-    "learn-contexts",
-    "learn-crowds",
-    "learn-growth",
-    "learn-policies",
-    "learn-theory",
-    "main-algorithm",
-    "minimax",
-    "robust-policy",
-    "selection-bound",
-    "selection-crowds",
-    "selection-exact",
-    "selection-figure-1",
-    "selection-figure-2",
-    "selection-remarks",
-    "selection-sweep",
-)
+QUICK = ("gold-estimates", "made-gold", "toy-example")
+"""Studies that are tried in every run; CI tries the others after it."""
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in studies()]
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in studies()],
 )
 def test_a_study_gives_the_records_of_its_probe_and_keeps_what_studies_promise(name):
     """One run of its smoke sweep serves all questions.
@@ -252,6 +222,7 @@ class TestCorrection:
 
 
 class TestExactHeuristic:
+    @pytest.mark.slow
     def test_no_covering_result_is_better_than_the_proven_optimum(self):
         table = smoke("exact-heuristic")
         exact = table[table["method"] == "exact"]

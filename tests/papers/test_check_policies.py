@@ -24,6 +24,7 @@ from crowd_models.sequential_policies import SequentialClassProblem, SequentialP
 from crowd_papers.beyond.instances import ladder
 from crowd_papers.beyond.minimax_program import minimax
 from crowd_papers.beyond.posted_prices import Posted, falling_proof, proof_file, worst_case
+from tests.core.release import some
 from tests.core.solving.finite_policies import finite_optimum
 from tests.papers.test_forgeries import at, garbled, mutated, places
 from workbench.base.checker import policy_checker
@@ -167,7 +168,9 @@ DEAR = "online-ladder-limited"
 """Ten seconds to check."""
 
 
-@pytest.mark.parametrize("path", sorted((FOLDER / "policies").glob("*.json")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", some(sorted((FOLDER / "policies").glob("*.json")), 4), ids=lambda p: p.stem
+)
 def test_proofs_on_record_hold(path):
     if path.stem == DEAR:
         pytest.skip("dear: with the tests of a release")
@@ -367,6 +370,7 @@ def spoilt(told, change):
     return CHECKER["line_of"](written(told))
 
 
+@pytest.mark.slow
 def test_values_that_are_too_high_are_refused_one_by_one():
     """Each value a thousandth higher: a value that nothing holds down is at no error of ½."""
     told = sequential_proofs()[0]

@@ -187,7 +187,7 @@ def same(one, other):
 
 @pytest.mark.parametrize(
     "call",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in CALLS],
+    [pytest.param(name, marks=[pytest.mark.release] * (name in DEAR)) for name in CALLS],
 )
 def test_every_library_gives_what_pandas_gives(call, labels, gold):
     known = CALLS[call](Crowd(labels, gold, pd.DataFrame))
@@ -237,8 +237,13 @@ def test_a_frame_that_cannot_be_read_is_refused_in_one_line():
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("frame", "imported"), [("pandas", False), ("polars", True)])
+@pytest.mark.parametrize(
+    ("frame", "imported"),
+    [
+        pytest.param("pandas", False, marks=pytest.mark.release),
+        pytest.param("polars", True, marks=pytest.mark.slow),
+    ],
+)
 def test_narwhals_is_imported_where_another_frame_comes_and_pyarrow_not(frame, imported, tmp_path):
     code = (
         "import sys\nsys.modules['pyarrow'] = None  # as if it were not installed\n"

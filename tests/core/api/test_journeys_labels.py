@@ -124,7 +124,7 @@ def test_ids_come_back(named):
     assert ids(learnt.best_set) <= ids(workers)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_accepted_for_gold(labels, gold, files):
     one = wb.hire(labels, gold, budget=3)
     assert one == wb.hire("labels.csv", "gold.csv", budget=3)
@@ -150,7 +150,7 @@ def test_workers_of_labels(labels, gold):
     np.testing.assert_allclose(rows["weight"], 2 * right.loc[rows.index] - 1)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_gold_is_the_same_as_a_frame_a_table_or_a_series(labels, gold, tmp_path):
     frame = gold.rename_axis("HITId").rename("truth").reset_index()
     frame.to_csv(tmp_path / "gold.csv", index=False)

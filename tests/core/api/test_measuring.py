@@ -34,7 +34,7 @@ def apart():
     return results(*made(seed=2, tasks=150))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
 def test_measured_stands_first_and_independent_second(copied, apart, door):
     for found in (copied[door], apart[door]):
@@ -93,7 +93,7 @@ def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart
     assert together["error_measured"] > together["error_independent"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_plan_of_several_classes_is_measured_too():
     """Independent workers: the interval holds what the plan expects of its own vote."""
     rng = np.random.default_rng(5)
@@ -143,7 +143,7 @@ def test_control_tasks_are_neither_judged_nor_left():
     assert (found.tasks_measured, found.tasks_left) == (60, 50)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
@@ -165,7 +165,7 @@ def test_on_bluebird_the_interval_holds_where_the_prediction_does_not():
     assert under >= 9
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_same_seed_measures_the_same():
     labels, gold = made(tasks=80)
     one, two = (wb.hire(labels, gold[:40], budget=4, seed=3) for _ in range(2))

@@ -263,7 +263,7 @@ def test_a_command_tells_what_the_door_gives(line):
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * name.startswith("study verify"))
+        pytest.param(name, marks=[pytest.mark.release] * name.startswith("study verify"))
         for name in ROOMS
     ],
 )

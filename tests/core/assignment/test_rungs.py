@@ -15,7 +15,7 @@ from workbench.assignment.rungs import RUNGS, LadderCrowd, _until_decided, ladde
 from workbench.base.errors import InputError
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

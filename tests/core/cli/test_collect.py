@@ -65,6 +65,7 @@ def test_simulated(policy, run):
     assert len(known["answers"]) == 30
 
 
+@pytest.mark.slow
 def test_recorded_with_prices_groups_and_gold(run, files):
     asked = (
         "collect",

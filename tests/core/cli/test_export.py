@@ -40,7 +40,7 @@ def test_a_task_without_workers_cannot_be_modelled(refused, tmp_path):
     assert not out.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_works_in_a_fresh_process(problem, tmp_path):
     """Where no other command has imported what it needs."""
     out = tmp_path / "model.mps"

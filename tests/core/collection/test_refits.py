@@ -29,7 +29,7 @@ KINDS = {
     },
     "several": {"classes": [0, 1, 2], "hidden": {f"t{i}": i % 3 for i in range(12)}},
 }
-DEAR = ("until-sure", "gold", "groups", "models")
+DEAR = ("until-sure", "until-trusted", "gold", "groups", "models")
 SOME = [pytest.param(kind, marks=pytest.mark.release) if kind in DEAR else kind for kind in KINDS]
 
 

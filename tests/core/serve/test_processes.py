@@ -127,7 +127,7 @@ def test_two_at_once_lose_nothing_and_stay_within_the_budget(other, racer, tmp_p
     collector.close()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_commands_beside_a_server_leave_its_log_alone(tmp_path):
     """Whoever closes a journal last may delete its log: a command must see that a server has it.
 

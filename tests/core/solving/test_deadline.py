@@ -59,7 +59,7 @@ class TestTheChildThatWaits:
         first, second = call_within(30, its_number)[0], call_within(30, its_number)[0]
         assert first == second == children()[0].pid
 
-    @pytest.mark.slow
+    @pytest.mark.release
     def test_it_is_not_taken_in_other_surroundings(self, monkeypatch, tmp_path):
         first = call_within(30, its_number)[0]
         monkeypatch.setenv("SOMETHING", "else")

@@ -205,6 +205,7 @@ def test_bound_is_below_the_cheapest_set(skill, fee, epsilon):
             assert bounds.bound(u) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
 
 
+@pytest.mark.release
 @settings(max_examples=40, deadline=None)
 @given(
     labels=st.lists(st.tuples(st.floats(0.05, 4), st.integers(0, 9)), min_size=3, max_size=7),

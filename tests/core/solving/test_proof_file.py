@@ -117,7 +117,7 @@ def small_programs(first, many):
     return proven
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_small_program_has_a_proof_that_holds():
     assert small_programs(1000, 60) > 45
 

@@ -53,7 +53,7 @@ def test_lead_by_two_or_by_three():
     [
         (WIDE, 0.05, 200, "error", 928.7),
         (WIDE, 0.05, 200, "posterior", 998.8),
-        pytest.param(NARROW, 0.001, 200, "error", 3012.8, marks=pytest.mark.slow),
+        pytest.param(NARROW, 0.001, 200, "error", 3012.8, marks=pytest.mark.release),
         pytest.param(NARROW, 0.001, 200, "posterior", 3353.1, marks=pytest.mark.release),
     ],
 )
@@ -123,7 +123,7 @@ def verdict(problem):
     return "open"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_against_enumeration():
     seen, wrong = Counter(), []
     for seed in range(COUNT):

@@ -68,7 +68,7 @@ def squares(points):
     return sorted(one.record["x_squared"] for one in outcomes)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("start", ["spawn", "forkserver"])
 def test_workers_serve_a_process_that_was_started_in_any_way(start):
     """The default on macOS and Windows, and on Linux from Python 3.14."""
@@ -126,7 +126,7 @@ def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
     assert "chatter" in told.err
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("late", ["parent", "child"])
 def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
     pid = "pid" if late == "parent" else "not pid"
@@ -155,7 +155,7 @@ def test_stop_takes_no_more_and_yields_what_is_under_way():
     assert ended(Serial(), toys({"x": 1}), stop=stop) == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_closing_ends_workers_and_what_they_started(tmp_path):
     note = tmp_path / "pids"
     body = (
@@ -189,7 +189,7 @@ def test_a_worker_killed_in_a_trial_is_its_trials_crash():
     held.kill()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
     held = WorkerProcess(TOYS, NONE)
     first, second = toys({"x": 1}, {"x": 2})

@@ -71,6 +71,7 @@ names = st.text("abcdefgh_", min_size=1, max_size=6).map("p_".__add__)
 flat = st.dictionaries(names, scalars, max_size=5)
 
 
+@pytest.mark.release
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     params=flat,
