@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
@@ -37,9 +38,9 @@ class Refits:
         if refit is None or refit is self._refit:
             return
         self._refit = refit
-        self._thread.submit(refit.fitted).add_done_callback(self._made)
+        self._thread.submit(refit.fitted).add_done_callback(partial(self._made, refit))
 
-    def _made(self, fitted: Future[Policy]) -> None:
+    def _made(self, refit: Refit, fitted: Future[Policy]) -> None:
         error = fitted.exception()
         if error is not None:
             LOG.error(
@@ -49,11 +50,9 @@ class Refits:
             )
             return
         with contextlib.suppress(RuntimeError):  # the server is being stopped
-            self._desk.submit(self._take)
+            self._desk.submit(self._take, refit)
 
-    def _take(self) -> None:
-        refit = self._refit
-        assert refit is not None
+    def _take(self, refit: Refit) -> None:
         try:
             self._collection.adopt(refit)
         except InputError as error:  # another program has the journal: the next look tries again

@@ -16,8 +16,8 @@ from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
 from workbench.collection.answers import rehearse
-from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
+from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, models_of
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Questions
@@ -71,7 +71,7 @@ def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
     task, worker = np.divmod(np.arange(label.size), 15)
     hear_some(beliefs, label, (0, 1), (worker < 5) | ((worker < 7) & (task < 600)))
     beliefs.refit()
-    assert set(AtomBeliefs.suspects(beliefs)) == {5, 6}
+    assert set(GridBeliefs.suspects(beliefs)) == {5, 6}
     assert len(beliefs.suspects()) == 0
     hear_some(beliefs, label, (0, 1), (worker >= 5) & (worker < 7) & (task >= 600))
     assert set(beliefs.suspects()) == {5, 6}
@@ -185,7 +185,7 @@ def test_models_in_another_order_and_classes_with_other_names():
 def test_pools_without_models_are_believed_as_before():
     pool = crowd().pool
     for changed, kind in (
-        (replace(pool, group=None), AtomBeliefs),
+        (replace(pool, group=None), GridBeliefs),
         (replace(pool, price=np.ones((1, 15))), Beliefs),
         (replace(pool, group=np.zeros(15, dtype=np.int64)), Beliefs),
     ):
