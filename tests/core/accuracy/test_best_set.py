@@ -115,7 +115,7 @@ def test_of_sets_equally_good_the_smallest():
 
 def weighted_everywhere(skill):
     chosen = subsets(len(skill))
-    error, _ = vote_errors(skill, log_odds(skill), chosen, atoms=2**12)
+    error, _ = vote_errors(skill, log_odds(skill), chosen, states=2**12)
     return chosen, 1 - error
 
 

@@ -115,8 +115,8 @@ def test_a_fifth_that_copies_one_worker_is_one_voter():
     beliefs.common = np.arange(32)
     hear(beliefs, Questions(task, worker), label)
     beliefs.refit()
-    assert len(set(beliefs.voter[:16].tolist())) == 1
-    assert (beliefs.voter[16:] == np.arange(16, 80)).all()
+    assert len(set(beliefs.merged[:16].tolist())) == 1
+    assert (beliefs.merged[16:] == np.arange(16, 80)).all()
 
 
 @pytest.mark.release
@@ -178,13 +178,13 @@ def test_what_is_kept_of_tasks_is_what_all_labels_give():
 def test_of_one_voter_the_first_label_on_a_task_counts():
     rng = np.random.default_rng(15)
     beliefs = GridBeliefs(Ledger(pool_of(12, 9)))
-    beliefs.voter = np.array([0, 0, 2, 3, 3, 3, 6, 0, 8])
+    beliefs.merged = np.array([0, 0, 2, 3, 3, 3, 6, 0, 8])
     pairs = rng.permutation(12 * 9)[:80]
     ask = Questions(pairs // 9, pairs % 9)
     beliefs.ledger.ask(ask)
     beliefs.ledger.tell(ask, rng.integers(0, 2, 80))
     before, expected = set(), []
-    for task, worker in zip(ask.task.tolist(), beliefs.voter[ask.worker].tolist(), strict=True):
+    for task, worker in zip(ask.task.tolist(), beliefs.merged[ask.worker].tolist(), strict=True):
         expected.append((task, worker) not in before)
         before.add((task, worker))
     np.testing.assert_array_equal(beliefs._counted(), expected)
@@ -231,14 +231,14 @@ def test_contested_are_common_tasks_on_which_half_of_the_others_contradict():
         for i in range(20)
         if (label[i, others] != np.bincount(label[i, able]).argmax()).sum() * 2 >= len(others)
     ]
-    assert beliefs.contested().tolist() == expected
+    assert beliefs.doubtful_tasks().tolist() == expected
     assert 0 < len(expected) < 20
 
 
 def test_while_copies_are_undecided_more_workers_answer_what_is_contested(monkeypatch):
     policy = POLICIES["until-trusted"].call(Ledger(pool_of(100, 30)), Goal(0.05), 3)
     contested = policy.common[3:7]
-    monkeypatch.setattr(GridBeliefs, "contested", lambda self: contested)
+    monkeypatch.setattr(GridBeliefs, "doubtful_tasks", lambda self: contested)
     monkeypatch.setattr(GridBeliefs, "suspects", lambda self: np.arange(0))
     policy.started, asked = True, []
     for undecided in (True, True, False):
@@ -397,17 +397,17 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
     before = 1.0 - beliefs._above_floor()
     error = 1.0 - beliefs.confidence()
     for epsilon in (0.12, 0.15, 0.3):
-        goal = beliefs.curable(epsilon)
+        goal = beliefs.closable_at(epsilon)
         np.testing.assert_array_equal(error <= epsilon, before <= goal)
-        assert not beliefs.cured(epsilon).any()
-        np.testing.assert_array_equal(beliefs.lacking(epsilon) > 1e-9, error > epsilon + 1e-9)
+        assert not beliefs.closed_at_floor(epsilon).any()
+        np.testing.assert_array_equal(beliefs.evidence_needed(epsilon) > 1e-9, error > epsilon + 1e-9)
     # A floor of .2 is an error of .1: it leaves less than a tenth of .11.
     for epsilon in (0.05, 0.11):
-        assert beliefs.curable(epsilon) == 0.0
-    np.testing.assert_array_equal(beliefs.cured(0.08), before <= 0.08)
+        assert beliefs.closable_at(epsilon) == 0.0
+    np.testing.assert_array_equal(beliefs.closed_at_floor(0.08), before <= 0.08)
     # Far above it, only hidden tasks are asked about.
     beliefs.ledger.pool.hidden[:5] = 0
-    np.testing.assert_array_equal(beliefs.cured(0.05), (before <= 0.05) | (np.arange(60) >= 5))
+    np.testing.assert_array_equal(beliefs.closed_at_floor(0.05), (before <= 0.05) | (np.arange(60) >= 5))
 
 
 def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
@@ -416,7 +416,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     prices = rng.uniform(1.0, 3.0, (1, 25))
     policy = seen(label, tasks=np.arange(20), price=prices)
     cost, closed = policy.to_close(), policy.belief().closed
-    lacking, nats = policy.beliefs.lacking(0.1), policy._nats()[0]
+    lacking, nats = policy.beliefs.evidence_needed(0.1), policy._nats()[0]
     assert closed[:20].any()
     np.testing.assert_array_equal(cost == 0.0, closed)
     order = np.argsort(-nats / prices[0])
@@ -458,7 +458,7 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     label = drawn(rng.uniform(0.65, 0.95, 30), seems, 24)
     hidden = np.where(np.arange(200) < 24, truth, -1)
     end, beliefs = collected(label, truth, hidden=hidden)
-    assert beliefs.curable(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
+    assert beliefs.closable_at(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
     assert not end.belief.closed.any()
     assert len(end.ledger.labels) < label.size / 3  # other draws: 650 to 1,750 of 6,000
 
