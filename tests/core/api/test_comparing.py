@@ -112,7 +112,7 @@ def test_a_table_where_none_is_taken_is_refused_in_one_line(options):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_results_made_of_frames_are_equal():
     labels, gold = tables(tasks=12, missing=0.0)
     workers = sorted(labels["worker"].unique())

@@ -113,7 +113,7 @@ STUDY = Study(name="own", title="mine", source="none", parameters={"n": Paramete
     assert "the crowd is empty" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_ratio_below_one_is_explained(tmp_path, monkeypatch, run):
     """Labels that cost a sixth of the bound, and err on a third of the tasks, are no bargain."""
     monkeypatch.chdir(tmp_path)

@@ -52,8 +52,13 @@ while asked := held.next("ann", 3):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("by", ["object", "command"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param("object", marks=pytest.mark.release),
+        pytest.param("command", marks=pytest.mark.slow),
+    ],
+)
 def test_a_kill_at_any_moment_loses_no_label_whose_sender_got_an_answer(by, tmp_path):
     rng = random.Random(by)
     path = tmp_path / "c.sqlite"

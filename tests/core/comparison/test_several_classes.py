@@ -77,7 +77,7 @@ def test_prices_double_and_choices_stay(tables):
         assert dear[method].labels_task == plain[method].labels_task
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_capacities_hold_and_what_is_out_of_reach_is_named(tables):
     scarce = instance(tables, capacity=9)
     assert scarce.left_out

@@ -332,7 +332,7 @@ def test_many_problems_of_several_classes():
 
 @pytest.mark.parametrize(
     "price",
-    [pytest.param(0.0, marks=pytest.mark.slow), pytest.param(1.0, marks=pytest.mark.release)],
+    [pytest.param(0.0, marks=pytest.mark.release), pytest.param(1.0, marks=pytest.mark.release)],
 )
 def test_several_classes_that_nobody_tells(price):
     """Seconds, where it did not end: whoever tells nothing was asked for ever."""

@@ -45,12 +45,15 @@ MEASURED = {
 """Front-door results that say how often answers are wrong."""
 DRAWN = ("hire", "collect", "learn", "check")
 """Those of them with the measured error in their picture."""
-DEAR = ("check", "collect", "hire", "learn")
+LANES = {
+    "hire": pytest.mark.slow,
+    **dict.fromkeys(("check", "collect", "learn"), pytest.mark.release),
+}
 
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in MEASURED],
+    params=[pytest.param(name, marks=LANES.get(name, ())) for name in MEASURED],
 )
 def found(request):
     return request.param, MEASURED[request.param]()

@@ -135,7 +135,7 @@ TRIPLES = {
 """Prices alone prove 9 of the 10 labels: see test_branching."""
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("method", ["auto", "patterns"])
 def test_what_takes_branches_has_them_in_its_proof(tmp_path, method):
     problem, proof = tmp_path / "problem.json", tmp_path / "proof.json"

@@ -248,7 +248,7 @@ def test_what_tangents_prove_is_proven_by_branches_in_a_file(tmp_path):
     assert (holds, line.endswith("none is cheaper")) == (True, True), line
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_not_proven_is_called_the_solvers_word(tmp_path, monkeypatch):
     """Where branches come to no end, screen and file claim no more than the data prove."""
     from workbench.solving.claims import CostClaim

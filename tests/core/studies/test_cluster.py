@@ -108,7 +108,7 @@ def ended(executor, sweep, limits=Limits(), repetitions=1, stop=None):  # noqa: 
     return [one for one in outcomes if one is not None]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_records_are_those_of_one_process(two, tmp_path):
     tables = []
     for name, executor in (("dask", two), ("serial", Serial())):
@@ -123,7 +123,7 @@ def test_records_are_those_of_one_process(two, tmp_path):
     assert not ours()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_limits_and_blame_are_as_on_one_machine(two):
     sweep = (
         {"act": ["die"]},
