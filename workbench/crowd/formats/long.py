@@ -97,5 +97,6 @@ FORMAT = Format(
     _write,
     carries=frozenset({"gold", "time", "cost", "status", "model"}),
     generic=True,
+    takes=frozenset({"task", "worker", "label", "time", "gold", "cost"}),
 )
 CROWD_KIT = Format(lambda _: None, _read, _write_three, generic=True)

@@ -127,5 +127,5 @@ def _write(kind: Outer) -> Callable[[CodedLabels], str]:
     return write
 
 
-BY_TASK = Format(_detect("task"), _read("task"), _write("task"))
-BY_WORKER = Format(_detect("worker"), _read("worker"), _write("worker"))
+BY_TASK = Format(_detect("task"), _read("task"), _write("task"), takes=frozenset())
+BY_WORKER = Format(_detect("worker"), _read("worker"), _write("worker"), takes=frozenset())
