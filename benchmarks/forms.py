@@ -1,4 +1,4 @@
-"""The fourteen forms of label files: time a row at 10⁵ rows beside that at 10⁴.
+"""The twenty forms of label files: time a row at 10⁵ rows beside that at 10⁴.
 
 A row is what a file of the form has one of a label, and three labels where it has one of a task.
 """
@@ -35,7 +35,7 @@ def read_pace(size: BenchSize) -> Sample:
             ratio[form] = 1e6 * pace[1], 1e6 * pace[0]
     worst = max(ratio, key=lambda form: ratio[form][0] / ratio[form][1])
     each = ", ".join(f"{form} {a:.0f} and {b:.0f} µs" for form, (a, b) in ratio.items())
-    return Sample([ratio[worst][0]], [ratio[worst][1]], "µs", f"worst of fourteen, {worst}: {each}")
+    return Sample([ratio[worst][0]], [ratio[worst][1]], "µs", f"worst of twenty, {worst}: {each}")
 
 
 def read_seconds(form: str, rows: int, repeats: int, folder: Path) -> float:
@@ -146,12 +146,57 @@ def _wide(frame: pd.DataFrame) -> str:
     return table.to_csv()
 
 
-BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide")
+def _figure_eight(frame: pd.DataFrame) -> str:
+    names = {"task": "_unit_id", "worker": "_worker_id"}
+    return frame.rename(columns=names).assign(_tainted="false").to_csv(index=False)
+
+
+def _zooniverse(frame: pd.DataFrame) -> str:
+    given = [json.dumps([{"task": "T0", "value": label}]) for label in frame["label"]]
+    names = {"task": "subject_ids", "worker": "user_name"}
+    table = frame.drop(columns="label").rename(columns=names)
+    return table.assign(classification_id=range(len(table)), annotations=given).to_csv(index=False)
+
+
+def _battles(frame: pd.DataFrame) -> str:
+    winner = frame["label"].map({"yes": "model_a", "no": "model_b"})
+    names = {"task": "question_id", "worker": "judge"}
+    table = frame.drop(columns="label").rename(columns=names)
+    return table.assign(model_a="m", model_b="n", winner=winner).to_csv(index=False)
+
+
+def _parallel(frame: pd.DataFrame) -> str:
+    return "".join(
+        json.dumps(
+            {
+                "id": task,
+                "annotations": rows["label"].tolist(),
+                "annotators": rows["worker"].tolist(),
+            }
+        )
+        + "\n"
+        for task, rows in frame.groupby("task", sort=False)
+    )
+
+
+def _one_hot(frame: pd.DataFrame) -> str:
+    classes = {name: (frame["label"] == name).astype(int) for name in CLASSES}
+    return frame.drop(columns="label").assign(**classes).to_csv(index=False)
+
+
+def _matrix(frame: pd.DataFrame) -> str:
+    table = frame.assign(place=frame.groupby("task", sort=False).cumcount())
+    wide = table.pivot_table(index="task", columns="place", values="label", aggfunc="first")
+    return wide.to_csv(index=False, header=False)
+
+
+BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide", "parallel", "matrix")
 """Forms with a row, or a record, a task."""
 ENDINGS: Mapping[str, str] = {
     **dict.fromkeys(("label-studio", "argilla", "peerannot", "by-annotator"), ".json"),
-    **dict.fromkeys(("prodigy", "doccano", "potato"), ".jsonl"),
-    **dict.fromkeys(("mturk", "labels", "crowd-kit", "wide"), ".csv"),
+    **dict.fromkeys(("prodigy", "doccano", "potato", "parallel"), ".jsonl"),
+    **dict.fromkeys(("mturk", "labels", "crowd-kit", "wide", "one-hot", "matrix"), ".csv"),
+    **dict.fromkeys(("figure-eight", "zooniverse", "battles"), ".csv"),
     "toloka": ".tsv",
     "sagemaker": ".manifest",
     "headerless": ".txt",
@@ -164,4 +209,10 @@ WRITTEN: Mapping[str, Callable[[pd.DataFrame], str]] = {
     "sagemaker": _sagemaker,
     "headerless": _headerless,
     "wide": _wide,
+    "figure-eight": _figure_eight,
+    "zooniverse": _zooniverse,
+    "battles": _battles,
+    "parallel": _parallel,
+    "one-hot": _one_hot,
+    "matrix": _matrix,
 }

@@ -1,6 +1,6 @@
 """Label files with mistakes in them: read, or refused in one line with exit code 2.
 
-Files of all fourteen forms, changed at random places: bytes, lines, cells, whole values. 700 in
+Files of all twenty forms, changed at random places: bytes, lines, cells, whole values. 700 in
 the slow tests; WORKBENCH_LABEL_FILES is how many.
 """
 

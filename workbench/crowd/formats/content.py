@@ -127,7 +127,8 @@ class Content:
         if not self.lines:
             return self.table.header  # Parquet, or an empty file, of which it is said
         (cells,) = csv.reader(self.lines[:1], delimiter=self.separator, skipinitialspace=True)
-        return [cell.strip() for cell in cells]
+        names = [""] if self.separator == " " else []  # R has none for the names of rows
+        return [*names, *(cell.strip() for cell in cells)]
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def _separator(content: Content) -> str:
     """Tell it by the second line: the first may be a count."""
     lines = content.lines
     mark = reading.separator("\n".join(lines[1:2] or lines).encode(), "")
-    return mark if any(mark in line for line in lines[1:2] or lines) else "\t"
+    return mark if mark != " " and any(mark in line for line in lines[1:2] or lines) else "\t"
 
 
 def _without_count(rows: list[Row]) -> list[Row]:

@@ -72,8 +72,13 @@ def _gold(table: TextTable) -> pd.Series[Any] | None:
     place = table.find("gold")
     if place is None or place in (table.find(field) for field in FIELDS):
         return None
-    (tasks,), gold = table.words("task"), table.columns[place]
-    known = np.array([not is_missing(text) for text in gold.texts], dtype=bool)[gold.code]
+    tasks, gold = table.columns[table.place("task")], table.columns[place]
+    known = np.logical_and.reduce(
+        [
+            np.array([not is_missing(text) for text in cells.texts], dtype=bool)[cells.code]
+            for cells in (tasks, gold)
+        ]
+    )
     first = np.flatnonzero(known & ~pd.Series(keys([tasks, gold])).duplicated().to_numpy())
     rows = table.keep(first.tolist())
     rows.once("a task has one gold label", task=tasks.rows(first))

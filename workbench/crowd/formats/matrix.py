@@ -34,7 +34,7 @@ def grid(content: Content, lines: list[str]) -> Grid:
         Lines have other numbers of cells.
     """
     mark = content.separator
-    split = mark if any(mark in line for line in lines) else None
+    split = mark if mark != " " and any(mark in line for line in lines) else None
     rows = [
         (number, [cell.strip().strip('"') for cell in line.split(split)])
         for number, line in enumerate(lines, 1)

@@ -16,6 +16,7 @@ from workbench.crowd.cells import Cells
 from workbench.crowd.coded import CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import LOOKED_AT, Content
 from workbench.crowd.formats.exports import Format, gold_series, once
+from workbench.crowd.formats.long import lacking
 from workbench.crowd.formats.matrix import is_matrix
 from workbench.crowd.formats.nested import TASKS
 from workbench.crowd.reading import (
@@ -79,11 +80,9 @@ def _layout(name: str, header: Sequence[str], columns: Mapping[str, str]) -> Lay
 
 def _detect(content: Content) -> str | None:
     """Look for a task a row, and columns that share their few classes."""
-    if content.is_json and (len(content.records) < 2 or content.memory is not None):
+    if _is_other(content):
         return None
     if "label" in content.columns or all(map(str.isdigit, content.columns.values() or ["x"])):
-        return None
-    if is_matrix(content):
         return None
     content = _indexed(content)
     layout = _layout(content.name, content.header, content.columns)
@@ -91,10 +90,11 @@ def _detect(content: Content) -> str | None:
     layout = layout or _guessed(table, content.columns)
     if layout is None:
         return None
+    if {"worker", "label"} <= {*lacking(content)}:
+        _refuse_counts(table, layout)
     classes = _classes(table, layout)
     if classes is None or (layout.place is None and len(table.header) < 3):
         return None
-    _refuse_counts(table, layout)
     many = len(layout.others(table.header))
     if layout.rows == "worker":
         return f"a row a worker, {many} columns of tasks that share {classes} classes"
@@ -110,6 +110,13 @@ def _indexed(content: Content) -> Content:
     if frame.index.names != [None] or _layout(content.name, content.header, content.columns):
         return content
     return Content(frame.rename_axis(index="task"), content.columns)
+
+
+def _is_other(content: Content) -> bool:
+    """Whether it is JSON of one record, or has no header."""
+    if content.is_json:
+        return len(content.records) < 2 or content.memory is not None
+    return is_matrix(content)
 
 
 def _guessed(table: TextTable, columns: Mapping[str, str]) -> Layout | None:
@@ -155,9 +162,9 @@ def _refuse_counts(table: TextTable, layout: Layout) -> None:
     InputError
         Whole numbers that make the same sum in each row, or columns called as classes are.
     """
-    if layout.rows == "worker":
-        return
     columns = [table.columns[at] for at in layout.others(table.header)]
+    if layout.rows == "worker" or len(columns) < 2:
+        return
     if not all(text.isdigit() for cells in columns for text in cells.texts):
         return
     number = np.stack([cells.texts.astype(np.int64)[cells.code] for cells in columns], axis=1)
