@@ -16,16 +16,15 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.base.arrays import Names
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported
 from workbench.crowd.cells import Cells
-from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded, folded
+from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Format
 from workbench.crowd.formats.hints import propose
 from workbench.crowd.formats.long import lacking
-from workbench.crowd.label_checks import abstentions, spelled_alike
+from workbench.crowd.formats.remarks import remarks
 from workbench.crowd.reading import (
     by_columns,
     check_parquet,
@@ -164,7 +163,8 @@ def _read_file(content: Content, options: ReadOptions) -> CodedLabels:
     notes = (*_said(export, name, why), *export.notes)
     if is_western(content.head):
         notes += ("warning: not UTF-8, and taken for Windows-1252; see whether names look right",)
-    return replace(export, notes=notes)
+    typed = isinstance(content.memory, pd.DataFrame)  # of a file, or of JSON, all is text
+    return replace(export, notes=notes, given=export.given if typed else None)
 
 
 def _asked(content: Content, options: ReadOptions) -> tuple[Content, ReadOptions]:
@@ -333,22 +333,6 @@ def _said(export: CodedLabels, name: str, why: str) -> tuple[str, ...]:
     return (f"read as {name} ({why}): {size}",)
 
 
-def _folded_alike(names: Names) -> list[list[str]]:
-    """Group names that differ in case, blanks or the Unicode form of letters alone."""
-    same: dict[str, list[str]] = {}
-    for name in names:
-        same.setdefault(folded(name), []).append(name)
-    return [group for group in same.values() if len(group) > 1]
-
-
-def _no_answers(classes: Sequence[str]) -> list[str]:
-    """Find the classes that read as no answer; -1 beside 0, 1, 2, … is a code for it."""
-    codes = [name for name in classes if name.isdigit()]
-    coded_so = "-1" in classes and {"0", "1"} <= {*codes} and len(codes) == len(classes) - 1
-    none = [name for name in classes if name.casefold() == "none"]
-    return [*abstentions(classes), *none, *(["-1"] if coded_so else [])]
-
-
 def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
     """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
     name = path_name(folder)
@@ -443,26 +427,8 @@ def _one_gold(golds: Sequence[pd.Series[Any]], name: str) -> pd.Series[Any] | No
 
 
 def _checked(export: CodedLabels) -> CodedLabels:
-    """Note what is odd: classes that differ in their spelling alone, gold that nobody labelled."""
-    notes = [
-        f"warning: classes {listing(group)} are spelled alike and count as different ones; write "
-        "them alike, or join them by `fold`"
-        for group in spelled_alike(export.labels["label"].cat.categories)
-    ]
-    for what, names in (("tasks", export.votes.tasks), ("workers", export.votes.workers)):
-        alike = _folded_alike(names)
-        if alike:
-            more = f", and {len(alike) - 1} more such" if len(alike) > 1 else ""
-            notes.append(
-                f"warning: {what} {listing(alike[0])}{more} are spelled alike and count as "
-                "different ones; `fold` joins them"
-            )
-    mute = _no_answers(export.votes.classes.tolist())
-    if mute:
-        notes.append(
-            f"warning: {listing(mute)} may be no answer, and counts as a class; `skip` "
-            f"{','.join(mute)} leaves it out"
-        )
+    """Note what is odd of the labels, and leave out gold that nobody labelled."""
+    notes = remarks(export)
     gold = export.gold
     if gold is not None:
         there = gold.index.isin(export.votes.tasks)

@@ -81,12 +81,13 @@ def _has_ids(columns: list[tuple[str, ...]]) -> bool:
 
 def _is_shared(columns: list[tuple[str, ...]], first: list[str]) -> bool:
     """Whether all columns have the same few names, those of the first row among them."""
+    below = {cell for column in columns for cell in column[1:]}
     kinds = [{cell for cell in column if not is_missing(cell)} for column in columns]
     kinds = [each for each in kinds if each]
     many = Counter(cell for each in kinds for cell in each)
     cells = Counter(cell for column in columns for cell in column if not is_missing(cell))
     shared = all(sum(many[cell] > 1 for cell in each) >= FEW * len(each) for each in kinds)
-    again = all(cells[cell] > 1 for cell in first if not is_missing(cell))
+    again = all(cell in below for cell in first if not is_missing(cell))
     return len(kinds) > 1 and shared and again and 2 * len(many) <= sum(cells.values())
 
 
