@@ -154,10 +154,54 @@ def _wide(frame: pd.DataFrame) -> str:
     return table.to_csv()
 
 
-BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide")
+def _figure_eight(frame: pd.DataFrame) -> str:
+    names = {"task": "_unit_id", "worker": "_worker_id"}
+    return frame.rename(columns=names).assign(_tainted="false").to_csv(index=False)
+
+
+def _zooniverse(frame: pd.DataFrame) -> str:
+    given = [json.dumps([{"task": "T0", "value": label}]) for label in frame["label"]]
+    names = {"task": "subject_ids", "worker": "user_name"}
+    table = frame.drop(columns="label").rename(columns=names)
+    return table.assign(classification_id=range(len(table)), annotations=given).to_csv(index=False)
+
+
+def _battles(frame: pd.DataFrame) -> str:
+    winner = frame["label"].map({"yes": "model_a", "no": "model_b"})
+    names = {"task": "question_id", "worker": "judge"}
+    table = frame.drop(columns="label").rename(columns=names)
+    return table.assign(model_a="m", model_b="n", winner=winner).to_csv(index=False)
+
+
+def _parallel(frame: pd.DataFrame) -> str:
+    return "".join(
+        json.dumps(
+            {
+                "id": task,
+                "annotations": rows["label"].tolist(),
+                "annotators": rows["worker"].tolist(),
+            }
+        )
+        + "\n"
+        for task, rows in frame.groupby("task", sort=False)
+    )
+
+
+def _one_hot(frame: pd.DataFrame) -> str:
+    classes = {name: (frame["label"] == name).astype(int) for name in CLASSES}
+    return frame.drop(columns="label").assign(**classes).to_csv(index=False)
+
+
+def _matrix(frame: pd.DataFrame) -> str:
+    table = frame.assign(place=frame.groupby("task", sort=False).cumcount())
+    wide = table.pivot_table(index="task", columns="place", values="label", aggfunc="first")
+    return wide.to_csv(index=False, header=False)
+
+
+BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide", "parallel", "matrix")
 """Forms with a row, or a record, a task."""
 ENDINGS: Mapping[str, str] = {
-    **dict.fromkeys(("prodigy", "doccano", "potato"), ".jsonl"),
+    **dict.fromkeys(("prodigy", "doccano", "potato", "parallel"), ".jsonl"),
     "toloka": ".tsv",
     "sagemaker": ".manifest",
     "headerless": ".txt",
@@ -169,5 +213,11 @@ WRITTEN: Mapping[str, Callable[[pd.DataFrame], str]] = {
     "sagemaker": _sagemaker,
     "headerless": _headerless,
     "wide": _wide,
+    "figure-eight": _figure_eight,
+    "zooniverse": _zooniverse,
+    "battles": _battles,
+    "parallel": _parallel,
+    "one-hot": _one_hot,
+    "matrix": _matrix,
 }
 """Forms that the workbench does not write, or not so that three workers of ten label a task."""

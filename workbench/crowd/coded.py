@@ -7,9 +7,10 @@ workers and classes are called. From here on they are arrays; names come back at
 
 from __future__ import annotations
 
+import ast
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, get_args
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from workbench.base.errors import InputError
 from workbench.crowd.cells import Cells
-from workbench.crowd.label_checks import several_answers
+from workbench.crowd.label_checks import several_answers, spelling
 from workbench.crowd.reading import (
     Duplicates,
     TextTable,
@@ -36,6 +37,8 @@ from workbench.crowd.votes import Votes
 FIELDS = ("task", "worker", "label")
 MOST_CLASSES = 10_000
 """Classes at most: more are free text, which no vote counts."""
+STRUCTURE = re.compile(r"[\[({].*[\])}]$", re.DOTALL)
+"""A list or a mapping, as Python or JSON writes it."""
 WHOLE = re.compile(r"-?[0-9]+(\.0+)?")
 """A whole number, perhaps as a table with missing cells writes it."""
 
@@ -154,7 +157,8 @@ def coded(
     said = [*notes]
     columns = {name: np.asarray(values) for name, values in (more or {}).items()}
     table, columns, said = _answered(table, columns, said, strict=strict)
-    cells, joined = _spelled(table.words(*FIELDS), fold=options.fold)
+    task, worker, label = table.words(*FIELDS)
+    cells, joined = _spelled([task, worker, _alone(table, label)], fold=options.fold)
     said += joined
     if gold is not None:
         gold = meeting(gold, cells[0].texts, cells[2].texts, fold=options.fold)
@@ -212,6 +216,34 @@ def _answered(
     return table.keep(kept.tolist()), more, [*notes, f"left out: {empty.sum()} without a label"]
 
 
+def _alone(table: TextTable, label: Cells) -> Cells:
+    """Take classes out of lists of one; refuse lists of several, and structures.
+
+    Raises
+    ------
+    InputError
+        A label is a list of several, or a mapping.
+    """
+    lists = [at for at, text in enumerate(label.texts) if STRUCTURE.match(text)]
+    if not lists:
+        return label
+    texts = label.texts.copy()
+    for at in lists:
+        try:
+            value = ast.literal_eval(texts[at])
+        except (ValueError, SyntaxError):
+            continue  # a text that begins so
+        if not isinstance(value, (list, tuple, set)) or len(value) != 1:
+            row = int((label.code == at).argmax())
+            what = "no class" if isinstance(value, dict) or not value else "several answers in one"
+            raise InputError(
+                f"{table.at(row)}: label {show(texts[at])} is {what}; give one class an answer: "
+                "sets, and labels of parts, are not read"
+            )
+        texts[at] = as_text(*value)
+    return Cells.numbered(label.code, texts, [*texts] if label.given else None)
+
+
 def _spelled(cells: Sequence[Cells], *, fold: bool) -> tuple[list[Cells], list[str]]:
     """Write whole numbers that came as 12.0 as 12; join names that are spelled alike, if asked."""
     made, notes = [], []
@@ -221,13 +253,14 @@ def _spelled(cells: Sequence[Cells], *, fold: bool) -> tuple[list[Cells], list[s
             texts = np.array([text.partition(".")[0] for text in texts], dtype=object)
             notes.append(f"{what}s as {each.texts[0]} are read as {texts[0]}")
         if fold:
+            alike = spelling if what == "label" else folded
             first: dict[str, str] = {}
             counts = np.bincount(each.code, minlength=len(texts))
             for k in np.argsort(-counts, kind="stable") if what == "label" else range(len(texts)):
-                first.setdefault(folded(texts[k]), texts[k])
+                first.setdefault(alike(texts[k]), texts[k])
             if len(first) < len(set(texts)):
                 notes.append(f"{len(texts)} spellings of {len(first)} {what}s are joined")
-            texts = np.array([first[folded(text)] for text in texts], dtype=object)
+            texts = np.array([first[alike(text)] for text in texts], dtype=object)
         made.append(each if texts is each.texts else Cells.numbered(each.code, texts, each.given))
     return made, notes
 
@@ -250,18 +283,16 @@ def meeting(
         The names that the labels have.
     """
 
-    def met(names: Sequence[str], known: NDArray[Any], *, whole: bool) -> list[str]:
+    def met(names: Sequence[str], known: NDArray[Any], alike: Callable[[str], str]) -> list[str]:
         here = {*known}
-        alike = {folded(name): name for name in known} if fold else {}
-        made = [alike.get(folded(name), name) if name not in here else name for name in names]
-        if whole:
-            bare = [WHOLE.fullmatch(name) and name.partition(".")[0] for name in made]
-            pairs = zip(made, bare, strict=True)
-            made = [b if b and n not in here and b in here else n for n, b in pairs]
-        return made
+        own = {alike(name): name for name in known} if fold else {}
+        made = [own.get(alike(name), name) if name not in here else name for name in names]
+        bare = [WHOLE.fullmatch(name) and name.partition(".")[0] for name in made]
+        pairs = zip(made, bare, strict=True)
+        return [b if b and n not in here and b in here else n for n, b in pairs]
 
-    index = pd.Index(met(gold.index.tolist(), tasks, whole=True), name=gold.index.name)
-    return pd.Series(met(gold.tolist(), classes, whole=False), index=index, name=gold.name)
+    index = pd.Index(met(gold.index.tolist(), tasks, folded), name=gold.index.name)
+    return pd.Series(met(gold.tolist(), classes, spelling), index=index, name=gold.name)
 
 
 def _skipped(

@@ -76,7 +76,7 @@ def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
         near = [other for less in _letters_less(name) for other in slips.get(less, ())]
         for other in dict.fromkeys(near):
             slip = count <= RARE * counts[other] and one_slip(name.casefold(), other.casefold())
-            if slip and _spelling(name) != _spelling(other):
+            if slip and spelling(name) != spelling(other):
                 groups.append([name, other])
     return [tuple(sorted(names, key=lambda name: (-counts[name], name))) for names in groups]
 
@@ -114,7 +114,7 @@ def spelled_alike(counts: Iterable[str]) -> list[list[str]]:
     """Group the classes that differ in case, blanks or the form of letters or number alone."""
     same = defaultdict(list)
     for name in counts:
-        same[_spelling(name)].append(name)
+        same[spelling(name)].append(name)
     return [names for names in same.values() if len(names) > 1]
 
 
@@ -155,7 +155,8 @@ def one_slip(name: str, other: str) -> bool:
     return rest[0][1:] == rest[1][1:] or swapped == rest[1]
 
 
-def _spelling(name: str) -> str:
+def spelling(name: str) -> str:
+    """Write a class without case, blanks, marks at its ends, and the form of letters or number."""
     plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
     number = as_number(plain)
     return plain.strip(" .!?\"'") if number is None else repr(number)

@@ -147,6 +147,8 @@ SMALL = 2**24
 """Bytes that a file may unzip to, however small it is."""
 MOST_ROWS = 5 * 10**7
 """Rows of text that are read into memory, which take some 4 GB; more are aggregated from disk."""
+MANY_COLUMNS = 32
+"""Columns above which they are not taken out of a frame one by one, which takes their square."""
 COUNTED = 2**20
 """Bytes that are read together when they are counted."""
 
@@ -441,7 +443,7 @@ def open_table(source: Source, what: str) -> TextTable:
             ".csv, .tsv, .txt (each perhaps with .gz) or .parquet"
         )
     mark = separator(beginning, suffix)
-    table = _read_whole(path, mark)
+    table = None if mark == " " else _read_whole(path, mark)
     return read_rows(path, mark, header=True) if table is None else table
 
 
@@ -482,10 +484,19 @@ def is_western(beginning: bytes) -> bool:
 
 def separator(beginning: bytes, suffix: str) -> str:
     """Tell what parts the fields of a table, by its first line and the ending of its name."""
-    line = next(iter(first_lines(beginning)), "")
+    line = next(iter(lines := first_lines(beginning)), "")
     usual = SEPARATORS.get(suffix, ",")
     outside = "".join(line.split('"')[::2])  # fields in quotes may hold anything
-    return max((usual, "\t", ";", ",", "|"), key=lambda mark: (outside.count(mark), mark == usual))
+    marks = ("\t", ";", ",", "|")
+    if not any(mark in outside for mark in marks) and _has_row_names(lines):
+        return " "
+    return max((usual, *marks), key=lambda mark: (outside.count(mark), mark == usual))
+
+
+def _has_row_names(lines: Sequence[str]) -> bool:
+    """Whether rows begin with a name for which the header has none, as R writes them."""
+    sizes = {len(line.split()) for line in lines[1:]}
+    return len(lines) > 2 and len(sizes) == 1 and sizes == {len(lines[0].split()) + 1}
 
 
 def _encoding(data: bytes) -> str:
@@ -673,8 +684,10 @@ def _read_whole(path: Path, separator: str) -> TextTable | None:
     if len(frame) < 2 or not isinstance(frame.index, pd.RangeIndex):
         return None
     header = [str(cell).strip() for cell in frame.iloc[0]]
-    # Taken out one by one: the texts of a column are freed when it is numbered.
-    columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
+    if frame.shape[1] > MANY_COLUMNS:
+        columns = [Cells.of(cells) for cells in frame.to_numpy(dtype=object)[1:].T]
+    else:  # taken out one by one: the texts of a column are freed when it is numbered
+        columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
     ends = {*columns[0].texts, *columns[-1].texts}
     if "" in ends or header == [""]:  # perhaps a line with fewer fields, or none
         return None
@@ -707,6 +720,8 @@ def read_rows(path: Path, separator: str, *, header: bool) -> TextTable:
     name = path_name(path)
     rows = _records(path, separator)
     first, names = next(rows, (1, [""]))
+    if header and separator == " ":
+        names = ["", *names]
     lines = array("q")
     texts: list[dict[str, int]] = [{} for _ in names]
     codes = [array("i") for _ in names]

@@ -424,18 +424,18 @@ def test_one_question_of_several_is_read_and_all_are_listed(tmp_path):
     assert read_export(path, ReadOptions(question="spam")).labels["label"].tolist() == ["no"]
 
 
-def test_several_classes_of_an_answer_are_one(tmp_path):
+def test_several_classes_of_an_answer_are_refused(tmp_path):
     records = [{"id": 1, "text": "q", "label": ["b", "a"]}, {"id": 2, "text": "r", "label": ["a"]}]
-    found = read_export(place(tmp_path, {"ann.jsonl": lines(*records)}))
-    assert found.labels["label"].tolist() == ["a|b", "a"]
-    assert "1 answers name several classes" in found.notes[-1]
+    text = refused(place(tmp_path, {"ann.jsonl": lines(*records)}))
+    assert "record 1" in text
+    assert "several answers in one" in text
 
 
 def test_columns_are_called_as_the_user_says(tmp_path):
     path = place(tmp_path, {"l.csv": "task,pic,who,said\n1,p1,a,x\n1,p2,a,y\n"})
     told = refused(path)
     assert "no column for worker, label" in told
-    assert told.endswith("as in `columns={'worker': 'pic', 'label': 'who'}`")
+    assert told.endswith("as in `columns={'worker': 'NAME', 'label': 'NAME'}`")
     given = {"task": "pic", "worker": "who", "label": "said"}
     found = read_export(path, ReadOptions(columns=given)).labels
     assert found.to_numpy().tolist() == [["p1", "a", "x"], ["p2", "a", "y"]]
@@ -468,7 +468,7 @@ def test_classes_spelled_alike_are_warned_of(tmp_path):
     found = read_export(place(tmp_path, {"l.csv": "task,worker,label\n1,a,NO\n1,b,no \n2,a,yes\n"}))
     assert found.notes == (
         "warning: classes 'NO', 'no' are spelled alike and count as different ones; write them "
-        "alike",
+        "alike, or join them by `fold`",
     )
 
 

@@ -16,14 +16,15 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.base.arrays import Names
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported
-from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded, folded
+from workbench.crowd.cells import Cells
+from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Format
+from workbench.crowd.formats.hints import propose
 from workbench.crowd.formats.long import lacking
-from workbench.crowd.label_checks import abstentions, spelled_alike
+from workbench.crowd.formats.remarks import remarks
 from workbench.crowd.reading import (
     by_columns,
     check_parquet,
@@ -31,8 +32,10 @@ from workbench.crowd.reading import (
     find_column,
     is_western,
     listing,
+    named,
     of_frame,
     path_name,
+    show,
 )
 from workbench.crowd.tables import read_gold
 
@@ -83,7 +86,9 @@ FORMS = (
         "this workbench, truth inference data sets",
     ),
     ("crowd-kit", "columns task, worker, label and no other", "Crowd-Kit"),
-    ("wide", "a row a task, a column a worker", "spreadsheets"),
+    ("wide", "a row a task, a column a worker; or a row a worker", "spreadsheets"),
+    ("one-hot", "a row a label, a column of 0 and 1 a class", "GoEmotions, pandas"),
+    ("matrix", "rows without a header, a row a task, a column a worker", "MACE"),
     (
         "headerless",
         "rows without a header, by commas, tabs or blanks, perhaps after a line of counts",
@@ -151,12 +156,56 @@ def _uncollected() -> Iterator[None]:
 
 
 def _read_file(content: Content, options: ReadOptions) -> CodedLabels:
+    content, options = _asked(content, options)
     name, why = _told(content, options)
+    _check_taken(content, name, options)
     export = FORMATS[name].call.read(content, options)
     notes = (*_said(export, name, why), *export.notes)
     if is_western(content.head):
         notes += ("warning: not UTF-8, and taken for Windows-1252; see whether names look right",)
-    return replace(export, notes=notes)
+    typed = isinstance(content.memory, pd.DataFrame)  # of a file, or of JSON, all is text
+    return replace(export, notes=notes, given=export.given if typed else None)
+
+
+def _asked(content: Content, options: ReadOptions) -> tuple[Content, ReadOptions]:
+    """Take a question for the column of the label, where a table has one of its name."""
+    question = options.question
+    if question is None or "label" in options.columns or options.format not in ("auto", "labels"):
+        return content, options
+    if not {"task", "worker"}.isdisjoint(lacking(content)) or question not in content.header:
+        return content, options
+    columns = {**options.columns, "label": question}
+    asked = content.memory if content.path is None else content.path
+    return Content(asked, columns), replace(options, columns=columns, question=None)
+
+
+def _check_taken(content: Content, name: str, options: ReadOptions) -> None:
+    """Refuse an option that the form has no use for: it would be passed over.
+
+    Raises
+    ------
+    InputError
+        A field whose column cannot be named, a column that is not there, or a question.
+    """
+    takes = FORMATS[name].call.takes
+    if takes is None:
+        return
+    asked = {**options.columns, **({} if options.question is None else {"question": ""})}
+    for field in sorted(set(asked) - takes):
+        way = "`question`" if field == "question" else by_columns({field: asked[field]})
+        has = ", ".join(sorted(takes)) or "nothing"
+        raise InputError(
+            f"{content.name}: {way} does nothing to labels of the form {name}, of which can be "
+            f"chosen: {has}; leave it out, or name another form by `format`"
+        )
+    if name in ("labels", "wide", "headerless", "label-studio"):
+        return  # they look for columns themselves
+    for field, column in options.columns.items():
+        if column not in content.header:
+            raise InputError(
+                f"{content.name}: no column {show(column)} for {by_columns({field: column})}; the "
+                f"columns found are {listing(content.header)}"
+            )
 
 
 def is_known(path: str | Path, columns: Mapping[str, str] | None = None) -> bool:
@@ -235,12 +284,11 @@ def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
 
 
 def _told_of_frame(content: Content) -> tuple[str, str]:
-    """Tell a frame of labels from one with a row a task."""
-    missing = lacking(content)
-    if {"worker", "label"} <= {*missing}:
+    """Tell a frame of labels by its columns; another as a file is told."""
+    if lacking(content):
         reasons = _forms(content)
-        if [*reasons] == ["wide"]:
-            return "wide", reasons["wide"]
+        if len(reasons) == 1:
+            return next(iter(reasons.items()))
     return "labels", FORMATS["labels"].call.detect(content) or ""
 
 
@@ -259,18 +307,20 @@ def _forms(content: Content) -> dict[str, str]:
 
 def _unknown(content: Content) -> str:
     """Say what is missing, and which option to type."""
-    ways = f"name its form by `format` ({', '.join(FORMATS)})"
+    ways = "name its form by `format`"
     missing = lacking(content) if content.records or not content.is_json else []
     if not missing:
         kind = "JSON" if content.is_json else "a table"
         return f"{content.name}: {kind} of no known form; {ways}"
-    places = [find_column(content.name, content.header, field) for field in FIELDS]
-    free = [name for at, name in enumerate(content.header) if at not in places]
-    names = [*free, *["NAME"] * len(missing)]
-    example = by_columns(dict(zip(missing, names, strict=False)))
+    proposed, questions = propose(
+        content.table, named(content.name, content.header, content.columns)
+    )
+    example = by_columns({field: proposed.get(field, "NAME") for field in missing})
+    several = len(questions) > 1 and missing == ["label"]
+    asked = f" ({listing(questions)} may be several questions)" if several else ""
     return (
         f"{content.name}: no column for {', '.join(missing)}; the columns found are "
-        f"{listing(content.header)}; {ways}, or its columns, as in {example}"
+        f"{listing(content.header)}{asked}; {ways}, or its columns, as in {example}"
     )
 
 
@@ -283,27 +333,11 @@ def _said(export: CodedLabels, name: str, why: str) -> tuple[str, ...]:
     return (f"read as {name} ({why}): {size}",)
 
 
-def _folded_alike(names: Names) -> list[list[str]]:
-    """Group names that differ in case, blanks or the Unicode form of letters alone."""
-    same: dict[str, list[str]] = {}
-    for name in names:
-        same.setdefault(folded(name), []).append(name)
-    return [group for group in same.values() if len(group) > 1]
-
-
-def _no_answers(classes: Sequence[str]) -> list[str]:
-    """Find the classes that read as no answer; -1 beside 0, 1, 2, … is a code for it."""
-    codes = [name for name in classes if name.isdigit()]
-    coded_so = "-1" in classes and {"0", "1"} <= {*codes} and len(codes) == len(classes) - 1
-    none = [name for name in classes if name.casefold() == "none"]
-    return [*abstentions(classes), *none, *(["-1"] if coded_so else [])]
-
-
 def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
     """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
     name = path_name(folder)
     check_parquet(folder, folder.rglob("*.parquet"))
-    parts, golds, skipped, forms = [], [], [], set()
+    parts, golds, skipped, forms, tables = [], [], [], set(), []
     plainly = replace(options, duplicates="all", skip=(), fold=False)  # seen to of the whole
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -318,7 +352,10 @@ def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
                 raise
             is_gold, names = False, []
         if is_gold:
+            tables.append(content)
             golds.append(read_gold(path))
+        elif not names and _lacks_worker(content):
+            tables.append(content)
         elif not names:
             skipped.append(path.name)
         else:
@@ -329,6 +366,8 @@ def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
             f"{name}: {' or '.join(sorted(forms))}? the files are not of one form; say which, as "
             f"`format` {min(forms)}, or name one of them"
         )
+    if not parts and len(tables) > 1:
+        parts, golds, forms = [_of_annotator(each, plainly) for each in tables], [], {"labels"}
     if not parts:
         raise InputError(f"{name}: a directory without files of labels; name a file in it")
     whole = _joined(name, parts, options)
@@ -338,6 +377,21 @@ def _read_folder(folder: Path, options: ReadOptions) -> CodedLabels:
         notes += (f"left out: {listing(skipped)}, of no known form",)
     remarks = [note for part in parts for note in part.notes]
     return replace(whole, gold=gold, notes=(*notes, *dict.fromkeys(remarks)))
+
+
+def _lacks_worker(content: Content) -> bool:
+    """Whether a table has tasks and labels, and does not say whose."""
+    return not content.is_json and bool(content.header) and lacking(content) == ["worker"]
+
+
+def _of_annotator(content: Content, options: ReadOptions) -> CodedLabels:
+    """Read a table of tasks and labels that is named as its annotator is."""
+    assert content.path is not None
+    table = content.table
+    who = Cells.of([content.path.name.partition(".")[0]] * len(table))
+    return coded(
+        replace(table, header=[*table.header, "worker"], columns=[*table.columns, who]), options
+    )
 
 
 def _is_gold(content: Content) -> bool:
@@ -373,26 +427,8 @@ def _one_gold(golds: Sequence[pd.Series[Any]], name: str) -> pd.Series[Any] | No
 
 
 def _checked(export: CodedLabels) -> CodedLabels:
-    """Note what is odd: classes that differ in their spelling alone, gold that nobody labelled."""
-    notes = [
-        f"warning: classes {listing(group)} are spelled alike and count as different ones; write "
-        "them alike, or join them by `fold`"
-        for group in spelled_alike(export.labels["label"].cat.categories)
-    ]
-    for what, names in (("tasks", export.votes.tasks), ("workers", export.votes.workers)):
-        alike = _folded_alike(names)
-        if alike:
-            more = f", and {len(alike) - 1} more such" if len(alike) > 1 else ""
-            notes.append(
-                f"warning: {what} {listing(alike[0])}{more} are spelled alike and count as "
-                "different ones; `fold` joins them"
-            )
-    mute = _no_answers(export.votes.classes.tolist())
-    if mute:
-        notes.append(
-            f"warning: {listing(mute)} may be no answer, and counts as a class; `skip` "
-            f"{','.join(mute)} leaves it out"
-        )
+    """Note what is odd of the labels, and leave out gold that nobody labelled."""
+    notes = remarks(export)
     gold = export.gold
     if gold is not None:
         there = gold.index.isin(export.votes.tasks)

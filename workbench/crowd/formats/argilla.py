@@ -147,4 +147,4 @@ def _write(export: CodedLabels) -> str:
     return as_json(list(records.values()))
 
 
-FORMAT = Format(detect, of_answers(_answers), _write)
+FORMAT = Format(detect, of_answers(_answers), _write, takes=frozenset({"task", "question"}))

@@ -66,4 +66,4 @@ def _won(winner: Any, a: str, b: str) -> Any:
     return {a: SIDES[0], b: SIDES[1]}.get(as_text(winner), winner) if a != b else winner
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "worker", "label"}))

@@ -127,7 +127,8 @@ class Content:
         if not self.lines:
             return self.table.header  # Parquet, or an empty file, of which it is said
         (cells,) = csv.reader(self.lines[:1], delimiter=self.separator, skipinitialspace=True)
-        return [cell.strip() for cell in cells]
+        names = [""] if self.separator == " " else []  # R has none for the names of rows
+        return [*names, *(cell.strip() for cell in cells)]
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
@@ -137,9 +138,10 @@ class Content:
             rows = zip(*(column[:] for column in self.table.columns), strict=True)
             return [dict(zip(header, row, strict=True)) for row in rows]
         document = self.document
-        if isinstance(document, dict) and len(document) > 1 and _is_columns(document):
-            rows = zip(*document.values(), strict=True)
-            return [dict(zip(document, row, strict=True)) for row in rows]
+        columns = _columns(document) if isinstance(document, dict) else {}
+        if columns:
+            rows = zip(*columns.values(), strict=True)
+            return [dict(zip(columns, row, strict=True)) for row in rows]
         listed = document if isinstance(document, list) else [document]
         return listed if all(isinstance(record, dict) for record in listed) else []
 
@@ -157,6 +159,8 @@ class Content:
             return reading.open_table(source, "labels")  # type: ignore[arg-type]
         document = self.document
         try:
+            columns = _columns(document) if isinstance(document, dict) else {}
+            document = columns or document
             flat = isinstance(document, dict) and not self._is_record(document)
             frame = pd.DataFrame(document if flat else self.records)
         except (ValueError, TypeError, AttributeError):
@@ -180,7 +184,9 @@ def _record(row: int) -> str:
     return f"record {row + 1}"
 
 
-def _is_columns(document: Mapping[str, Any]) -> bool:
-    """Whether an object holds columns: lists, all as long."""
-    lists = all(isinstance(column, list) for column in document.values())
-    return lists and len({len(column) for column in document.values()}) == 1
+def _columns(document: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Give the columns that an object holds: lists, all as long, beside sizes as Stan's data."""
+    lists = {name: column for name, column in document.items() if isinstance(column, list)}
+    sizes = all(isinstance(each, int) for name, each in document.items() if name not in lists)
+    alike = len(lists) > 1 and len({len(column) for column in lists.values()}) == 1
+    return lists if sizes and alike else {}

@@ -38,4 +38,4 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
         yield Answer(content.mark(row), task, worker, labels)
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task"}))

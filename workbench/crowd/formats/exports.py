@@ -67,6 +67,9 @@ class Format:
         What is written beside task, worker and label: "gold", "time", "cost", "status", "model".
     generic
         Whether it is told by columns alone, after all platforms.
+    takes
+        The fields whose column can be named, and "question", where one can be chosen; None for
+        all. What is not taken is refused, and not passed over.
     """
 
     detect: Callable[[Content], str | None]
@@ -75,6 +78,7 @@ class Format:
     assign: Callable[[pd.DataFrame], str] | None = None
     carries: frozenset[str] = frozenset()
     generic: bool = False
+    takes: frozenset[str] | None = None
 
 
 def of_answers(

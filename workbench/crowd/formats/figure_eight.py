@@ -64,4 +64,6 @@ def _questions(content: Content) -> list[str]:
     return list(varied) or names
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(
+    detect, of_answers(_answers), takes=frozenset({"task", "worker", "label", "gold", "question"})
+)

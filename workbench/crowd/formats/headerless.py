@@ -19,6 +19,7 @@ from workbench.crowd import reading
 from workbench.crowd.coded import CodedLabels, ReadOptions
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Answer, Format, gather
+from workbench.crowd.formats.matrix import is_matrix
 from workbench.crowd.reading import ALIASES, Mark, as_number, is_missing, listing, show, squeezed
 
 Row = tuple[int, list[str]]
@@ -43,7 +44,7 @@ def _separator(content: Content) -> str:
     """Tell it by the second line: the first may be a count."""
     lines = content.lines
     mark = reading.separator("\n".join(lines[1:2] or lines).encode(), "")
-    return mark if any(mark in line for line in lines[1:2] or lines) else "\t"
+    return mark if mark != " " and any(mark in line for line in lines[1:2] or lines) else "\t"
 
 
 def _without_count(rows: list[Row]) -> list[Row]:
@@ -60,7 +61,7 @@ def _without_count(rows: list[Row]) -> list[Row]:
 
 
 def _detect(content: Content) -> str | None:
-    if content.path is None or content.is_json or not content.lines:
+    if content.path is None or content.is_json or not content.lines or is_matrix(content):
         return None
     rows = split(list(enumerate(content.lines, 1)), _separator(content))
     body = _without_count(rows)
@@ -170,4 +171,6 @@ def _one_each(keys: Sequence[str], values: Sequence[str]) -> bool:
     )
 
 
-FORMAT = Format(_detect, _read, generic=True)
+FORMAT = Format(
+    _detect, _read, generic=True, takes=frozenset({"task", "worker", "label", "gold", "time"})
+)

@@ -250,4 +250,11 @@ def _assign(plan: pd.DataFrame) -> str:
     )
 
 
-FORMAT = Format(detect, of_answers(_answers), _write, _assign, frozenset({"gold", "time", "model"}))
+FORMAT = Format(
+    detect,
+    of_answers(_answers),
+    _write,
+    _assign,
+    frozenset({"gold", "time", "model"}),
+    takes=frozenset({"task", "question"}),
+)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workbench.base.errors import InputError
 from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
@@ -58,8 +60,22 @@ def _read(content: Content, options: ReadOptions) -> CodedLabels:
             more = {name: np.asarray(cells)[~is_model] for name, cells in more.items()}
         elif is_model.any():
             more["model"] = is_model.tolist()
+    header = _headers(table, content.header)
+    if header.any():
+        notes.append(f"left out: {header.sum()} that repeat the header")
+        table = table.keep(np.flatnonzero(~header).tolist())
+        more = {name: np.asarray(cells)[~header] for name, cells in more.items()}
     gold = _gold(table)
     return coded(table, options, gold=gold, more=more, notes=notes)
+
+
+def _headers(table: TextTable, header: Sequence[str]) -> NDArray[np.bool_]:
+    """Mark rows in which the header stands again, as where files were put together."""
+    again: NDArray[np.bool_] = np.ones(len(table), dtype=np.bool_)
+    for at in (table.place(field) for field in FIELDS):
+        cells = table.columns[at]
+        again &= (cells.texts == header[at])[cells.code]
+    return again
 
 
 def _place(table: TextTable, name: str) -> int | None:
@@ -72,8 +88,13 @@ def _gold(table: TextTable) -> pd.Series[Any] | None:
     place = table.find("gold")
     if place is None or place in (table.find(field) for field in FIELDS):
         return None
-    (tasks,), gold = table.words("task"), table.columns[place]
-    known = np.array([not is_missing(text) for text in gold.texts], dtype=bool)[gold.code]
+    tasks, gold = table.columns[table.place("task")], table.columns[place]
+    known = np.logical_and.reduce(
+        [
+            np.array([not is_missing(text) for text in cells.texts], dtype=bool)[cells.code]
+            for cells in (tasks, gold)
+        ]
+    )
     first = np.flatnonzero(known & ~pd.Series(keys([tasks, gold])).duplicated().to_numpy())
     rows = table.keep(first.tolist())
     rows.once("a task has one gold label", task=tasks.rows(first))
@@ -97,5 +118,6 @@ FORMAT = Format(
     _write,
     carries=frozenset({"gold", "time", "cost", "status", "model"}),
     generic=True,
+    takes=frozenset({"task", "worker", "label", "time", "gold", "cost"}),
 )
 CROWD_KIT = Format(lambda _: None, _read, _write_three, generic=True)

@@ -91,4 +91,10 @@ def _write(export: CodedLabels) -> str:
     return pd.DataFrame(table).to_csv(index=False)
 
 
-FORMAT = Format(detect, of_answers(_answers), _write, carries=frozenset({"cost", "time", "status"}))
+FORMAT = Format(
+    detect,
+    of_answers(_answers),
+    _write,
+    carries=frozenset({"cost", "time", "status"}),
+    takes=frozenset({"task", "question"}),
+)

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from workbench.base.errors import InputError
 from workbench.crowd.coded import CodedLabels, ReadOptions
+from workbench.crowd.formats import parallel
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import (
     Answer,
@@ -43,6 +44,7 @@ def is_nested(content: Content) -> bool:
         and isinstance(content.document, Mapping)
         and len(content.document) > 0
         and not _is_table(content)
+        and parallel.detect(content) is None
         and all(
             isinstance(inner, Mapping)
             and not any(isinstance(label, (Mapping, list)) for label in inner.values())
@@ -127,5 +129,5 @@ def _write(kind: Outer) -> Callable[[CodedLabels], str]:
     return write
 
 
-BY_TASK = Format(_detect("task"), _read("task"), _write("task"))
-BY_WORKER = Format(_detect("worker"), _read("worker"), _write("worker"))
+BY_TASK = Format(_detect("task"), _read("task"), _write("task"), takes=frozenset())
+BY_WORKER = Format(_detect("worker"), _read("worker"), _write("worker"), takes=frozenset())

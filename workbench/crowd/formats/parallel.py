@@ -88,4 +88,4 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
             yield Answer(f"task {show(as_text(name))}", name, worker, label)
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "worker", "label"}))

@@ -67,4 +67,4 @@ def _values(labels: Any) -> dict[str, list[str]]:
     return values
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"question"}))

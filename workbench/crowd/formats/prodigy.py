@@ -58,4 +58,4 @@ def _write(export: CodedLabels) -> str:
     )
 
 
-FORMAT = Format(detect, of_answers(_answers), _write)
+FORMAT = Format(detect, of_answers(_answers), _write, takes=frozenset({"task", "worker"}))

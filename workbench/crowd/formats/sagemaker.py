@@ -105,4 +105,4 @@ def _given(annotation: dict[str, Any]) -> dict[str, Any]:
     return {name: chosen(value) for name, value in answers.items()}
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "question"}))

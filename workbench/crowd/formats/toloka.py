@@ -89,5 +89,10 @@ def _assign(plan: pd.DataFrame) -> str:
 
 
 FORMAT = Format(
-    detect, of_answers(_answers), _write, _assign, frozenset({"gold", "time", "status"})
+    detect,
+    of_answers(_answers),
+    _write,
+    _assign,
+    frozenset({"gold", "time", "status"}),
+    takes=frozenset({"task", "question"}),
 )

@@ -1,9 +1,11 @@
-"""A row a task, a column a worker, nothing where no label is."""
+"""A row a task and a column a worker, or a row a worker and a column a task; or no ids at all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,12 @@ from numpy.typing import NDArray
 
 from workbench.base.errors import InputError
 from workbench.crowd.cells import Cells
-from workbench.crowd.coded import FIELDS, CodedLabels, ReadOptions, coded
+from workbench.crowd.coded import CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import LOOKED_AT, Content
 from workbench.crowd.formats.exports import Format, gold_series, once
+from workbench.crowd.formats.long import lacking
+from workbench.crowd.formats.matrix import is_matrix
+from workbench.crowd.formats.nested import TASKS
 from workbench.crowd.reading import (
     ALIASES,
     Marks,
@@ -21,93 +26,207 @@ from workbench.crowd.reading import (
     by_columns,
     find_column,
     is_missing,
+    listing,
+    named,
     show,
     squeezed,
 )
 
 GOLD = ("gold", *ALIASES["gold"])
+VERDICTS = ("human", "expert", "consensus", "majority", "final", "adjudicated", "reference")
+"""Columns that may hold what others decided, and no worker's labels."""
+COUNTED = {"yes", "no", "true", "false", "positive", "negative", "neutral", "agree", "disagree"}
+"""Classes by which columns of counts are called."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the rows and columns of a wide table are.
+
+    Attributes
+    ----------
+    rows
+        "task", or "worker" where a row is a worker and a column a task.
+    place
+        The column that names the rows; None where none does, and they go by their number.
+    gold
+        The column of true labels, if there is one.
+    """
+
+    rows: Literal["task", "worker"]
+    place: int | None
+    gold: int | None
+
+    def others(self, header: Sequence[str]) -> list[int]:
+        """Places of the columns of labels."""
+        return [at for at in range(len(header)) if at not in (self.place, self.gold)]
+
+
+def _layout(name: str, header: Sequence[str], columns: Mapping[str, str]) -> Layout | None:
+    """Tell the layout by what columns are called; None where that tells no column of ids."""
+    found = named(name, header, columns)
+    own = [at for at, each in enumerate(found) if each == "gold"] if "gold" in columns else []
+    named_so = [at for at, each in enumerate(header) if squeezed(each) in GOLD]
+    gold = next(iter([*own, *named_so]), None)
+    if "task" in columns or "worker" not in columns:
+        place = find_column(name, found, "task")
+        if place is not None and place != gold:
+            return Layout("task", place, gold)
+    place = find_column(name, found, "worker")
+    if place is not None and place != gold:
+        return Layout("worker", place, gold)
+    return Layout("task", 0, gold) if header and not header[0] else None
 
 
 def _detect(content: Content) -> str | None:
     """Look for a task a row, and columns that share their few classes."""
-    if content.is_json and (len(content.records) < 2 or content.memory is not None):
+    if _is_other(content):
         return None
-    task = task_place(content.name, content.header, content.columns.get("task"))
-    if task is None:
-        if not content.header or len(content.header) < 3:
-            return None
-        task = 0  # what pandas writes for an index, whatever it is called
+    if "label" in content.columns or all(map(str.isdigit, content.columns.values() or ["x"])):
+        return None
+    content = _indexed(content)
+    layout = _layout(content.name, content.header, content.columns)
     table = content.table.keep(range(min(len(content.table), LOOKED_AT)))
-    tasks = [cell for cell in table.columns[task] if not is_missing(cell)]
-    others = [
-        [cell for cell in column if not is_missing(cell)]
-        for place, column in enumerate(table.columns)
-        if place != task and squeezed(table.header[place]) not in GOLD
-    ]
-    others = [cells for cells in others if cells]
-    if len(set(tasks)) < len(table) or len(others) < 2:
+    layout = layout or _guessed(table, content.columns)
+    if layout is None:
         return None
-    cells = sum(map(len, others))
-    shared = all(
-        set(column) & {cell for k, other in enumerate(others) if k != j for cell in other}
-        for j, column in enumerate(others)
-    )
-    classes = {cell for column in others for cell in column}
-    if not shared or len(classes) > cells / 2:
+    if {"worker", "label"} <= {*lacking(content)}:
+        _refuse_counts(table, layout)
+    classes = _classes(table, layout)
+    if classes is None or (layout.place is None and len(table.header) < 3):
         return None
-    return f"a row a task, {len(others)} columns that share {len(classes)} classes"
+    many = len(layout.others(table.header))
+    if layout.rows == "worker":
+        return f"a row a worker, {many} columns of tasks that share {classes} classes"
+    ids = ", tasks called by their number" if layout.place is None else ""
+    return f"a row a task, {many} columns that share {classes} classes{ids}"
 
 
-def task_place(name: str, header: list[str], task: str | None) -> int | None:
-    """Return the column of the tasks: as it is named, by its name, or the first, without one."""
-    if task is not None:
-        return header.index(task) if task in header else None
-    place = find_column(name, header, "task")
-    return 0 if place is None and header and not header[0] else place
+def _indexed(content: Content) -> Content:
+    """Take the index of a frame for the tasks, where it has no name and says more than numbers."""
+    frame = content.memory
+    if not isinstance(frame, pd.DataFrame) or isinstance(frame.index, pd.RangeIndex):
+        return content
+    if frame.index.names != [None] or _layout(content.name, content.header, content.columns):
+        return content
+    return Content(frame.rename_axis(index="task"), content.columns)
+
+
+def _is_other(content: Content) -> bool:
+    """Whether it is JSON of one record, or has no header."""
+    if content.is_json:
+        return len(content.records) < 2 or content.memory is not None
+    return is_matrix(content)
+
+
+def _guessed(table: TextTable, columns: Mapping[str, str]) -> Layout | None:
+    """Take the first column for ids where it repeats none, whatever it is called; or none."""
+    own = columns.get("gold")
+    gold = table.header.index(own) if own in table.header else None
+    gold = next((j for j, each in enumerate(table.header) if squeezed(each) in GOLD), gold)
+    if len(table.header) < 3 or gold == 0:
+        return None
+    first = table.columns[0]
+    if len(first.texts) == len(first) and _classes(table, Layout("task", 0, gold)) is not None:
+        tasks = all(TASKS.match(name) for name in table.header[1:])
+        return Layout("worker" if tasks else "task", 0, gold)
+    return Layout("task", None, gold)
+
+
+def _classes(table: TextTable, layout: Layout) -> int | None:
+    """Count the classes that all columns share; None where they share none, or ids repeat."""
+    if layout.place is not None:
+        ids = [cell for cell in table.columns[layout.place] if not is_missing(cell)]
+        if len(set(ids)) < len(table):
+            return None
+    columns = [table.columns[at] for at in layout.others(table.header)]
+    kinds = [{text for text in cells.texts if not is_missing(text)} for cells in columns]
+    kinds = [each for each in kinds if each]
+    if len(kinds) < 2:
+        return None
+    many = Counter(text for each in kinds for text in each)
+    shared = all(any(many[text] > 1 for text in each) for each in kinds)
+    cells = sum(int((~_blank(each)[each.code]).sum()) for each in columns)
+    return len(many) if shared and len(many) <= cells / 2 else None
+
+
+def _blank(cells: Cells) -> NDArray[np.bool_]:
+    return np.array([is_missing(text) for text in cells.texts], dtype=bool)
+
+
+def _refuse_counts(table: TextTable, layout: Layout) -> None:
+    """Refuse tables of how many named each class: they have no workers.
+
+    Raises
+    ------
+    InputError
+        Whole numbers that make the same sum in each row, or columns called as classes are.
+    """
+    columns = [table.columns[at] for at in layout.others(table.header)]
+    if layout.rows == "worker" or len(columns) < 2:
+        return
+    if not all(text.isdigit() for cells in columns for text in cells.texts):
+        return
+    number = np.stack([cells.texts.astype(np.int64)[cells.code] for cells in columns], axis=1)
+    sums = number.sum(axis=1)
+    alike = len(sums) > 2 and (sums == sums[0]).all() and len(np.unique(number, axis=0)) > 1
+    called = {squeezed(table.header[at]) for at in layout.others(table.header)}
+    if alike or called <= COUNTED:
+        raise InputError(
+            f"{table.name}: columns {listing(sorted(called))} look like counts by class, and "
+            "labels without workers are not read; if each column is a worker, give `format` wide"
+        )
 
 
 def _read(content: Content, options: ReadOptions) -> CodedLabels:
-    table = content.table
-    place = task_place(table.name, table.header, options.columns.get("task"))
-    if place is None and "task" not in options.columns and options.format == "auto":
-        place = 0
-    frame = content.memory
-    if place is None and isinstance(frame, pd.DataFrame) and frame.index.nlevels == 1:
-        return _read(Content(frame.rename_axis(index="task")), options)
-    if place is None:
+    table = _indexed(content).table
+    layout = _layout(table.name, table.header, options.columns)
+    layout = layout or _guessed(table, options.columns)
+    if layout is None or (layout.place is None and options.format != "auto"):
         raise InputError(
             f"{table.name}: no column with the task ids; name it, as in "
             f"{by_columns({'task': table.header[0]})}"
         )
-    return _gathered(table, place, options)
+    return _gathered(table, layout, options)
 
 
-def _gathered(table: TextTable, place: int, options: ReadOptions) -> CodedLabels:
-    tasks = table.filled(place, "task")
-    table.once("a task has one row, merge them", task=tasks)
-    gold = next((j for j, name in enumerate(table.header) if squeezed(name) in GOLD), None)
-    workers = {name: j for name, j in table.by_name("worker", but=place).items() if j != gold}
-    if not workers:
-        raise InputError(f"{table.name}: too few columns; add one a worker to that of the tasks")
-    columns = [table.columns[j] for j in workers.values()]
+def _gathered(table: TextTable, layout: Layout, options: ReadOptions) -> CodedLabels:
+    if layout.place is None:
+        numbers = [str(row + 1) for row in range(len(table))]
+        rows = Cells.of(numbers)
+    else:
+        rows = table.filled(layout.place, layout.rows)
+        table.once(f"a {layout.rows} has one row, merge them", **{layout.rows: rows})
+    across: Literal["task", "worker"] = "worker" if layout.rows == "task" else "task"
+    heads = {
+        name: j for name, j in table.by_name(across, but=layout.place).items() if j != layout.gold
+    }
+    if not heads:
+        raise InputError(
+            f"{table.name}: too few columns; add one a {across} to that of the {layout.rows}s"
+        )
+    columns = [table.columns[j] for j in heads.values()]
     label, texts = _laid_side_by_side(columns)
     row, who = np.nonzero(label >= 0)
     if not len(row):
         raise InputError(f"{table.name}: no label in the whole file; check that it holds labels")
-    cells = [
-        tasks.rows(row),
-        Cells(np.arange(len(workers), dtype=np.int32), np.array(list(workers), dtype=object)),
-        Cells(label[row, who], texts),
-    ]
-    cells[1:] = [cells[1].rows(who), cells[2].rows(np.arange(len(row)))]
+    names = Cells(np.arange(len(heads), dtype=np.int32), np.array(list(heads), dtype=object))
+    said = Cells(label[row, who], texts).rows(np.arange(len(row)))
+    cells = {layout.rows: rows.rows(row), across: names.rows(who), "label": said}
     marks = Marks(len(row), lambda at: table.marks[int(row[at])])
-    long = TextTable(table.name, [*FIELDS], cells, table.unit, marks)
+    long = TextTable(table.name, [*cells], [*cells.values()], table.unit, marks)
     true: dict[str, str] = {}
-    if gold is not None:
-        pairs = zip(tasks[:], table.columns[gold][:], strict=True)
+    if layout.gold is not None and layout.rows == "task":
+        pairs = zip(rows[:], table.columns[layout.gold][:], strict=True)
         true = {task: name for task, name in pairs if not is_missing(name)}
-    given = _given(table, place, list(workers.values())) if table.heads else None
-    return coded(long, options, gold=gold_series(true), given=given)
+    odd = [name for name in heads if across == "worker" and squeezed(name) in VERDICTS]
+    notes = [
+        f"warning: column {show(name)} counts as a worker; `columns={ {'gold': name} }` takes it "
+        "for the true labels"
+        for name in odd
+    ]
+    given = _given(table, layout, list(heads.values())) if table.heads else None
+    return coded(long, options, gold=gold_series(true), given=given, notes=notes)
 
 
 def _laid_side_by_side(columns: Sequence[Cells]) -> tuple[NDArray[np.int32], NDArray[Any]]:
@@ -123,13 +242,18 @@ def _laid_side_by_side(columns: Sequence[Cells]) -> tuple[NDArray[np.int32], NDA
     return np.stack(code, axis=1), np.array(list(number), dtype=object)
 
 
-def _given(table: TextTable, place: int, workers: Sequence[int]) -> dict[str, Sequence[Any]]:
+def _given(table: TextTable, layout: Layout, heads: Sequence[int]) -> dict[str, Sequence[Any]]:
     """Names as a frame has them; its column with a missing cell makes floats of whole numbers."""
-    labels = [value for j in workers for value in table.columns[j].given or ()]
+    labels = [value for j in heads for value in table.columns[j].given or ()]
     whole = [isinstance(value, float) and value.is_integer() for value in labels]
+    own: Sequence[Any] = ()
+    if layout.place is not None:
+        own = table.columns[layout.place].given or ()
+    across = [table.heads[j] for j in heads]
+    tasks, workers = (own, across) if layout.rows == "task" else (across, own)
     return {
-        "task": table.columns[place].given or (),
-        "worker": [table.heads[j] for j in workers],
+        "task": tasks,
+        "worker": workers,
         "label": [int(v) if is_whole else v for v, is_whole in zip(labels, whole, strict=True)],
     }
 
@@ -147,4 +271,11 @@ def _write(export: CodedLabels) -> str:
     return table.to_csv()
 
 
-FORMAT = Format(_detect, _read, _write, carries=frozenset({"gold"}), generic=True)
+FORMAT = Format(
+    _detect,
+    _read,
+    _write,
+    carries=frozenset({"gold"}),
+    generic=True,
+    takes=frozenset({"task", "worker", "gold"}),
+)

@@ -50,4 +50,4 @@ def _given(record: dict[str, Any]) -> dict[str, Any]:
     return {str(part["task"]): part.get("value") for part in parts}
 
 
-FORMAT = Format(detect, of_answers(_answers))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "worker", "question"}))
