@@ -32,7 +32,7 @@ def parameters(function: str) -> dict[str, str]:
     """
     module, _, name = function.partition(":")
     tree = ast.parse((API / f"{module}.py").read_text(encoding="utf-8"))
-    for node in tree.body:
+    for node in reversed(tree.body):  # what is overloaded stands last
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return of_docstring(ast.get_docstring(node) or "")
     raise LookupError(f"workbench.api.{module} has no {name}")
