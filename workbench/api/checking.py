@@ -496,9 +496,9 @@ def check(
     >>> found = wb.check(labels, dict(enumerate("abababbaab")))
     >>> found.to_frame()[["worker", "correct", "below_chance"]]
       worker  correct  below_chance
-    0    ann       10         False
-    1    bob       10         False
-    2    eve        0          True
+    0    eve        0          True
+    1    ann       10         False
+    2    bob       10         False
     """
     source = inputs.given(labels, duplicates="all")
     true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)

@@ -134,7 +134,7 @@ class EvenPlan(Result):
         """Say who shares tasks with whom."""
         if busy < 2 or self.least_shared is None or self.bound is None:
             return "One worker does it all: nobody is there to compare her with."
-        if not self.shared.to_numpy().any():
+        if self.least < 2:
             return "No task has two labels, so that no two workers can be compared."
         if self.least_shared:
             tasks = counted(self.least_shared, "task")
@@ -142,7 +142,7 @@ class EvenPlan(Result):
                 return f"Every two workers share {tasks} or more, the most that can be."
             return f"Every two workers share {tasks} or more; {self.bound} at most can be."
         if self.parts == 1:
-            few = "there are too few tasks" if not self.bound else "who may label what keeps them"
+            few = "there are too few labels to give" if not self.bound else "not all may label all"
             return (
                 f"Not every two workers share a task ({few}), but all are connected by others "
                 "with whom they do."
@@ -339,15 +339,18 @@ def plan_evenly(
     """
     n, m = len(tasks), len(team.names)
     inputs.check_pairs(n, m)
-    most = _capacities(team, capacity, n)
-    had = _mask("have", record, tasks, team, strict=False)
-    allowed = np.ones((n, m), dtype=np.bool_)
+    # Who has labelled some task before, and is not asked now, comes last.
+    people = [*team.names, *dict.fromkeys(w for w in record["worker"] if w not in {*team.names})]
+    before = len(people) - m
+    most = np.append(_capacities(team, capacity, n), np.zeros(before, dtype=np.int64))
+    had = _mask("have", record, tasks, people)
+    allowed = np.ones((n, len(people)), dtype=np.bool_)
     if pairs is not None:
-        allowed = _mask("availability", pairs, tasks, team, strict=True)
-    share = np.ones(m) if team.share is None else team.share
+        allowed = _mask("availability", pairs, tasks, people)
+    share = np.append(np.ones(m) if team.share is None else team.share, np.ones(before))
     out = (share <= 0) | (most <= 0)
     if team.away is not None:
-        out |= team.away
+        out[:m] |= team.away
     allowed = allowed & ~had & ~out[None]
     size = np.maximum(least - had.sum(axis=1), 0)
     terms = DealTerms(size, most, np.where(share > 0, share, 1.0), allowed, had)
@@ -356,18 +359,18 @@ def plan_evenly(
     if isinstance(found, Stuck):
         why = _cause(found, terms, tasks, named, team)
     deal = found if isinstance(found, Deal) else None
-    given = np.zeros((n, m), dtype=np.bool_) if deal is None else deal.given
+    given = np.zeros((n, m), dtype=np.bool_) if deal is None else deal.given[:, :m]
     task, worker = np.nonzero(given)
     table = pd.DataFrame(
         {"task": tasks.index.to_numpy()[task], "worker": np.array(team.names, dtype=object)[worker]}
     )
     who = team.ids.index(team.names)
     loads = pd.DataFrame({"worker": who, "labels": given.sum(axis=0)})
-    if (most < n).any():
-        loads["capacity"] = most
+    if (most[:m] < n).any():
+        loads["capacity"] = most[:m]
     if team.share is not None:
         loads["share"] = team.share
-    shared = np.zeros((m, m), dtype=np.int64) if deal is None else deal.shared
+    shared = np.zeros((m, m), dtype=np.int64) if deal is None else deal.shared[:m, :m]
     return EvenPlan(
         team.ids.column(named.column(table, "task"), "worker"),
         loads,
@@ -395,19 +398,16 @@ def _capacities(team: Crew, capacity: int | PerWorker | None, tasks: int) -> Int
     return np.minimum(align.capacities(team.names, known), tasks)
 
 
-def _mask(
-    what: str, pairs: pd.DataFrame, tasks: pd.Series[Any], team: Crew, *, strict: bool
-) -> BoolArray:
-    """Pairs as a table, shape (n, m); strangers are refused, or left out."""
+def _mask(what: str, pairs: pd.DataFrame, tasks: pd.Series[Any], workers: list[str]) -> BoolArray:
+    """Pairs as a table, shape (n, m); strangers are refused."""
     row = tasks.index.get_indexer(pd.Index(pairs["task"]))
-    column = pd.Index(team.names).get_indexer(pd.Index(pairs["worker"]))
+    column = pd.Index(workers).get_indexer(pd.Index(pairs["worker"]))
     for place, kind in ((row, "task"), (column, "worker")):
-        if strict and (place < 0).any():
+        if (place < 0).any():
             name = checks.show(pairs[kind].iloc[int(np.argmin(place))])
             raise InputError(f"{what}: {name} is no {kind} here; mend its id, or drop it")
-    mask = np.zeros((len(tasks), len(team.names)), dtype=np.bool_)
-    there = (row >= 0) & (column >= 0)
-    mask[row[there], column[there]] = True
+    mask = np.zeros((len(tasks), len(workers)), dtype=np.bool_)
+    mask[row, column] = True
     return mask
 
 
@@ -415,12 +415,13 @@ def _too_few(
     terms: DealTerms, least: int, tasks: pd.Series[Any], named: Ids, out: BoolArray
 ) -> str | None:
     """Say why there is no plan, where a count tells."""
-    there, asked = int((~out).sum()), int(terms.size.sum())
-    if there < least and asked:
+    there, asked, each = int((~out).sum()), int(terms.size.sum()), int(terms.size.max())
+    beside = " beside those on record" if terms.had.any() else ""
+    if there < each:
         return (
-            f"There is no plan: each task is to have {counted(least, 'label')} of different "
-            f"workers, and {counted(there, 'worker')} can be given any. Next: ask for fewer labels "
-            "a task (`least`), or more workers."
+            f"There is no plan: a task is to get {counted(each, 'label')} of different workers"
+            f"{beside}, and {counted(there, 'worker')} can be given any. Next: ask for fewer "
+            "labels a task (`least`), or more workers."
         )
     room = np.minimum(terms.capacity, terms.allowed.sum(axis=0))
     if asked > room.sum():

@@ -144,9 +144,14 @@ class Deal:
         return int(min(in_all // others, by_worker // others, both.min()))
 
     @property
+    def members(self) -> IntArray:
+        """Workers with a task, now or before."""
+        return np.flatnonzero(self.team.any(axis=0))
+
+    @property
     def parts(self) -> int:
         """Groups of workers that share tasks with one another and with nobody else."""
-        return _components(self.shared, self.working)
+        return _components(self.shared, self.members)
 
 
 def even_deal(terms: DealTerms, *, seed: int = 0) -> Deal | Stuck:
@@ -388,9 +393,8 @@ def _swap(deal: Deal, task: int, one: int, other_task: int, other: int) -> None:
 
 def _connect(deal: Deal) -> None:
     """Exchange workers of tasks, in place, until all who work are connected, if that can be."""
-    working = deal.working
     size = deal.team.sum(axis=1)
-    fewest = max(1, len(working) - int(np.maximum(size - 1, 0).sum()))
+    fewest = max(1, len(deal.members) - int(np.maximum(size - 1, 0).sum()))
     parts, rng = deal.parts, deal.rng
     tasks = np.flatnonzero(deal.given.any(axis=1))
     for _ in range(TRIES):

@@ -101,10 +101,26 @@ def test_labels_on_record_count_and_are_not_asked_for_again():
     assert "160 labels beside 40 on record" in made.summary()
 
 
+def test_one_label_more_by_others():
+    """Who labelled a task before counts for it, and connects those who are asked now."""
+    had = pd.DataFrame(
+        [(t, w, "x") for t in TASKS for w in "ab"], columns=["task", "worker", "label"]
+    )
+    made = dealt([*"cd"], least=3, have=had)
+    assert (made.on_record, len(made.table)) == (200, 100)
+    assert made.loads["labels"].tolist() == [50, 50]
+    assert made.parts == 1
+    assert "all are connected by others" in made.summary()
+    again = dealt([*"abc"], least=3, have=had)
+    assert set(again.table["worker"]) == {"c"}
+    short = dealt([*"ab"], least=3, have=had).message
+    assert "the workers can give 0" in short
+
+
 WISHES = {
     "too few workers": (
         {"workers": 2, "least": 3},
-        "each task is to have 3 labels of different workers, and 2 workers can be given any",
+        "a task is to get 3 labels of different workers, and 2 workers can be given any",
     ),
     "too little capacity": (
         {"capacity": 20},

@@ -148,6 +148,13 @@ def test_who_may_label_what_is_kept_at_the_least_largest_load(seed):
         assert held(deal, k).loads.max() == most
 
 
+def test_labels_move_along_chains_to_the_less_loaded():
+    may = ["c"] * 10 + ["d"] * 10 + ["ab"] * 10 + ["bcd"] * 10
+    allowed = np.array([[w in those for w in "abcd"] for those in may])
+    deal = held(even_deal(terms(40, 4, 1, allowed=allowed)), 1)
+    assert deal.loads.tolist() == [10, 10, 10, 10]
+
+
 def test_shares_are_kept_as_whole_labels_let_them():
     deal = held(even_deal(terms(120, 4, 2, share=[1, 1, 1, 0.5])), 2)
     assert sorted(deal.loads.tolist()) == [34, 68, 69, 69]

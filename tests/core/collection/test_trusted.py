@@ -400,14 +400,18 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
         goal = beliefs.closable_at(epsilon)
         np.testing.assert_array_equal(error <= epsilon, before <= goal)
         assert not beliefs.closed_at_floor(epsilon).any()
-        np.testing.assert_array_equal(beliefs.evidence_needed(epsilon) > 1e-9, error > epsilon + 1e-9)
+        np.testing.assert_array_equal(
+            beliefs.evidence_needed(epsilon) > 1e-9, error > epsilon + 1e-9
+        )
     # A floor of .2 is an error of .1: it leaves less than a tenth of .11.
     for epsilon in (0.05, 0.11):
         assert beliefs.closable_at(epsilon) == 0.0
     np.testing.assert_array_equal(beliefs.closed_at_floor(0.08), before <= 0.08)
     # Far above it, only hidden tasks are asked about.
     beliefs.ledger.pool.hidden[:5] = 0
-    np.testing.assert_array_equal(beliefs.closed_at_floor(0.05), (before <= 0.05) | (np.arange(60) >= 5))
+    np.testing.assert_array_equal(
+        beliefs.closed_at_floor(0.05), (before <= 0.05) | (np.arange(60) >= 5)
+    )
 
 
 def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
