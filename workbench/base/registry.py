@@ -309,9 +309,8 @@ def failure_of_own(name: str, call: Any, error: BaseException) -> InputError:
     error
         What it raised.
     """
-    code = getattr(call, "__code__", None) or getattr(
-        getattr(call, "__init__", None), "__code__", None
-    )
+    own = vars(call).values() if isinstance(call, type) else [call]
+    code = next((each.__code__ for each in own if hasattr(each, "__code__")), None)
     place = Path(code.co_filename) if code is not None else Path()
     where = f" ({place.name}{_line(error, place)})" if code is not None else ""
     return InputError(f"{name}{where}: {in_one_line(error)}")
