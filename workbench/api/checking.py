@@ -388,7 +388,7 @@ def check(
     workers who answer against gold or the others, who are constant, who contradict each other or
     copy; skills with intervals; whether errors go together (and how many independent workers they
     leave), tasks on which nearly all err; pairs labelled twice; and classes that are most likely
-    one, too many, ratings, abstentions, or several answers in one.
+    one, too many, ratings, or abstentions.
 
     Parameters
     ----------

@@ -41,11 +41,12 @@ def test_the_page_and_the_files(run, files):
 
 def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_path):
     path = tmp_path / "names.csv"
-    path.write_text("Picture ID,who,Kind of bird\np1,a,x\np1,b,x\np2,a,y\n")
+    rows = [f"p{k % 9},{'abcd'[k // 9]},{'xyx'[k % 3]}\n" for k in range(36)]
+    path.write_text("Picture ID,who,Kind of bird\n" + "".join(rows))
     line = refused("check", "--labels", path)
     asked = shlex.split(line.split("its columns, as in ")[1])
     assert asked == ["--columns", "task=Picture ID,worker=who,label=Kind of bird"]
     assert run("check", "--labels", path, *asked).exit_code == 0
     with path.open("a") as file:
-        file.write("p2,a,y\n")
+        file.write("p2,a,x\n")
     assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout
