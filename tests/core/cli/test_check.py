@@ -50,3 +50,18 @@ def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_pat
     with path.open("a") as file:
         file.write("p2,a,x\n")
     assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout
+
+
+def test_what_is_no_answer_is_left_out_and_spellings_are_joined(run, tmp_path):
+    path = tmp_path / "labels.csv"
+    said = ["yes", "Yes", "unsure", "no"]
+    rows = [f"t{k % 9},{'abcd'[k // 9]},{said[(k + k // 9) % 4]}\n" for k in range(36)]
+    path.write_text("task,worker,label\n" + "".join(rows))
+    plain = run("check", "--labels", path)
+    assert "'unsure' may be no answer, and counts as a class; --skip unsure leaves it out" in (
+        plain.stderr
+    )
+    assert "write them alike, or join them by --fold" in plain.stderr
+    told = run("check", "--labels", path, "--skip", "unsure", "--fold", "--json")
+    assert "4 spellings of 3 labels are joined; left out: 10 that say 'unsure'" in told.stderr
+    assert json.loads(told.stdout)["labels"] == 26

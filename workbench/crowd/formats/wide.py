@@ -75,7 +75,7 @@ def _layout(name: str, header: Sequence[str], columns: Mapping[str, str]) -> Wid
     place = find_column(name, found, "worker")
     if place is not None and place != gold:
         return WideLayout("worker", place, gold)
-    return WideLayout("task", 0, gold) if header and not header[0] else None
+    return None
 
 
 def _detect(content: Content) -> str | None:
@@ -124,13 +124,13 @@ def _guessed(table: TextTable, columns: Mapping[str, str]) -> WideLayout | None:
     own = columns.get("gold")
     gold = table.header.index(own) if own in table.header else None
     gold = next((j for j, each in enumerate(table.header) if squeezed(each) in GOLD), gold)
-    if len(table.header) < 3 or gold == 0:
+    if (len(table.header) < 3 and table.header[0]) or gold == 0:
         return None
-    first = table.columns[0]
-    if len(first.texts) == len(first) and _classes(table, WideLayout("task", 0, gold)) is not None:
-        tasks = all(TASKS.match(name) for name in table.header[1:])
-        return WideLayout("worker" if tasks else "task", 0, gold)
-    return WideLayout("task", None, gold)
+    ids = table.columns[0]
+    if len(ids.texts) < len(ids) and table.header[0]:
+        return WideLayout("task", None, gold)
+    of_tasks = all(map(TASKS.match, table.header[1:])) and not all(map(TASKS.match, ids.texts))
+    return WideLayout("worker" if of_tasks else "task", 0, gold)
 
 
 def _classes(table: TextTable, layout: WideLayout) -> int | None:
@@ -145,7 +145,9 @@ def _classes(table: TextTable, layout: WideLayout) -> int | None:
     if len(kinds) < 2:
         return None
     many = Counter(text for each in kinds for text in each)
-    shared = all(any(many[text] > 1 for text in each) for each in kinds)
+    alike = [any(many[text] > 1 for text in each) for each in kinds]
+    # Each question may have answers of its own; no worker has classes of her own.
+    shared = 2 * sum(alike) >= len(alike) if layout.rows == "worker" else all(alike)
     cells = sum(int((~_blank(each)[each.code]).sum()) for each in columns)
     return len(many) if shared and len(many) <= cells / 2 else None
 
