@@ -1,4 +1,4 @@
-"""The twenty forms of label files: time a row at 10⁵ rows beside that at 10⁴.
+"""Forms of label files: time a row at 10⁵ rows beside that at 10⁴.
 
 A row is what a file of the form has one of a label, and three labels where it has one of a task.
 """
@@ -30,12 +30,14 @@ def read_pace(size: BenchSize) -> Sample:
     few, many = ROWS if size.full else (20, 200)
     ratio: dict[str, tuple[float, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for form in ENDINGS:
+        for form in measured():
             pace = [read_seconds(form, rows, size.few, Path(folder)) / rows for rows in (few, many)]
             ratio[form] = 1e6 * pace[1], 1e6 * pace[0]
     worst = max(ratio, key=lambda form: ratio[form][0] / ratio[form][1])
     each = ", ".join(f"{form} {a:.0f} and {b:.0f} µs" for form, (a, b) in ratio.items())
-    return Sample([ratio[worst][0]], [ratio[worst][1]], "µs", f"worst of twenty, {worst}: {each}")
+    return Sample(
+        [ratio[worst][0]], [ratio[worst][1]], "µs", f"worst of {len(ratio)}, {worst}: {each}"
+    )
 
 
 def read_seconds(form: str, rows: int, repeats: int, folder: Path) -> float:
@@ -53,6 +55,14 @@ def read_seconds(form: str, rows: int, repeats: int, folder: Path) -> float:
     return statistics.median(seconds)
 
 
+def measured() -> list[str]:
+    """Name the forms that a file can be written of: by the workbench, or here."""
+    from workbench.crowd.formats import FORMATS, written
+
+    can = {*written(), *WRITTEN}
+    return [form for form in FORMATS if form in can]
+
+
 def labels_of(form: str, rows: int) -> int:
     """How many labels so many rows of a form hold."""
     return LABELS * rows if form in BY_TASK else rows
@@ -64,8 +74,9 @@ def write_form(form: str, rows: int, folder: Path) -> Path:
     if form == "doccano":  # a file is of one worker
         frame = _crowd(rows).drop_duplicates("task")
     frame = frame.iloc[: labels_of(form, rows)]
-    path = folder / f"{form}{ENDINGS[form]}"
-    path.write_text(WRITTEN[form](frame), encoding="utf-8")
+    text = WRITTEN[form](frame) if form in WRITTEN else _by_workbench(form, frame)
+    path = folder / f"{form}{ENDINGS.get(form, '.json' if text[:1] in '[{' else '.csv')}"
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -86,13 +97,10 @@ def _crowd(tasks: int) -> pd.DataFrame:
     return frame
 
 
-def _by_workbench(form: str) -> Callable[[pd.DataFrame], str]:
-    def text(frame: pd.DataFrame) -> str:
-        from workbench.crowd.formats import read_export, write
+def _by_workbench(form: str, frame: pd.DataFrame) -> str:
+    from workbench.crowd.formats import read_export, write
 
-        return write(read_export(frame), form)
-
-    return text
+    return write(read_export(frame), form)
 
 
 def _triples(frame: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -193,17 +201,13 @@ def _matrix(frame: pd.DataFrame) -> str:
 BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide", "parallel", "matrix")
 """Forms with a row, or a record, a task."""
 ENDINGS: Mapping[str, str] = {
-    **dict.fromkeys(("label-studio", "argilla", "peerannot", "by-annotator"), ".json"),
     **dict.fromkeys(("prodigy", "doccano", "potato", "parallel"), ".jsonl"),
-    **dict.fromkeys(("mturk", "labels", "crowd-kit", "wide", "one-hot", "matrix"), ".csv"),
-    **dict.fromkeys(("figure-eight", "zooniverse", "battles"), ".csv"),
     "toloka": ".tsv",
     "sagemaker": ".manifest",
     "headerless": ".txt",
 }
-"""Forms, and how the names of their files end."""
+"""How the names of files end that are neither one JSON value nor CSV."""
 WRITTEN: Mapping[str, Callable[[pd.DataFrame], str]] = {
-    **{form: _by_workbench(form) for form in ENDINGS},
     "doccano": _doccano,
     "potato": _potato,
     "sagemaker": _sagemaker,
@@ -216,3 +220,4 @@ WRITTEN: Mapping[str, Callable[[pd.DataFrame], str]] = {
     "one-hot": _one_hot,
     "matrix": _matrix,
 }
+"""Forms that the workbench does not write, or not so that three workers of ten label a task."""

@@ -53,7 +53,7 @@ SIZES = {200: 0.06, 300: 0.06, 600: 0.1, 1000: 0.1}
 ARRAYS, BARE_JOB = "relaxation.by_arrays", "relaxation.by_bare_solver"
 EXPORT = "5 million labels from CSV to answers"
 FROM_DISK = "10⁸ labels from a Parquet folder, Dawid–Skene to the end"
-READING = "time a row of reading 10⁵ rows, worst of the twenty forms"
+READING = "time a row of reading 10⁵ rows, worst of all forms"
 READ_ONLY = "pandas.read_csv(dtype=str) of the file"
 ONE, BOTH = memory_of(ARRAYS), memory_of(ARRAYS, BARE_JOB, repeated=True)
 OF_TRIAL = memory_of("trial.adaptive_trial")

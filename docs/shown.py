@@ -58,6 +58,7 @@ SHOWN = (
         "--out plan.csv --plot plan.png",
         "plan.png",
     ),
+    Shown("shared", "plan --workers ann,bob,eve,dee --tasks tasks.csv --least 2 --capacity 25"),
     Shown(
         "compare",
         "compare --labels labels.csv --gold gold.csv --epsilon 0.2 --out compared",

@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,12 @@ SOURCES = {
     for base, package in ((ROOT, "workbench"), (ROOT / "models", "crowd_models"))
     for path in sorted((base / package).rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+pytestmark = pytest.mark.slow
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
 
 
 def room(module: str) -> str:
@@ -26,6 +32,7 @@ def room(module: str) -> str:
     return ".".join(module.split(".")[: 2 if module.startswith("workbench") else 1])
 
 
+@cache
 def imports(module: str, *, for_types: bool = False) -> list[tuple[str, str]]:
     """Modules of the house that a module imports, each with the name taken.
 
@@ -49,7 +56,7 @@ def imports(module: str, *, for_types: bool = False) -> list[tuple[str, str]]:
         for child in ast.iter_child_nodes(node):
             look(child)
 
-    look(TREES[module])
+    look(trees()[module])
     return pairs
 
 
@@ -100,12 +107,12 @@ def test_a_room_says_on_which_floor_it_stands():
     }
     assert len(names) > 10
     for name, floor in names.items():
-        assert f"({floor})" in (ast.get_docstring(TREES[name]) or "").partition("\n\n")[0], name
+        assert f"({floor})" in (ast.get_docstring(trees()[name]) or "").partition("\n\n")[0], name
 
 
 def test_a_public_class_name_means_one_thing():
     places = defaultdict(list)
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)
@@ -128,7 +135,7 @@ def test_no_room_reaches_into_the_private_parts_of_another():
 def test_no_module_imports_itself_by_a_detour():
     graph = {
         module: {other for other, _ in imports(module, for_types=True)} - {module}
-        for module in TREES
+        for module in trees()
     }
     # The front door forwards its names to rooms that read the version it defines.
     graph["workbench"] = set()

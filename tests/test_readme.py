@@ -150,7 +150,16 @@ def given():
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+DEAR = ("audit", "hire", "how-many-labels", "plan", "promises", "solver", "study")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in DEAR))
+        for page in PAGES
+    ],
+)
 def test_pages_run(page, own, monkeypatch):
     monkeypatch.chdir(own / "python")
     known = given()
@@ -158,8 +167,10 @@ def test_pages_run(page, own, monkeypatch):
         exec(code, known)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(
+    "classes",
+    [pytest.param(2, marks=pytest.mark.release), pytest.param(5, marks=pytest.mark.slow)],
+)
 def test_a_batch_half_labelled_is_planned_as_the_page_says(classes, tmp_path, monkeypatch):
     """What is on record is enough for some tasks, and they need nobody."""
     monkeypatch.chdir(tmp_path)

@@ -33,6 +33,8 @@ from workbench.api.climbing import ladder as ladder
 from workbench.collection.collector import Collector as Collector
 from workbench.api.collecting import collect as collect
 from workbench.api.collecting import KnownTasks as KnownTasks
+from workbench.collection.setup import People as People
+from workbench.collection.setup import ClosingRules as ClosingRules
 
 # Audits
 from workbench.api.auditing import audit as audit
@@ -48,6 +50,7 @@ from crowd_models import TypedProblem as TypedProblem
 from crowd_models import SelectionProblem as SelectionProblem
 
 # Simulation and studies
+from workbench.api.policies import policy as policy
 from workbench.api.simulation import simulate as simulate
 from workbench.api.simulation import simulate_panel as simulate_panel
 from workbench.api.studying import run_study as run_study

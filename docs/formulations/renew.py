@@ -244,6 +244,19 @@ def mixture(figure: Figure, names: dict[str, Any]) -> None:
     axes.legend(frameon=False)
 
 
+def even(figure: Figure, names: dict[str, Any]) -> None:
+    """Tasks in common of each two workers, and the labels of each."""
+    dealt, (left, right) = names["dealt"], figure.subplots(1, 2)
+    shared, who = dealt.shared.to_numpy(), WHO[: len(dealt.shared)]
+    words = np.where(np.eye(len(who), dtype=bool), "", shared.astype(str))
+    grid(left, shared, who, who, words)
+    left.set_title("tasks in common")
+    right.barh(who, dealt.loads["labels"], color=BLUE)
+    right.invert_yaxis()
+    right.set_title("labels to give")
+    whole_ticks(right.xaxis)
+
+
 PICTURES = {
     "offline_ip": assignment,
     "relaxation": assignment,
@@ -251,6 +264,7 @@ PICTURES = {
     "typed_relaxation": counts,
     "pattern_master": patterns,
     "pricing": team_price,
+    "even_teams": even,
     "error_problem": errors,
     "tangent_program": promise,
     "average_limit": needed,

@@ -27,7 +27,7 @@ from workbench.base.arrays import FloatArray, IntArray
 
 TOLERANCE = 1e-9
 """An error above ε by this share is ε: 1 − .95 is above .05."""
-ATOMS = 2**14
+MOST_STATES = 2**14
 """Sums of log-odds that are listed of either half of the voters; with more of them the error is
 bounded from above."""
 LARGEST = 700.0
@@ -147,7 +147,7 @@ def likeliest_error(weight: FloatArray, copies: IntArray) -> float:
     halves = [(np.zeros(1), np.ones(1)), (np.zeros(1), np.ones(1))]
     for w, count in zip(kinds, counts, strict=True):
         k = int(len(halves[0][0]) > len(halves[1][0]))
-        if len(halves[k][0]) * (count + 1) > ATOMS:
+        if len(halves[k][0]) * (count + 1) > MOST_STATES:
             return _rounded_down(kinds, counts)
         halves[k] = _joined(*halves[k], w, count)
     # ½ E min(1, e^−(a + b)), a and b the sums of the halves where they are for the truth.

@@ -38,9 +38,9 @@ class NextWorker(NamedTuple):
 class Arrivals:
     """Who arrives: nodes that say what was seen so far, from `root` on.
 
-    A policy's cost from a node on is Σ `factor` × (`weight(node after)` × prices paid + cost from
-    there) over `after(node)`, and `end(node)` × repair; at the root, over `weight(root)`, that is
-    its expected cost.
+    A policy's cost from a node on is the sum, over `after(node)`, of `factor` × (`weight(node
+    after)` × prices paid + cost from there), plus `end(node)` × repair. Its expected cost is the
+    cost from the root on, divided by `weight(root)`.
     """
 
     root: Any = 0
@@ -285,10 +285,11 @@ class OnlineProblem:
 def occupation_program(problem: OnlineProblem) -> pyo.ConcreteModel:
     """The best online policy, over how often each state is met and each choice made there.
 
-    Minimise Σ w_v c_k |a| x_iak + Σ e_v repair(s) y_i, i = (v, s) being the node v of the arrivals
-    and the state s of the tasks; w is `weight` of the node after k, e is `end`; subject to Σ_a
-    x_ika = factor_vk y_i for every i and k that may come, and y_j = [j is the root] + Σ x_ika over
-    what leads to j. States that no choice leads to are left out.
+    Minimise Σ w_vk c_k |a| x_ika + Σ e_v repair(s) y_i. Here i = (v, s) is the node v of the
+    arrivals and the state s of the tasks; w_vk is `weight` of the node after v and k, e_v is `end`
+    of v. Subject to Σ_a x_ika = factor_vk y_i for every i and k that may come, and y_j = [j is the
+    root] + Σ x_ika over what leads to j. States that no choice leads to are left out. The optimum
+    divided by `weight(root)` is the expected cost.
 
     Returns
     -------

@@ -62,6 +62,7 @@ def test_rows_of_another_size_or_version_are_not_gone_on_with(run, tmp_path):
     assert "holds no rows" in str(run(*asked, "--repeats", 1).exception)
 
 
+@pytest.mark.release
 def test_growth_goes_on_where_it_was_stopped(run, tmp_path, monkeypatch):
     line = Line("LP over pairs", "tasks", (30, 60, 90), Shape(60, 100))
     monkeypatch.setattr("benchmarks.growth.lines", lambda smoke: (line,))

@@ -22,6 +22,7 @@ def test_a_crowd_has_so_many_labels_of_so_many_workers():
     assert len(commands.drawn(60, 10, each=3).gold) == 10
 
 
+@pytest.mark.release
 def test_counts_are_the_same_again_and_see_time_and_memory(monkeypatch):
     def pairs(crowd):
         np.zeros((len(crowd.truth), len(crowd.truth)))
@@ -66,6 +67,7 @@ def test_every_command_has_a_row_at_three_sizes_and_with_more_workers(monkeypatc
     assert "does not tell" in measured(rows["hire-10000-mb"], BenchSize(), judge=True).note
 
 
+@pytest.mark.release
 def test_the_smallest_command_is_measured_in_a_process_of_its_own():
     commands.figures.cache_clear()
     found = commands.figures("check", 1000, 30, 0)

@@ -53,6 +53,7 @@ def test_only_what_is_missing_is_measured():
     assert list(grow(planned, [*known, *new], seed=3, measure=measure)) == []
 
 
+@pytest.mark.release
 def test_points_of_processes_of_their_own(monkeypatch):
     point = growth.measure(Line("LP over pairs", "tasks", (300,), Shape(100, 100)), 300)
     assert point.seconds is not None

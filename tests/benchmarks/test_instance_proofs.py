@@ -23,6 +23,7 @@ def instances():
     return InstanceSet(FOLDER)
 
 
+@pytest.mark.release
 def test_every_instance_has_a_proof_in_the_one_schema(instances, tmp_path, monkeypatch):
     monkeypatch.delenv(VIPRCHK, raising=False)
     checked = {each.name: each for each in write_proofs(instances, NAMES, tmp_path)}
@@ -39,6 +40,7 @@ def test_every_instance_has_a_proof_in_the_one_schema(instances, tmp_path, monke
     assert {checked[name].others for name in ("toy-5x4", "chain")} == {"not run"}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("words", "said"),
     [("Successfully verified optimal value range [10, 10].", "verified"), ("no", "refused")],
@@ -54,6 +56,7 @@ def test_what_the_checker_of_others_says_is_handed_on(
     assert each.others.startswith(f"{said}, ")
 
 
+@pytest.mark.release
 def test_the_command_writes_the_table(tmp_path):
     from click.testing import CliRunner
 

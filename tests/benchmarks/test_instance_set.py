@@ -32,6 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.release
 def test_the_index_keeps_the_best_of_all_runs(folder):
     there = InstanceSet(folder)
     runs = list(run_instances(there, [NAME], ["patterns"], 5.0, update=True))

@@ -45,6 +45,7 @@ def test_verdicts():
     assert measured(made(Target(2), [1], [1]), SMOKE, judge=False).reached is None
 
 
+@pytest.mark.release
 def test_memory_is_that_of_a_process_of_its_own():
     hoard = bytearray(200 * 2**20)
     hoard[:: 2**12] = b"x" * len(hoard[:: 2**12])

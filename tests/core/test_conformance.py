@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 from tests.core.collection.shipped import SHIPPED
 from workbench import testing
 from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.registry import Method
 from workbench.aggregation.voting import majority
 from workbench.assignment import POLICIES
 from workbench.assignment.policies import AssignmentPolicy
@@ -49,7 +51,19 @@ def test_aggregators(name):
     check_aggregator(AGGREGATORS[name].call)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+def test_type_checkers_know_the_aggregators_that_come_along():
+    assert get_args(Method) == tuple(
+        name for name in AGGREGATORS if name not in AGGREGATORS.added()
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("robust", "re-solve")))
+        for name in POLICIES
+    ],
+)
 def test_policies(name):
     check_policy(POLICIES[name].call)
 
@@ -137,7 +151,12 @@ SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
         ("seven_workers", "data list", "seven"),
         ("seven_workers", "data info seven", "yes, by its plugin"),
         ("redundancy_study", "study list", "redundancy"),
-        ("redundancy_study", "study run redundancy --size smoke --store {}.sqlite", "6 of 6"),
+        pytest.param(
+            "redundancy_study",
+            "study run redundancy --size smoke --store {}.sqlite",
+            "6 of 6",
+            marks=pytest.mark.release,
+        ),
     ],
 )
 def test_a_users_own_file_is_seen_by_the_command_line(own, tmp_path, capfd, file, command, said):

@@ -36,27 +36,13 @@ from workbench.studies.study import TrialEnded
 KEPT = Path(__file__).with_name("kept_names.json")
 RECORDS = json.loads(KEPT.read_text("utf-8"))["records"]
 """Fields of the records of release 1.0, by study whose version is the same."""
-DEAR = (
-    "assignment-policies",
-    "audit",
-    "bad-instances",
-    "calibration",
-    "collect-mixed",
-    "collect-recorded",
-    "collect-simulated",
-    "competitive-ratio",
-    "exam",
-    "ladder",
-    "learn-crowds",
-    "learn-theory",
-    "main-algorithm",
-    "minimax",
-    "robust-policy",
-)
+QUICK = ("gold-estimates", "made-gold", "toy-example")
+"""Studies that are tried in every run; CI tries the others after it."""
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in studies()]
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in studies()],
 )
 def test_a_study_gives_the_records_of_its_probe_and_keeps_what_studies_promise(name):
     """One run of its smoke sweep serves all questions.
@@ -169,6 +155,7 @@ class TestFigures:
 
 
 class TestCompetitiveRatio:
+    @pytest.mark.slow
     def test_ratios_are_of_a_proven_bound_and_promises_stand_within_their_conditions(self):
         table = smoke("competitive-ratio")
         assert (table["bound_reached"] <= table["bound"] + 1e-6).all()
@@ -186,6 +173,7 @@ class TestCompetitiveRatio:
         assert beyond["promise"].isna().all()
         assert (beyond["void"] != "").all()
 
+    @pytest.mark.release
     def test_the_bound_is_the_relaxations(self):
         params = {"tasks": 30, "workers": 40, "capacity": 60, "gamma": 0.5, "epsilon": 0.1}
         record = one_record("competitive-ratio", **params)
@@ -197,6 +185,7 @@ class TestCompetitiveRatio:
         exact = solve(problem, "ip", time_limit=20)
         assert record["bound"] <= exact.objective
 
+    @pytest.mark.slow
     def test_without_the_correction_theorem_5_says_nothing(self):
         within = {name: values[0] for name, values in competitive_ratio._WITHIN.items()}
         within |= {"method": "adaptive", "tasks": 2}
@@ -233,6 +222,7 @@ class TestCorrection:
 
 
 class TestExactHeuristic:
+    @pytest.mark.slow
     def test_no_covering_result_is_better_than_the_proven_optimum(self):
         table = smoke("exact-heuristic")
         exact = table[table["method"] == "exact"]

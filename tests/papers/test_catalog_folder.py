@@ -48,6 +48,7 @@ def own(monkeypatch, tmp_path):
     return load
 
 
+@pytest.mark.slow
 def test_names_and_one_study_import_no_other():
     """A worker process imports what its study needs alone, and the list of rivals."""
     code = (

@@ -24,6 +24,7 @@ from crowd_models.sequential_policies import SequentialClassProblem, SequentialP
 from crowd_papers.beyond.instances import ladder
 from crowd_papers.beyond.minimax_program import minimax
 from crowd_papers.beyond.posted_prices import Posted, falling_proof, proof_file, worst_case
+from tests.core.release import some
 from tests.core.solving.finite_policies import finite_optimum
 from tests.papers.test_forgeries import at, garbled, mutated, places
 from workbench.base.checker import policy_checker
@@ -59,9 +60,11 @@ def small(**changes):
     "changes",
     [
         {},
-        {"cost": [[1, 2.5], [0.3, 0.1]]},
-        {"skill": [[1.0, 0.5], [0.75, 0.9]], "tasks": [0, 7]},
         {"skill": [[1.0], [0.6]], "supply": [200], "epsilon": 0.3},
+        pytest.param({"cost": [[1, 2.5], [0.3, 0.1]]}, marks=pytest.mark.release),
+        pytest.param(
+            {"skill": [[1.0, 0.5], [0.75, 0.9]], "tasks": [0, 7]}, marks=pytest.mark.release
+        ),
     ],
 )
 def test_a_sequential_proof_holds_and_is_near(promise, changes):
@@ -142,6 +145,7 @@ def test_several_classes_have_no_proof():
         writer.sequential_proof(several)
 
 
+@pytest.mark.release
 def test_bare_python_checks_each_kind(tmp_path):
     posted = Posted([1.0, 2.0], 4.0, [2.0])
     proofs = {
@@ -164,7 +168,9 @@ DEAR = "online-ladder-limited"
 """Ten seconds to check."""
 
 
-@pytest.mark.parametrize("path", sorted((FOLDER / "policies").glob("*.json")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", some(sorted((FOLDER / "policies").glob("*.json")), 4), ids=lambda p: p.stem
+)
 def test_proofs_on_record_hold(path):
     if path.stem == DEAR:
         pytest.skip("dear: with the tests of a release")
@@ -364,6 +370,7 @@ def spoilt(told, change):
     return CHECKER["line_of"](written(told))
 
 
+@pytest.mark.slow
 def test_values_that_are_too_high_are_refused_one_by_one():
     """Each value a thousandth higher: a value that nothing holds down is at no error of ½."""
     told = sequential_proofs()[0]
@@ -434,7 +441,9 @@ def drawn(rng, problem):
     return told
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.release) for n in (2, 3, 4, 5))]
+)
 def test_values_as_high_as_the_checker_takes_them_are_below_what_asking_comes_to(seed):
     """At many odds, in exact fractions: V(o) ≤ c + E V(o′), and so V(1) is no more than is true."""
     rng = np.random.default_rng(seed)

@@ -662,9 +662,9 @@ CHECKERS = {
 
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_what_is_accepted_of_some_mutants_is_true(instances, checker):
-    wrong, passed = CHECKERS[checker](instances, 0, 150)
+    wrong, passed = CHECKERS[checker](instances, 0, 60)
     assert not wrong
-    assert passed >= 10
+    assert passed >= 3
 
 
 @pytest.mark.release

@@ -1,6 +1,7 @@
 """The register, and the page written from a store."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.papers.made_up import Tables, all_tables, claims_of
 from workbench.base.errors import InputError
 from workbench.studies.catalog import claims, studies, studies_needed
 from workbench.studies.claiming import Word
-from workbench.studies.claims_page import markdown, read_page
+from workbench.studies.claims_page import by_paper, paper_page, read_page, table
 from workbench.studies.executors import Limits
 from workbench.studies.judging import judge
 from workbench.studies.run import run
@@ -19,6 +20,7 @@ from workbench.studies.source import Source
 from workbench.studies.store import Store
 from workbench.studies.study_plan import StudyPlan
 
+HO = "papers/ho-jabbari-vaughan-2013.md"
 PAPER = [one for one in claims_of("adaptive") if "figure" not in one.id]
 
 
@@ -36,26 +38,46 @@ def verdicts():
     return judge(Tables(all_tables()), PAPER)
 
 
+def written(verdicts):
+    """All pages, by their paths from the table's folder."""
+    papers = {name: paper_page(those) for name, those in by_paper(verdicts).items()}
+    return {"claims.md": table(verdicts), **papers}
+
+
 class TestPage:
-    def test_everything_is_on_it(self, verdicts):
-        text = markdown(verdicts)
+    def test_everything_is_on_them(self, verdicts):
+        pages = written(verdicts)
+        assert list(pages) == ["claims.md", HO]
         for one in verdicts:
-            assert f"\n## {one.claim.id}\n" in text
+            assert f"| *{one.word}* |" in pages["claims.md"]
+            assert f"[{one.claim.source}]({HO}#{one.claim.id}) |" in pages["claims.md"]
+            assert f"\n## {one.claim.id}\n" in pages[HO]
             for part in (one.claim.source, one.claim.statement, f"**Verdict: {one.word}.**"):
-                assert part in text
-            assert one.figures in text
-        assert "14 claims: 10 holds, 4 void at the paper's own settings." in text
-        assert "| weighted-vote | 40 | 0 | 0 | 0 | 1 | 0.0 |" in text
+                assert part in pages[HO]
+            assert one.figures in pages[HO]
+        counts = "14 claims: 10 holds, 4 void at the paper's own settings."
+        assert counts in pages["claims.md"]
+        assert "| weighted-vote | 40 | 0 | 0 | 0 | 1 | 0.0 |" in pages[HO]
+        assert pages[HO].startswith("# Ho, Jabbari, Vaughan 2013\n")
         # Every row of a Markdown table has its head's number of cells.
-        for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-            assert len({line.count("|") for line in table.splitlines()}) == 1
+        for rows in re.findall(r"(?:^\|.*\n)+", "\n".join(pages.values()), re.MULTILINE):
+            assert len({line.count("|") for line in rows.splitlines()}) == 1
+
+    def test_a_claim_of_no_paper_has_a_page_too(self, verdicts):
+        (verdict,) = (one for one in verdicts if one.claim.id == "adaptive-lemma-1")
+        own = replace(verdict, claim=replace(verdict.claim, paper="", source="common practice"))
+        pages = written([verdict, own])
+        assert list(pages) == ["claims.md", HO, "papers/claims-of-no-paper.md"]
+        link = "[common practice](papers/claims-of-no-paper.md#adaptive-lemma-1)"
+        assert link in pages["claims.md"]
+        assert pages["papers/claims-of-no-paper.md"].startswith("# Claims of no paper\n")
 
     def test_an_empty_store(self):
         verdicts = judge(Tables({}))
         for one in verdicts:
             assert one.word is (Word.UNMEASURED if one.claim.studies else Word.NO_DATA)
         missing = sum(bool(one.claim.studies) for one in verdicts)
-        assert f"{missing} not yet measured" in markdown(verdicts)
+        assert f"{missing} not yet measured" in table(verdicts)
 
 
 def test_a_real_store_read_twice(tmp_path):
@@ -66,32 +88,36 @@ def test_a_real_store_read_twice(tmp_path):
     with Store.open(tmp_path / "store.sqlite", write=True) as store:
         asked = StudyPlan.of(source, size.sweep, 2)
         run(asked, store=store, executor=Serial(), limits=Limits())
-        pages.append(markdown(judge(store)))
+        pages.append(written(judge(store)))
     for _ in range(2):
         with Store.open(tmp_path / "store.sqlite") as store:
             verdicts = judge(store)
-            pages.append(markdown(verdicts))
-    assert len(set(pages)) == 1
+            pages.append(written(verdicts))
+    assert pages[0] == pages[1] == pages[2]
     rulings = {one.claim.id: one.word for one in verdicts}
     assert rulings["adaptive-lemma-2"] is rulings["adaptive-lemma-3"] is Word.HOLDS
     assert rulings["adaptive-lemma-1"] is Word.UNMEASURED
-    assert f"| {workbench.__version__} |" in pages[0]
+    assert f"| {workbench.__version__} |" in pages[0][HO]
 
 
 def test_published_page_is_of_this_register():
-    """docs/claims.md has every claim as it is stated now, each with a verdict."""
-    text = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
-    for claim in claims():
-        assert f"\n## {claim.id}\n\n{claim.source}\n\n**Claim.** {claim.statement}\n" in text
-    assert f"**Verdict: {Word.UNMEASURED}.**" not in text
+    """docs/ has every claim as it is stated now, each with a verdict, in the form of today."""
+    page = Path(__file__).parents[2] / "docs" / "claims.md"
+    kept = read_page(page, claims())
+    assert list(claims()) == [kept[claim.id].claim for claim in claims()]
+    found = [kept[claim.id] for claim in claims()]
+    assert Word.UNMEASURED not in {one.word for one in found}
+    for name, text in written(found).items():
+        assert (page.parent / name).read_text("utf-8").split("---\n", 2)[2] == text, name
 
 
 def test_a_page_is_renewed_in_part(verdicts, tables, tmp_path):
     """What the store has no trials of stays as the page has it, to the letter."""
-    page = tmp_path / "claims.md"
-    whole = markdown(verdicts)
-    page.write_text(whole, "utf-8")
-    assert markdown(list(read_page(page, PAPER).values())) == whole
+    page, whole = tmp_path / "claims.md", written(verdicts)
+    (tmp_path / HO).parent.mkdir()
+    for name, text in whole.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    assert written(list(read_page(page, PAPER).values())) == whole
     votes = tables["weighted-vote"].assign(error_hired=0.06)
     keep = read_page(page, PAPER)
     renewed = judge(Tables({"weighted-vote": votes}), PAPER, keep=keep)

@@ -1,12 +1,4 @@
-"""How far labels of the same task agree beyond chance: on the whole, and each worker's.
-
-On the whole by Krippendorff's α of nominal labels, with an interval over tasks: the tasks at hand
-are a sample of those that might have been asked about. It comes from the ratio r = D/E of observed
-and expected disagreement, α = 1 − r, by the spread of its influences over tasks, on the scale of
-log r, which keeps its upper end at 1 at most. Few errors, or few labels of a rare class, show
-little spread by chance: so half a task whose labels all differ is added for the lower end, and one
-whose labels agree, shared by the classes, for the upper end. Of 10 to 150 tasks, with classes down
-to 3 % of the labels, each end was then missed by .08 of the samples at most (.02 in the mean).
+"""How far each worker's labels agree with the others', or with gold, beyond chance.
 
 A worker agrees less than by chance where, of the ways in which her labels may be dealt to her
 tasks, hardly any agrees with the others' as little. Who always gives one class has only one such
@@ -15,9 +7,7 @@ k_c of her n labels being c, the agreement Σ a(i, label_i) of a random deal has
 μ = Σ_c k_c ā(c) and variance Σ_iΣ_c k_c d(i, c)²/(n − 1), d being a with the means of its rows and
 columns taken out; it is about normal.
 
-Sources: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section C; Efron,
-Tibshirani (1993), "An introduction to the bootstrap", Section 21.3 (influences); Hoeffding (1951),
-"A combinatorial central limit theorem".
+Source: Hoeffding (1951), "A combinatorial central limit theorem".
 """
 
 from __future__ import annotations
@@ -31,119 +21,8 @@ from workbench.accuracy.independence import LEVEL, SHARED
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.votes import Votes
 
-CONFIDENCE = 0.95
-"""Of the interval of α."""
-UNLIKE = 0.5
-"""Tasks of unlike labels that are added for the lower end."""
 PART = 2**22
 """Pairs of a label and a class of its task that are looked at together."""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far labels of the same task agree.
-
-    Attributes
-    ----------
-    pairwise
-        Share of the pairs of labels of a task that are equal; None without a pair.
-    alpha
-        Krippendorff's α of nominal labels: 1 where all agree, 0 by chance, below it worse; None
-        without a pair, or where only one class is used.
-    low, high
-        Its interval over tasks (`CONFIDENCE`); None where α is.
-    pairs, tasks
-        How many pairs there are, and tasks that have one.
-    """
-
-    pairwise: float | None
-    alpha: float | None
-    low: float | None
-    high: float | None
-    pairs: int
-    tasks: int
-
-
-def agreement(votes: Votes) -> Agreement:
-    """Measure how far labels of the same task agree, whoever is right.
-
-    Parameters
-    ----------
-    votes
-        Labels of n tasks by m workers, each pair once.
-    """
-    L, n = max(len(votes.classes), 1), len(votes.tasks)
-    at, count = np.unique(votes.task * L + votes.label, return_counts=True)
-    labels = np.bincount(votes.task, minlength=n).astype(np.float64)
-    task, label = at // L, at % L
-    shared = labels[task] > 1
-    task, label, count = task[shared], label[shared], count[shared].astype(np.float64)
-    several = labels > 1
-    pairs = float((labels * (labels - 1)).sum())
-    if not pairs:
-        return Agreement(None, None, None, None, 0, 0)
-    size, equal = labels[several], np.bincount(task, count * (count - 1), minlength=n)[several]
-    by_class = np.bincount(label, count, minlength=L).astype(np.float64)
-    differ = size - equal / (size - 1)
-    total = size.sum()
-    expected = total * total - (by_class**2).sum()
-    told = (float(equal.sum() / pairs), int(pairs) // 2, len(size))
-    if not expected:
-        return Agreement(told[0], None, None, None, *told[1:])
-    common = np.bincount(task, count * by_class[label] / total, minlength=n)[several]
-    share: FloatArray = by_class / total
-    low, high = _interval(size, differ, common.astype(np.float64), share)
-    alpha = float(1 - (total - 1) * differ.sum() / expected)
-    return Agreement(told[0], alpha, min(low, alpha), max(high, alpha), *told[1:])
-
-
-def _interval(
-    size: FloatArray, differ: FloatArray, common: FloatArray, share: FloatArray
-) -> tuple[float, float]:
-    """Interval of α by influences of tasks.
-
-    Parameters
-    ----------
-    size, differ, common
-        Of each task its labels, m − Σ_c k_c (k_c − 1)/(m − 1), and Σ_c k_c p_c, shape (tasks,).
-    share
-        p, shape (L,).
-    """
-    total, mean, used = float(size.sum()), float(size.mean()), share[share > 0]
-    tasks = np.column_stack([np.ones(len(size)), size, differ, common])
-    unlike = [UNLIKE, mean, mean, mean * (used**2).sum()]
-    low = _end(np.vstack([tasks, unlike]), float((used**2).sum()), 1.0)
-    each = 1.0 / len(used)
-    mixed = (total * used + mean * each) / (total + mean)
-    tasks[:, 3] = (total * common + mean * each * size) / (total + mean)
-    alike = [[each, mean, 0.0, mean * p] for p in mixed]
-    return low, _end(np.vstack([tasks, alike]), float((mixed**2).sum()), -1.0)
-
-
-def _end(tasks: FloatArray, alike: float, side: float) -> float:
-    """One end of the interval of α.
-
-    Parameters
-    ----------
-    tasks
-        Weight, size, disagreement and commonness of each task, shape (tasks, 4).
-    alike
-        Σ_c p_c².
-    side
-        1 for the lower end, −1 for the upper one.
-    """
-    from scipy.special import stdtrit
-
-    weight, size, differ, common = tasks.T
-    total, many = weight @ size, weight.sum()
-    observed, chance = weight @ differ / total, 1.0 - alike
-    ratio = observed / chance
-    if not ratio:
-        return 1.0
-    influence = (differ - observed * size) + 2.0 * ratio * (common - alike * size)
-    error = np.sqrt(weight @ influence**2 * many / (many - 1.0)) / (total * chance)
-    wide = stdtrit(max(len(size) - 2, 1), (1 + CONFIDENCE) / 2) * error / ratio
-    return float(1.0 - ratio * np.exp(min(side * wide, 700.0)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ class ErrorRate:
 
 
 def vote_error(
-    skill: ArrayLike, weight: ArrayLike, *, atoms: int = 2**16, cells: int = 2**18
+    skill: ArrayLike, weight: ArrayLike, *, states: int = 2**16, cells: int = 2**18
 ) -> ErrorRate:
     """Probability that one weighted vote is wrong, ties counted half.
 
@@ -63,7 +63,7 @@ def vote_error(
     skill, weight
         p and w, shape (k,). Voters of weight 0 do not count; a negative weight takes the voter
         at the opposite of her word. Without voters the error is ½.
-    atoms
+    states
         The exact route lists at most so many sums for each half of the voters (65,536 allow
         any 32 voters, and many more of few kinds); beyond it, the lattice.
     cells
@@ -75,10 +75,10 @@ def vote_error(
         A skill outside [0, 1], a weight that is not finite, or shapes that differ.
     """
     p, w = _vectors(skill, weight)
-    checks.count("atoms", atoms, 1)
+    checks.count("states", states, 1)
     checks.count("cells", cells, 2)
     against, size = _turned(p, w)
-    return _error(against[size > 0], size[size > 0], atoms, cells)
+    return _error(against[size > 0], size[size > 0], states, cells)
 
 
 def vote_errors(
@@ -86,7 +86,7 @@ def vote_errors(
     weight: ArrayLike,
     assigned: ArrayLike,
     *,
-    atoms: int = 2**10,
+    states: int = 2**10,
     cells: int = 2**15,
 ) -> tuple[FloatArray, FloatArray]:
     """Probability that each task's weighted vote is wrong, ties counted half.
@@ -97,7 +97,7 @@ def vote_errors(
         p and w of each task and worker, shape (n, m) or one that broadcasts to it.
     assigned
         Who votes on what, shape (n, m), booleans; entries elsewhere are not looked at.
-    atoms, cells
+    states, cells
         As in `vote_error`, smaller because there are many tasks.
 
     Returns
@@ -110,7 +110,7 @@ def vote_errors(
     InputError
         A skill outside [0, 1], a weight that is not finite, or shapes that do not fit.
     """
-    checks.count("atoms", atoms, 1)
+    checks.count("states", states, 1)
     checks.count("cells", cells, 2)
     p, w, votes = _matrices(skill, weight, assigned)
     against, size = _turned(np.where(votes, p, 0.0), np.where(votes, w, 0.0))
@@ -130,7 +130,7 @@ def vote_errors(
         k = voters[i]
         key = size[i, :k].tobytes() + against[i, :k].tobytes()
         if key not in rates:
-            rates[key] = _error(against[i, :k], size[i, :k], atoms, cells)
+            rates[key] = _error(against[i, :k], size[i, :k], states, cells)
         probability[i], radius[i] = rates[key].probability, rates[key].radius
     return probability, radius
 
@@ -228,14 +228,14 @@ def _turned(p: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(w > 0, 1.0 - p, p), np.abs(w)
 
 
-def _error(against: FloatArray, size: FloatArray, atoms: int, cells: int) -> ErrorRate:
+def _error(against: FloatArray, size: FloatArray, states: int, cells: int) -> ErrorRate:
     """Error of voters who pull `size` > 0 to the wrong side with probability `against`."""
     k = len(size)
     if not k:
         return ErrorRate(0.5, 0.0, "exact")
     share = size / size.max()
     share /= share.sum()
-    halves = _halves(against, share, atoms)
+    halves = _halves(against, share, states)
     if halves is None:
         (low, high), method = _lattice(against, share, cells), "lattice"
     else:
@@ -288,7 +288,7 @@ class _Sums:
         return _Sums(at[first][possible], merged[possible], self.blur + width + 2 * EPS)
 
 
-def _halves(against: FloatArray, share: FloatArray, atoms: int) -> tuple[_Sums, _Sums] | None:
+def _halves(against: FloatArray, share: FloatArray, states: int) -> tuple[_Sums, _Sums] | None:
     """Distribution of the wrong side's share of the weight, as the sum of two; None if too big.
 
     Voters of equal weight go together: how many of them are wrong is all that matters.
@@ -300,10 +300,10 @@ def _halves(against: FloatArray, share: FloatArray, atoms: int) -> tuple[_Sums, 
     for weight, members in zip(weights, np.split(order, starts[1:]), strict=True):
         wrong = _count_wrong(against[members])
         small = int(len(halves[1].at) < len(halves[0].at))
-        if len(wrong) * len(halves[small].at) > 8 * atoms:
+        if len(wrong) * len(halves[small].at) > 8 * states:
             return None
         halves[small] = halves[small].plus(weight * np.arange(len(wrong)), wrong)
-        if len(halves[small].at) > atoms:
+        if len(halves[small].at) > states:
             return None
     return halves[0], halves[1]
 

@@ -39,7 +39,7 @@ def plurality_error(
     classes: int,
     *,
     seed: Seed = 0,
-    atoms: int = 2**16,
+    states: int = 2**16,
     draws: int = 200_000,
 ) -> ErrorRate:
     """Probability that one weighted vote of one-coin workers is wrong, ties drawn fairly.
@@ -53,7 +53,7 @@ def plurality_error(
         L. Two classes are `vote_error`'s.
     seed
         Of the votes drawn where the exact route is too long.
-    atoms
+    states
         The exact route lists at most so many states.
     draws
         How many votes are drawn otherwise: 1000 at least, and fewer than asked for if there are
@@ -77,21 +77,21 @@ def plurality_error(
             f"{L} classes: the error of a vote is computed for at most {MOST_CLASSES}, code the "
             "labels as fewer"
         )
-    checks.count("atoms", atoms, 1)
+    checks.count("states", states, 1)
     checks.count("draws", draws, 1)
     if L == 2:
-        return vote_error(skill, weight, atoms=atoms)
-    vote_error(skill, weight, atoms=1, cells=2)  # the same checks of p and w
+        return vote_error(skill, weight, states=states)
+    vote_error(skill, weight, states=1, cells=2)  # the same checks of p and w
     p, w = np.asarray(skill, dtype=np.float64), np.asarray(weight, dtype=np.float64)
     p, w = p[w != 0], w[w != 0]
     if not len(w):
         return ErrorRate(1.0 - 1.0 / L, 0.0, "exact")
     w = w / np.abs(w).max()
     w /= np.abs(w).sum()
-    return _exact(p, w, L, atoms) or _sampled(p, w, L, draws, seed)
+    return _exact(p, w, L, states) or _sampled(p, w, L, draws, seed)
 
 
-def _exact(p: FloatArray, w: FloatArray, L: int, atoms: int) -> ErrorRate | None:
+def _exact(p: FloatArray, w: FloatArray, L: int, states: int) -> ErrorRate | None:
     """Error by listing the leads of the wrong classes; None where there are too many states."""
     order = np.lexsort((p, w, -np.abs(w)))  # The largest first: the rest then changes little.
     p, w = p[order], w[order]
@@ -110,7 +110,7 @@ def _exact(p: FloatArray, w: FloatArray, L: int, atoms: int) -> ErrorRate | None
         # Classes that cannot catch up any more are all the same.
         lead[lead < (best - rest - margin)[:, None]] = OUT
         lead, mass = merged(lead, mass)
-        if len(mass) > atoms:
+        if len(mass) > states:
             return None
     return lost(lead, mass, error, len(w))
 

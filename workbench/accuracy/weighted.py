@@ -66,7 +66,7 @@ def log_odds_accuracy(
     *,
     tolerance: float = 0.0,
     truncate: float = 0.0,
-    atoms: int = 2**16,
+    states: int = 2**16,
     cells: int = 2**18,
 ) -> tuple[float, float]:
     """Accuracy of the log-odds weighted vote of all given workers.
@@ -82,7 +82,7 @@ def log_odds_accuracy(
         rounding, 5e-9 of Σ|w|, has reached it.
     truncate
         p̂ is first moved into [truncate, 1 − truncate].
-    atoms, cells
+    states, cells
         As for `vote_error`: how much is listed exactly, and the lattice beyond.
 
     Returns
@@ -98,7 +98,7 @@ def log_odds_accuracy(
     """
     p, w = _pair(skill, weight_skill, 1, tolerance, truncate)
     coin = _coin(np.abs(w).sum(), tolerance)
-    rate = vote_error(np.append(p, 0.5), np.append(w, coin), atoms=atoms, cells=cells)
+    rate = vote_error(np.append(p, 0.5), np.append(w, coin), states=states, cells=cells)
     return 1.0 - rate.probability, rate.radius
 
 

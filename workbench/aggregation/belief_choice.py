@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.aggregation.atoms import Atoms, one_coin_atoms, two_coins
 from workbench.aggregation.belief_propagation import (
     SETTLED,
-    AtomFit,
+    GridFit,
     UnitLabels,
     beforehand,
     begin,
@@ -24,6 +23,7 @@ from workbench.aggregation.belief_propagation import (
     spoken,
 )
 from workbench.aggregation.posteriors import log
+from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
 from workbench.base.arrays import BoolArray, FloatArray
 
 FIRST_SHARES = (0.5, 0.85, 0.15)
@@ -46,7 +46,7 @@ CLEAR = 0.12
 """How far the chances to name either class must add up to more than 1, or less, to say which way is
 right: whoever nearly guesses means neither."""
 FRESH = 0.1
-"""Part of the shares of atoms that a mirror image begins with as they are beforehand."""
+"""Part of the shares of the points that a mirror image begins with as they are beforehand."""
 HEATS = np.exp(np.linspace(0.0, 1.5, 31))
 """Temperatures that are thought of."""
 HEAT = 0.8
@@ -59,25 +59,25 @@ class Chosen:
 
     Attributes
     ----------
-    atoms, fit
+    grid, fit
         What workers may be like, and what was fitted.
-    upright
+    orientation
         Log-odds that right and wrong are not interchanged; infinite where that is no question.
     alike
         The likeliest fit with tasks alike, of the labels by which starts are compared; `fit` itself
         where tasks are not of unequal easiness.
     """
 
-    atoms: Atoms
-    fit: AtomFit
-    upright: float
-    alike: AtomFit
+    grid: SkillGrid
+    fit: GridFit
+    orientation: float
+    alike: GridFit
 
 
 def choose(
     labels: UnitLabels,
     share: FloatArray,
-    warm: AtomFit | None = None,
+    warm: GridFit | None = None,
     errors: FloatArray | None = None,
     *,
     most: int | None = None,
@@ -94,7 +94,7 @@ def choose(
     warm
         An earlier fit with messages of these labels, to start from as well.
     errors
-        Of more than two classes: which is named where another is true, as `one_coin_atoms` has it.
+        Of more than two classes: which is named where another is true, as `one_coin_grid` has it.
     most
         Labels by which the starts are compared: of more, those of evenly spread tasks, and the
         likeliest goes on with all. None for all.
@@ -104,40 +104,40 @@ def choose(
     if most is not None and len(labels.task) > most:
         some = labels.task % -(-len(labels.task) // most) == 0
         chosen = choose(of_some(labels, some), share, None, errors, settled=settled)
-        start = spoken(labels, chosen.atoms, chosen.fit)
-        last = fit(labels, chosen.atoms, start, sweeps=STAGE, settled=settled)
+        start = spoken(labels, chosen.grid, chosen.fit)
+        last = fit(labels, chosen.grid, start, sweeps=STAGE, settled=settled)
         return replace(chosen, fit=last)
     K = labels.classes
     even = (1.0 - np.eye(K)) / max(K - 1, 1)
-    atoms = two_coins() if K == 2 else one_coin_atoms(even if errors is None else errors)
+    grid = two_coins() if K == 2 else one_coin_grid(even if errors is None else errors)
     shares = [share]
     if K == 2 and labels.prior is None:
         shares += [np.array([first, 1.0 - first]) for first in FIRST_SHARES if first != share[0]]
-    starts = [begin(labels, atoms, each, unequal=False) for each in shares]
-    starts += _crowded(labels, atoms, share)
+    starts = [begin(labels, grid, each, unequal=False) for each in shares]
+    starts += _crowded(labels, grid, share)
     if warm is not None and len(warm.levels) == 1:
         starts = [warm, *starts]
-    plain, upright = _likeliest(labels, atoms, starts, settled), np.inf
+    plain, orientation = _likeliest(labels, grid, starts, settled), np.inf
     if K == 2:
-        plain, upright = _upright(labels, atoms, plain, settled)
+        plain, orientation = _oriented(labels, grid, plain, settled)
     else:
-        atoms = one_coin_atoms(pooled_errors(labels, plain))
-        start = begin(labels, atoms, plain.share, unequal=False)
-        plain = fit(labels, atoms, start, settled=settled)
+        grid = one_coin_grid(pooled_errors(labels, plain))
+        start = begin(labels, grid, plain.share, unequal=False)
+        plain = fit(labels, grid, start, settled=settled)
     # Begun by these workers: from a majority it might end with right and wrong interchanged.
-    levels = begin(labels, atoms, plain.share, unequal=True)
+    levels = begin(labels, grid, plain.share, unequal=True)
     starts = [
-        spoken(labels, atoms, replace(plain, ease=levels.ease, levels=levels.levels)),
+        spoken(labels, grid, replace(plain, ease=levels.ease, levels=levels.levels)),
         levels,
     ]
     if warm is not None and len(warm.levels) > 1:
         starts = [warm, *starts]
-    unequal = _likeliest(labels, atoms, starts, settled)
+    unequal = _likeliest(labels, grid, starts, settled)
     if labels.easy is None and unequal.evidence <= plain.evidence + EASE_GAIN:
-        return Chosen(atoms, plain, upright, plain)
+        return Chosen(grid, plain, orientation, plain)
     if K == 2:
-        unequal, upright = _upright(labels, atoms, unequal, settled)
-    return Chosen(atoms, unequal, upright, plain)
+        unequal, orientation = _oriented(labels, grid, unequal, settled)
+    return Chosen(grid, unequal, orientation, plain)
 
 
 def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:
@@ -145,28 +145,30 @@ def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:
     return replace(labels, task=labels.task[some], unit=labels.unit[some], label=labels.label[some])
 
 
-def _likeliest(labels: UnitLabels, atoms: Atoms, starts: list[AtomFit], settled: float) -> AtomFit:
+def _likeliest(
+    labels: UnitLabels, grid: SkillGrid, starts: list[GridFit], settled: float
+) -> GridFit:
     """Go on from the start that after some turns is likeliest.
 
     Starts that went the same way are one, the first of them.
     """
-    labelled, ways = labels.by_unit.labelled, list[AtomFit]()
+    labelled, ways = labels.by_unit.labelled, list[GridFit]()
     alike = ALIKE * labels.classes * max(labelled.sum(), 1.0)
     for start in starts:
-        each = fit(labels, atoms, start, sweeps=FIRST, settled=settled)
+        each = fit(labels, grid, start, sweeps=FIRST, settled=settled)
         apart = [labelled @ np.abs(each.posterior - way.posterior).sum(axis=1) for way in ways]
         if not any(distance < alike for distance in apart):
             ways.append(each)
     best = ways[0]
     if len(ways) > 1:
-        ways = [fit(labels, atoms, way, sweeps=STAGE - FIRST, settled=settled) for way in ways]
+        ways = [fit(labels, grid, way, sweeps=STAGE - FIRST, settled=settled) for way in ways]
         best = ways[0]
         for way in ways[1:]:
             best = way if way.evidence > best.evidence + GAIN else best
-    return fit(labels, atoms, best, settled=settled)
+    return fit(labels, grid, best, settled=settled)
 
 
-def _crowded(labels: UnitLabels, atoms: Atoms, share: FloatArray) -> list[AtomFit]:
+def _crowded(labels: UnitLabels, grid: SkillGrid, share: FloatArray) -> list[GridFit]:
     """A start from the tasks that most workers answered: there a majority is worth most.
 
     Workers who answer the same tasks may be wrong together on nearly all of them; where strangers
@@ -177,11 +179,11 @@ def _crowded(labels: UnitLabels, atoms: Atoms, share: FloatArray) -> list[AtomFi
     if not crowd.any() or crowd.all():
         return []
     some = of_some(labels, crowd)
-    there = fit(some, atoms, begin(some, atoms, share, unequal=False), sweeps=STAGE, settled=0.01)
-    return [spoken(labels, atoms, there)]
+    there = fit(some, grid, begin(some, grid, share, unequal=False), sweeps=STAGE, settled=0.01)
+    return [spoken(labels, grid, there)]
 
 
-def pooled_errors(labels: UnitLabels, by: AtomFit) -> FloatArray:
+def pooled_errors(labels: UnitLabels, by: GridFit) -> FloatArray:
     """Which class is named where another is true, all workers together; shape (K, K)."""
     K = labels.classes
     pooled: FloatArray = np.ones((K, K))
@@ -190,9 +192,9 @@ def pooled_errors(labels: UnitLabels, by: AtomFit) -> FloatArray:
     return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
 
-def _upright(
-    labels: UnitLabels, atoms: Atoms, now: AtomFit, settled: float
-) -> tuple[AtomFit, float]:
+def _oriented(
+    labels: UnitLabels, grid: SkillGrid, now: GridFit, settled: float
+) -> tuple[GridFit, float]:
     """A fit or its mirror image, and the log-odds that this is the right one of them.
 
     Where gold tasks were answered, they decide: the evidence counts them.
@@ -202,33 +204,33 @@ def _upright(
         joint=now.joint[:, ::-1],
         messages=now.messages[:, ::-1],
         share=now.share[::-1],
-        population=_interchanged(now.population, atoms),
+        population=_interchanged(now.population, grid),
     )
-    other = fit(labels, atoms, mirrored, settled=settled)
+    other = fit(labels, grid, mirrored, settled=settled)
     if len(labels.gold_class):
         return (other if other.evidence > now.evidence + GAIN else now), np.inf
-    upright, inverse = (upright_odds(labels, atoms, each) for each in (now, other))
+    orientation, inverse = (orientation_odds(labels, grid, each) for each in (now, other))
     # Of a fit and its exact mirror image, whose evidence is the same, this is the former's odds.
-    gain = now.evidence - other.evidence + (upright - inverse) / 2.0
+    gain = now.evidence - other.evidence + (orientation - inverse) / 2.0
     if gain < 0.0:
-        now, upright = other, inverse
-    return now, max(min(upright, abs(gain)), 0.0)
+        now, orientation = other, inverse
+    return now, max(min(orientation, abs(gain)), 0.0)
 
 
-def _interchanged(population: FloatArray, atoms: Atoms) -> FloatArray:
-    """Shares of the atoms where every worker means the other class, shape (T, G).
+def _interchanged(population: FloatArray, grid: SkillGrid) -> FloatArray:
+    """Shares of the points where every worker means the other class, shape (T, G).
 
-    Each share goes to the atom nearest to its own with the classes interchanged, a part of all to
-    what atoms are beforehand. Begun by these alone the other way would take many turns to end, and
-    look the less likely until then.
+    Each share goes to the point nearest to its own with the classes interchanged, a part of all to
+    what the points are beforehand. Begun by these alone the other way would take many turns to end,
+    and look the less likely until then.
     """
-    apart = np.abs(atoms.chance[:, None] - atoms.chance[:, ::-1]).sum(axis=(2, 3))
+    apart = np.abs(grid.chance[:, None] - grid.chance[:, ::-1]).sum(axis=(2, 3))
     other = np.zeros_like(population)
     np.add.at(other.T, apart.argmin(axis=0), population.T)
-    return (1.0 - FRESH) * other + FRESH * atoms.prior
+    return (1.0 - FRESH) * other + FRESH * grid.prior
 
 
-def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
+def orientation_odds(labels: UnitLabels, grid: SkillGrid, now: GridFit) -> float:
     """Log-odds of a fit of two classes against its mirror image, right and wrong interchanged.
 
     Labels suit either alike; what tells them apart is that most workers mean well: one of the
@@ -241,7 +243,7 @@ def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
     seen = np.bincount(labels.unit, minlength=labels.units) > 0
     chance = np.exp(now.worker - now.worker.max(axis=1, keepdims=True, initial=-np.inf))[seen]
     crowd = now.population[labels.kinds][seen]
-    right = np.einsum("gcc->g", atoms.chance)
+    right = np.einsum("gcc->g", grid.chance)
     better, worse = right > 1.0 + CLEAR, right < 1.0 - CLEAR
     good, bad = (chance[:, of].sum(axis=1) / crowd[:, of].sum(axis=1) for of in (better, worse))
     guess = chance[:, ~better & ~worse].sum(axis=1)
@@ -256,7 +258,7 @@ def upright_odds(labels: UnitLabels, atoms: Atoms, now: AtomFit) -> float:
     return evidence(good, bad) - evidence(bad, good)
 
 
-def mean_temperature(labels: UnitLabels, at: AtomFit) -> float:
+def mean_temperature(labels: UnitLabels, at: GridFit) -> float:
     """Temperature at which the posterior foretells labels, averaged over what they leave open.
 
     Each label of a task that had one is foretold from those that came before it, by the posterior

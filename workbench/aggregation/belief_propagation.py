@@ -1,7 +1,7 @@
 """What labels say of tasks and of workers: classes of unequal share, two coins, unequal tasks.
 
 Each task has a class c, drawn with shares π that are fitted, and an easiness s; each worker (at
-each task type) is one of some atoms g, chances A_g[c, x] to answer x where c is true, drawn with
+each task type) is one of some grid g, chances A_g[c, x] to answer x where c is true, drawn with
 shares ρ that are fitted. A label is
 
     P(x | c, s, g) = s A_g[c, x] + (1 − s) mean over c' of A_g[c', x]:
@@ -25,9 +25,9 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.aggregation.atoms import Atoms
 from workbench.aggregation.belief_sweeps import ByUnit
 from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.skill_grid import SkillGrid
 from workbench.base.arrays import FloatArray, IntArray
 
 EASINESS = (1.0, 0.6, 0.3, 0.0)
@@ -36,7 +36,7 @@ EASE_PRIOR = (12.0, 0.4, 0.3, 0.3)
 SHARE_PRIOR = 10.0
 """Dirichlet weight of each class's share, as many tasks, beside the shares of labels."""
 HYPER = 4.0
-"""Weight of the prior of atoms, in workers."""
+"""Weight of the prior of the points, in workers."""
 SWEEPS, SETTLED = 30, 1e-3
 """Turns at most, and the change of posteriors below which they end."""
 
@@ -100,7 +100,7 @@ class UnitLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class AtomFit:
+class GridFit:
     """What was fitted.
 
     Attributes
@@ -108,7 +108,7 @@ class AtomFit:
     joint
         Log-chance of class and easiness of each task, unnormalised, shape (n, K, S).
     worker
-        Log-chance of the atoms of each unit, unnormalised, shape (units, G).
+        Log-chance of the points for each unit, unnormalised, shape (units, G).
     share, ease
         π, shape (K,), and shares of easiness, shape (S,).
     levels
@@ -142,7 +142,7 @@ def over_easiness(joint: FloatArray) -> FloatArray:
     return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
-def begin(labels: UnitLabels, atoms: Atoms, share: FloatArray, *, unequal: bool) -> AtomFit:
+def begin(labels: UnitLabels, grid: SkillGrid, share: FloatArray, *, unequal: bool) -> GridFit:
     """Where a fit starts: workers as answers to gold tasks have them, shares of the classes given.
 
     Without such answers every worker is as likely to be of each kind as beforehand.
@@ -150,9 +150,9 @@ def begin(labels: UnitLabels, atoms: Atoms, share: FloatArray, *, unequal: bool)
     levels = np.array(EASINESS if unequal else (1.0,))
     ease = np.array(EASE_PRIOR if unequal else (1.0,))
     ease /= ease.sum()
-    population = np.tile(atoms.prior, (int(labels.kinds.max(initial=0)) + 1, 1))
+    population = np.tile(grid.prior, (int(labels.kinds.max(initial=0)) + 1, 1))
     nothing = np.zeros((0, labels.classes, len(levels)))
-    start = AtomFit(
+    start = GridFit(
         np.zeros((labels.tasks, labels.classes, len(levels))),
         log(population)[labels.kinds],
         share,
@@ -163,14 +163,14 @@ def begin(labels: UnitLabels, atoms: Atoms, share: FloatArray, *, unequal: bool)
         -np.inf,
     )
     return spoken(
-        labels, atoms, replace(start, worker=start.worker + _gold_evidence(labels, atoms, start))
+        labels, grid, replace(start, worker=start.worker + _gold_evidence(labels, grid, start))
     )
 
 
-def spoken(labels: UnitLabels, atoms: Atoms, by: AtomFit) -> AtomFit:
+def spoken(labels: UnitLabels, grid: SkillGrid, by: GridFit) -> GridFit:
     """Where a fit starts: every worker as a fit to some of the labels has her."""
-    atom = normalised(by.worker.copy())[0]
-    rows = (atom @ atoms.chance.reshape(len(atoms.prior), -1)).reshape(
+    point = normalised(by.worker.copy())[0]
+    rows = (point @ grid.chance.reshape(len(grid.prior), -1)).reshape(
         -1, labels.classes, labels.classes
     )[labels.unit, :, labels.label]
     messages = log(mixed_rows(rows, by.levels))
@@ -186,12 +186,12 @@ def mixed_rows(rows: FloatArray, levels: FloatArray) -> FloatArray:
 
 def fit(
     labels: UnitLabels,
-    atoms: Atoms,
-    start: AtomFit,
+    grid: SkillGrid,
+    start: GridFit,
     *,
     sweeps: int = SWEEPS,
     settled: float = SETTLED,
-) -> AtomFit:
+) -> GridFit:
     """Send messages, and fit what is shared, until posteriors settle.
 
     Parameters
@@ -206,7 +206,7 @@ def fit(
     graph = labels.by_unit
     seen = np.union1d(graph.units, labels.gold_unit)
     inner = np.searchsorted(seen, graph.units)
-    gold, kinds = _gold_evidence(labels, atoms, start), labels.kinds[seen]
+    gold, kinds = _gold_evidence(labels, grid, start), labels.kinds[seen]
     posterior = _chances(np.ascontiguousarray(start.joint.transpose(1, 2, 0)))
     chance = np.exp(start.messages[graph.order].transpose(1, 2, 0))
     shared = after = start
@@ -214,11 +214,11 @@ def fit(
         shared = after
         worker = log(shared.population)[kinds] + gold[seen]
         prior = beforehand(labels, shared).transpose(1, 2, 0)
-        turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], atoms.chance)
+        turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], grid.chance)
         worker[inner] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
-        mass, atom = posterior @ graph.labelled, normalised(worker.copy())[0]
-        after = _fitted(labels, shared, mass, atom, kinds, atoms)
+        mass, point = posterior @ graph.labelled, normalised(worker.copy())[0]
+        after = _fitted(labels, shared, mass, point, kinds, grid)
         moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
         if moved < settled:
             break
@@ -233,7 +233,7 @@ def fit(
         share=after.share,
         ease=after.ease,
         population=after.population,
-        evidence=_evidence(labels, sent, atoms, turn.pairs),
+        evidence=_evidence(labels, sent, grid, turn.pairs),
     )
 
 
@@ -244,13 +244,13 @@ def _chances(joint: FloatArray) -> FloatArray:
     return np.asarray(chance)
 
 
-def _gold_evidence(labels: UnitLabels, atoms: Atoms, at: AtomFit) -> FloatArray:
-    """Log-chance of each unit's answers to gold tasks, of the mean easiness, by atom."""
-    total: FloatArray = np.zeros((labels.units, len(atoms.prior)))
+def _gold_evidence(labels: UnitLabels, grid: SkillGrid, at: GridFit) -> FloatArray:
+    """Log-chance of each unit's answers to gold tasks, of the mean easiness, by point."""
+    total: FloatArray = np.zeros((labels.units, len(grid.prior)))
     if len(labels.gold_class):
         s = float(at.ease @ at.levels)
-        chance = atoms.chance[:, labels.gold_class, labels.gold_label].T
-        even = atoms.chance.mean(axis=1)[:, labels.gold_label].T
+        chance = grid.chance[:, labels.gold_class, labels.gold_label].T
+        even = grid.chance.mean(axis=1)[:, labels.gold_label].T
         np.add.at(total, labels.gold_unit, log(s * chance + (1.0 - s) * even))
     return total
 
@@ -263,7 +263,7 @@ def _summed(task: IntArray, tasks: int, messages: FloatArray) -> FloatArray:
     return total.reshape(tasks, *messages.shape[1:])
 
 
-def beforehand(labels: UnitLabels, at: AtomFit) -> FloatArray:
+def beforehand(labels: UnitLabels, at: GridFit) -> FloatArray:
     """Log-chance of class and easiness before any label, shape (n, K, S); (1, K, S) for all."""
     classes = log(at.share)[None] if labels.prior is None else labels.prior
     easy = log(at.ease)[None, None, :]
@@ -274,20 +274,20 @@ def beforehand(labels: UnitLabels, at: AtomFit) -> FloatArray:
 
 def _fitted(
     labels: UnitLabels,
-    now: AtomFit,
+    now: GridFit,
     mass: FloatArray,
-    atom: FloatArray,
+    point: FloatArray,
     kinds: IntArray,
-    atoms: Atoms,
-) -> AtomFit:
+    grid: SkillGrid,
+) -> GridFit:
     """Fit π, the shares of easiness and ρ.
 
     Parameters
     ----------
     mass
         Labelled tasks of each class and easiness, in the mean; shape (K, S).
-    atom, kinds
-        Posterior of the atoms of units with labels, and their types; shapes (u, G) and (u,).
+    point, kinds
+        Posterior of the points for units with labels, and their types; shapes (u, G) and (u,).
     """
     share, ease = mass.sum(axis=1) + labels.shares, now.ease
     if len(ease) > 1:
@@ -295,19 +295,19 @@ def _fitted(
         ease = ease / ease.sum()
     population = np.empty_like(now.population)
     for kind in range(len(population)):
-        total = HYPER * atoms.prior + atom[kinds == kind].sum(axis=0)
+        total = HYPER * grid.prior + point[kinds == kind].sum(axis=0)
         population[kind] = total / total.sum()
     return replace(now, share=share / share.sum(), ease=ease, population=population)
 
 
-def _evidence(labels: UnitLabels, now: AtomFit, atoms: Atoms, pairs: float) -> float:
+def _evidence(labels: UnitLabels, now: GridFit, grid: SkillGrid, pairs: float) -> float:
     """Bethe's log-evidence, and the log-density of what is fitted."""
     peak = now.joint.max(axis=(1, 2))
     tasks = peak + np.log(np.exp(now.joint - peak[:, None, None]).sum(axis=(1, 2)))
     top = now.worker.max(axis=1)
     workers = top + np.log(np.exp(now.worker - top[:, None]).sum(axis=1))
     priors = float((labels.shares * log(now.share)).sum())
-    priors += float((HYPER * atoms.prior * log(now.population)).sum())
+    priors += float((HYPER * grid.prior * log(now.population)).sum())
     if len(now.ease) > 1:
         priors += float((np.array(EASE_PRIOR) * log(now.ease)).sum())
     return float(tasks.sum() + workers.sum()) - pairs + priors

@@ -1,7 +1,7 @@
-"""The turns of belief propagation over atoms, laid out so that each is a few array operations.
+"""The turns of belief propagation over grid, laid out so that each is a few array operations.
 
 Labels stand by worker, classes and easiness before labels and tasks, and messages as chances in
-place of their logarithms: a cavity is then a quotient. The tables of labels by atoms, by far the
+place of their logarithms: a cavity is then a quotient. The tables of labels by grid, by far the
 largest, are made a part at a time, so that they stay in the processor's cache.
 
 Source: as `belief_propagation`, whose `fit` sends the turns.
@@ -18,7 +18,7 @@ from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 64
-"""Chances that are multiplied before a logarithm is taken: none is below `atoms.LEAST`."""
+"""Chances that are multiplied before a logarithm is taken: none is below `grid.LEAST`."""
 PART = 512
 """Labels of one part, unless one worker has more."""
 
@@ -32,8 +32,8 @@ class Turn:
     joint
         Log-chance of class and easiness of each task, unnormalised, shape (K, S, n).
     worker
-        Log-chance of the atoms of each unit with a label, unnormalised, shape (u, G).
-    atom
+        Log-chance of the points for each unit with a label, unnormalised, shape (u, G).
+    point
         The same as chances, shape (u, G).
     chance
         To the task of each label, shape (K, S, k).
@@ -43,7 +43,7 @@ class Turn:
 
     joint: FloatArray
     worker: FloatArray
-    atom: FloatArray
+    point: FloatArray
     chance: FloatArray
     cavity: FloatArray
 
@@ -72,9 +72,10 @@ class ByUnit:
     named
         Whether each label names a class, 0 or 1, shape (K, 1, k).
     alone
-        Labels that judge nobody, shape (k,), all atoms being as likely: of more than two classes
-        those of tasks without another. Only the shares of the classes would judge them, and no atom
-        tells who has a habit of naming one from who is right, as atoms of two classes do.
+        Labels that judge nobody, shape (k,), all points being as likely: of more than two classes
+        those of tasks without another label. Only the shares of classes would judge them, and no
+        point tells who has a habit of naming one class from who is right, as points of two classes
+        do.
     parts
         First label, unit and block of each part, and of what follows the last; shape (·, 3).
     blocks, firsts
@@ -137,7 +138,7 @@ class ByUnit:
         levels: FloatArray,
         prior: FloatArray,
         population: FloatArray,
-        atoms: FloatArray,
+        grid: FloatArray,
     ) -> Turn:
         """Send each message once.
 
@@ -152,13 +153,13 @@ class ByUnit:
         prior
             Log-chance of class and easiness, shape (K, S, n), or (K, S, 1) for all tasks.
         population
-            Log-chance of the atoms of each of `units` but for these labels, shape (u, G).
-        atoms
+            Log-chance of the points for each of `units` but for these labels, shape (u, G).
+        grid
             A, shape (G, K true, K named).
         """
         K, S, size = chance.shape
-        # By answer and true class, x K + c, and atom.
-        chances = np.ascontiguousarray(atoms.transpose(2, 1, 0).reshape(K * K, -1))
+        # By answer and true class, x K + c, and point.
+        chances = np.ascontiguousarray(grid.transpose(2, 1, 0).reshape(K * K, -1))
         cavity = np.take(posterior.reshape(K * S, -1), self.task, axis=1)
         cavity /= chance.reshape(K * S, size)
         cavity /= cavity.sum(axis=0)
@@ -166,10 +167,10 @@ class ByUnit:
         rest = np.tensordot((1.0 - levels) / K, cavity.sum(axis=0), axes=1)
         easy = np.stack([levels @ of_class for of_class in cavity]) + rest
         weight = (self.named * easy).reshape(K * K, size)
-        worker, atom = population.copy(), np.empty_like(population)
+        worker, point = population.copy(), np.empty_like(population)
         rows = np.empty((K * K, size))
         for labels, units, blocks in self._parts():
-            # The chance of each label by atom.
+            # The chance of each label by point.
             answered = weight[:, labels].T @ chances
             alone = self.alone[labels]
             if alone.any():
@@ -179,9 +180,9 @@ class ByUnit:
             if len(said) > units.stop - units.start:
                 said = np.add.reduceat(said, self.firsts[units] - blocks.start, axis=0)
             worker[units] += said
-            atom[units] = normalised(worker[units].copy())[0]
+            point[units] = normalised(worker[units].copy())[0]
             # The worker without the label: her posterior over what the label was likely to be.
-            without = np.take(atom[units], self.place[labels] - units.start, axis=0)
+            without = np.take(point[units], self.place[labels] - units.start, axis=0)
             without /= answered
             np.matmul(chances, without.T, out=rows[:, labels])
         by_class = rows.reshape(K, K, size)
@@ -194,7 +195,7 @@ class ByUnit:
         for total, each in zip(joint.reshape(K * S, -1), flat, strict=True):
             total[:] = np.bincount(self.task, each, minlength=len(total))
         joint += prior
-        return Turn(joint, worker, atom, chance, cavity)
+        return Turn(joint, worker, point, chance, cavity)
 
     def _parts(self) -> Iterator[tuple[slice, slice, slice]]:
         for now, after in zip(self.parts[:-1].tolist(), self.parts[1:].tolist(), strict=True):

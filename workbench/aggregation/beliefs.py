@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.aggregation.atoms import alike_coins
 from workbench.aggregation.belief_choice import Chosen, choose, mean_temperature
-from workbench.aggregation.belief_propagation import AtomFit, UnitLabels, begin, fit
+from workbench.aggregation.belief_propagation import GridFit, UnitLabels, begin, fit
 from workbench.aggregation.calibration import tempered
 from workbench.aggregation.ebcc import ebcc
 from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matrix, normalised
+from workbench.aggregation.skill_grid import alike_coins
 from workbench.aggregation.voting import Aggregate
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
@@ -66,8 +66,8 @@ def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Se
     chosen = choose(labels, share)
     best = chosen.fit
     posterior, models = averaged(labels, chosen, votes, matrix.known, seed)
-    atom = normalised(best.worker.copy())[0]
-    right = np.einsum("gcc,c->g", chosen.atoms.chance, best.share)
+    point = normalised(best.worker.copy())[0]
+    right = np.einsum("gcc,c->g", chosen.grid.chance, best.share)
     return concluded(
         matrix,
         matrix.clamped(posterior),
@@ -76,7 +76,7 @@ def belief_propagation(votes: Votes, *, earlier: Earlier | None = None, seed: Se
         {
             "variant": f"belief propagation, {models}",
             "class_prior": best.share,
-            "skill": np.where(matrix.voted, atom @ right, np.nan),
+            "skill": np.where(matrix.voted, point @ right, np.nan),
             "evidence": best.evidence,
             "temperature": mean_temperature(labels, best),
             "fit": Fit.of(METHOD, votes, {}, {}, {"class_prior": best.share}),
@@ -117,7 +117,7 @@ def averaged(
     return posterior, ", ".join(models) + (", averaged" if len(models) > 1 else "")
 
 
-def _tempered(labels: UnitLabels, now: AtomFit) -> FloatArray:
+def _tempered(labels: UnitLabels, now: GridFit) -> FloatArray:
     return tempered(now.posterior, mean_temperature(labels, now))
 
 

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from workbench.base.registry import Entry, Registry, imported
 
 Aggregator: TypeAlias = Callable[..., Any]
 """(votes, *, seed, …) → Aggregate."""
+
+Method: TypeAlias = Literal[
+    "majority",
+    "weighted-linear",
+    "weighted-log-odds",
+    "pooled",
+    "dawid-skene",
+    "dawid-skene-smoothed",
+    "one-coin",
+    "ebcc",
+    "bwa",
+    "glad",
+    "belief-propagation",
+]
+"""Those below, for type checkers; a plugin's go by any name."""
 
 AGGREGATORS: Registry[Aggregator] = Registry(
     "aggregator",

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.agreement import (
-    Agreement,
-    BesideChance,
-    agreement,
-    beside_gold,
-    beside_others,
-    constant,
-    contradicted,
-    nearer_than_chance,
-)
-from workbench.accuracy.independence import LEVEL, SHARED, Dependence, dependence
+from workbench.accuracy.agreement import beside_others, nearer_than_chance
+from workbench.accuracy.independence import LEVEL, SHARED, dependence
+from workbench.accuracy.kappas import kappas
+from workbench.accuracy.krippendorff import agreement
 from workbench.accuracy.measured import (
     MeasuredError,
     count_errors,
@@ -27,27 +20,34 @@ from workbench.accuracy.measured import (
 )
 from workbench.aggregation.posteriors import LARGEST
 from workbench.api import inputs
+from workbench.api.agreeing import agreeing, coefficients, cohen
+from workbench.api.check_tables import (
+    opposed,
+    rate_table,
+    relabel_table,
+    worker_table,
+    wrong_shares,
+)
 from workbench.api.measuring import GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
-from workbench.crowd.gold_rule import VotesByTask, gold_codes, majority_loss, some_votes
+from workbench.crowd.gold_rule import gold_codes, majority_loss, some_votes
 from workbench.crowd.label_checks import abstentions, classes_alike, ratings, repeats
 from workbench.crowd.votes import Votes
-from workbench.selection.hire import skill_interval
 
-CONFIDENCE = 0.95
-"""Of the intervals of skills."""
 SHOWN = 30
-"""Workers that are printed among the details."""
+"""Workers, tasks or pairs that are printed among the details."""
+RATED = 8
+"""Classes of which workers' rates are printed."""
 ALSO = 3
 """Objections that are named beside the gravest."""
 NUMBERS = 10
 """Different numbers among the classes, above which they are ratings, however they lie."""
-BRIEF = 10
-"""Workers below the verdict."""
+BRIEF, AGAIN = 10, 5
+"""Workers, and tasks to look at again, below the verdict."""
 POINTS, MOST_GOLD = 12, 0.5
 """Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
 that their own error is less and less known."""
@@ -72,9 +72,20 @@ COLUMNS: Columns = {
     "skill": ("skill", ".3f"),
     "low": ("95 % from", ".3f"),
     "high": ("to", ".3f"),
+    "kappa": ("κ", ".2f"),
+    "sensitivity": ("sensitivity", ".2f"),
+    "specificity": ("specificity", ".2f"),
     "remark": ("", ""),
 }
 """What is printed of each worker."""
+TASKS: Columns = {
+    "task": ("task", ""),
+    "labels": ("labels", ""),
+    "answers": ("answers", ""),
+    "gold": ("gold", ""),
+    "why": ("", ""),
+}
+"""What is printed of a task to look at again."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,12 +97,28 @@ class LabelCheck(Looked, Result):
     name, seed
         What the labels are called; the seed of the simulated crowds.
     table
-        One row a worker, the most gold answers first: `worker, labels, agrees, answered, correct,
-        skill, low, high, below_chance, below_others, constant, group`. Agrees is the mean share of
-        the others' labels of her tasks that are as hers, skill the share of right gold answers, low
-        and high its exact (Clopper–Pearson) 95 % interval; below chance is who agrees with gold,
-        below others who agrees with them less than by chance, constant who always gives one class
-        where others would not have; group numbers those who err together, from 1.
+        One row a worker, those to look at first before the others (`api.check_tables`): `worker,
+        labels, agrees, answered, correct, skill, low, high, kappa, below_chance, below_others,
+        constant, group`. Agrees is the mean share of the others' labels of her tasks that are as
+        hers, skill the share of right gold answers, low and high its exact (Clopper–Pearson) 95 %
+        interval, kappa Cohen's κ of her and gold; below chance is who agrees with gold, below
+        others who agrees with them less than by chance, constant who always gives one class where
+        others would not have; group numbers those who err together, from 1. Of two classes
+        `sensitivity` and `specificity` as well, right on the gold of the second and of the first
+        class, with the ends of their intervals, and `prevalence`, the second's share of her gold.
+    rates
+        Right answers by worker and true class: `worker, class, gold_answers, right, rate, low,
+        high`.
+    relabel
+        Tasks to look at again, least sure first: `task, labels, answers, gold, ahead, why`. One
+        label more could turn them, or most labels speak against the gold; ahead is by how many
+        labels the first class, or the gold, leads.
+    kappas
+        Fleiss' κ, Gwet's AC1, and Cohen's κ of pairs of workers, by index in `workers`.
+    numbers
+        The lowest and the highest number, where the classes are more than two numbers; else None.
+    prevalence
+        Share of each class in the gold.
     found
         How errors go together (`accuracy.independence.Dependence`), workers by index in `workers`.
     workers
@@ -127,6 +154,8 @@ class LabelCheck(Looked, Result):
     usual: tuple[str, float] | None
     wrong: FloatArray
     majority: MeasuredError
+    rates: pd.DataFrame
+    relabel: pd.DataFrame
     pictured = True
 
     @property
@@ -165,7 +194,7 @@ class LabelCheck(Looked, Result):
         many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
         many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
         gold = [(int(c), *self.gold_needed(int(c))) for c in many]
-        title = f"{self._title()}; {_agreement(self.agreement)}"
+        title = f"{self._title()}; {agreeing(self)}"
         guess = None if self.usual is None else self.usual[1]
         return checked(self.table, self.wrong, self.found, gold, now, guess=guess, title=title)
 
@@ -190,7 +219,7 @@ class LabelCheck(Looked, Result):
                 "wrong: they may agree on errors.",
             ]
         if self.agreement.pairs:
-            sentences.append(f"{_agreement(self.agreement)}.")
+            sentences.append(f"{agreeing(self)}.")
         return [*sentences, self._against(), *self._next()]
 
     def _against(self) -> str:
@@ -242,12 +271,34 @@ class LabelCheck(Looked, Result):
         ]
 
     def brief(self) -> str:
-        """Lay out the workers, those most labelled first."""
+        """Lay out the workers and the tasks to look at first."""
         keys = ["worker", "labels", "agrees"]
         if self.counts["gold_tasks"]:
-            keys = ["worker", "labels", "answered", "correct", "skill", "remark"]
+            keys = ["worker", "labels", "answered", "correct", "skill", "kappa"]
+            keys += [key for key in ("sensitivity", "specificity") if key in self.table]
         frame = self.table.assign(remark=self._remarks())
-        return listed(frame, {key: COLUMNS[key] for key in keys}, BRIEF, " workers")
+        columns = {key: COLUMNS[key] for key in [*keys, "remark"]}
+        workers = listed(frame, columns, BRIEF, " workers")
+        workers = f"Workers, by what to look at first:\n{workers}{self._legend()}"
+        return "\n\n".join(filter(None, [workers, self._again(AGAIN)]))
+
+    def _legend(self) -> str:
+        """Say which class sensitivity is of."""
+        if not self.counts["gold_tasks"] or "sensitivity" not in self.table:
+            return ""
+        no, yes = (names([name], 1) for name in self.classes)
+        return f"\n(sensitivity: right where {yes} is true; specificity: right where {no} is)"
+
+    def _again(self, most: int) -> str:
+        """Lay out the first tasks to look at again."""
+        if self.relabel.empty:
+            return ""
+        why = self.relabel["why"].value_counts(sort=False)
+        kinds = ", ".join(f"{kind}: {many}" for kind, many in why.items())
+        columns = {key: TASKS[key] for key in TASKS if key != "gold" or self.counts["gold_tasks"]}
+        table = listed(self.relabel, columns, most, " tasks")
+        many = counted(len(self.relabel), "task")
+        return f"To look at again, least sure first, {many} ({kinds}):\n{table}"
 
     def details(self) -> str:
         """Give the page of all that was looked at."""
@@ -264,32 +315,48 @@ class LabelCheck(Looked, Result):
         ]
         rows = [
             *(by_gold if self.counts["gold_tasks"] else ()),
-            ("agreement", _agreement(self.agreement)),
+            *coefficients(self),
             ("control tasks", self._worth()),
             ("labelled twice", f"{self.repeated.pairs} pairs, {self.repeated.in_conflict} differ"),
             ("classes", names(self.classes, NAMED)),
         ]
         frame, columns = self.table.assign(remark=self._remarks()), COLUMNS
         if not self.counts["gold_tasks"]:
-            frame = frame.sort_values("labels", ascending=False, kind="stable")
-            columns = {key: COLUMNS[key] for key in ("worker", "labels", "agrees")}
+            columns = {key: COLUMNS[key] for key in ("worker", "labels", "agrees", "remark")}
+        columns = {key: form for key, form in columns.items() if key in frame}
         warnings = [f"warning: {warning}" for warning in self.warnings] or ["no warnings"]
         return page(
             self._title(),
             "\n".join(warnings),
             facts(rows),
             listed(frame, columns, SHOWN, " workers"),
+            self._by_class(),
+            self._again(SHOWN),
             notes=[
                 "agrees: the share of others' labels of the same tasks that are alike",
                 *(self._judged() if self.counts["gold_tasks"] else (NO_GOLD,)),
             ],
         )
 
+    def _by_class(self) -> str:
+        """Lay out how often the first workers are right where each class is true."""
+        if self.rates.empty or len(self.classes) > RATED:
+            return ""
+        rows: dict[Any, dict[str, Any]] = {}
+        for worker, label, _, _, rate, low, high in self.rates.itertuples(index=False):
+            rows.setdefault(worker, {"worker": worker})
+            rows[worker][f"right on {label}"] = f"{rate:.2f} ({low:.2f}–{high:.2f})"
+        wide = pd.DataFrame(list(rows.values()))
+        heads = [f"right on {name}" for name in self.given.classes.all_back(self.classes)]
+        columns = {head: (head, "") for head in ("worker", *heads) if head in wide}
+        return listed(wide, columns, SHOWN, " workers")
+
     def _judged(self) -> list[str]:
         """What rests on gold."""
         return [
             "skills are shares of right answers to gold tasks, each with its own exact 95 % "
             "interval",
+            "right on a class: of its gold tasks, with an exact 95 % interval",
             f"errors are looked at given the true class; each test raises a false alarm in "
             f"{percent(LEVEL)} of independent crowds",
             *self._further(),
@@ -341,7 +408,14 @@ class LabelCheck(Looked, Result):
                 }
                 for pair in self.found.pairs
             ],
-            "agreement": vars(self.agreement),
+            "agreement": {
+                **asdict(self.agreement),
+                **picked(self.kappas, "fleiss", "ac1"),
+            },
+            "cohen": cohen(self),
+            "rates": self.rates.to_dict("records"),
+            "relabel": self.relabel.to_dict("records"),
+            "prevalence": self.prevalence,
             "class_labels": self.class_labels,
             "contradicting": [
                 {"workers": self.named((one, other)), "tasks": tasks}
@@ -384,11 +458,13 @@ def check(
 ) -> LabelCheck:
     """Look at labels before anything is built on them.
 
-    How far labels agree beyond chance (Krippendorff's α, nominal, with its interval over tasks);
+    How far labels agree beyond chance (Krippendorff's α, nominal, and ordinal and interval where
+    classes are numbers, with bootstrap intervals over tasks; Fleiss' and Cohen's κ, Gwet's AC1);
+    tasks and workers to look at again; skills with intervals, rates by true class, κ with gold;
     workers who answer against gold or the others, who are constant, who contradict each other or
-    copy; skills with intervals; whether errors go together (and how many independent workers they
-    leave), tasks on which nearly all err; pairs labelled twice; and classes that are most likely
-    one, too many, ratings, or abstentions.
+    copy; whether errors go together (and how many independent workers they leave), tasks on which
+    nearly all err; pairs labelled twice; and classes that are most likely one, too many, ratings,
+    or abstentions.
 
     Parameters
     ----------
@@ -401,7 +477,7 @@ def check(
 
         A Series or a dict by task, too. Without any, only how far labels agree is told.
     seed
-        Of the simulated crowds that tell what chance alone does.
+        Of the simulated crowds that tell what chance alone does, and of the bootstrap.
 
     Raises
     ------
@@ -420,9 +496,9 @@ def check(
     >>> found = wb.check(labels, dict(enumerate("abababbaab")))
     >>> found.to_frame()[["worker", "correct", "below_chance"]]
       worker  correct  below_chance
-    0    ann       10         False
-    1    bob       10         False
-    2    eve        0          True
+    0    eve        0          True
+    1    ann       10         False
+    2    bob       10         False
     """
     source = inputs.given(labels, duplicates="all")
     true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)
@@ -437,16 +513,19 @@ def check(
     others = beside_others(votes)
     outcome = dependence(votes, codes, seed=seed)
     class_labels = {str(k): int(v) for k, v in whole["label"].value_counts().items()}
+    value, prevalence = _numbers(votes), _prevalence(codes, classes)
+    usual = max(prevalence.items(), key=lambda item: item[1]) if prevalence else None
+    table = worker_table(votes, codes, outcome, others, None if usual is None else usual[1])
     return LabelCheck(
-        table=_workers(votes, codes, outcome, others),
+        table=table,
         found=outcome,
         workers=votes.workers.tolist(),
         classes=classes,
         class_labels=class_labels,
         alike=classes_alike(class_labels),
-        rated=_rated(votes),
-        opposed=_opposed(votes, others),
-        agreement=agreement(votes),
+        rated=value is not None and _rated(votes, value),
+        opposed=opposed(votes, others),
+        agreement=agreement(votes, value, seed=seed),
         repeated=repeats(whole),
         counts={
             "tasks": len(votes.tasks),
@@ -457,8 +536,15 @@ def check(
         name=source.name,
         seed=seed,
         seen=int((others.told & (others.tasks >= SHARED)).sum()),
-        usual=_usual(codes, classes),
-        wrong=_wrong(votes, codes),
+        usual=usual,
+        wrong=wrong_shares(votes, codes),
+        rates=source.classes.column(
+            source.back(rate_table(votes, codes, table["worker"])), "class"
+        ),
+        relabel=source.classes.column(source.back(relabel_table(votes, codes)), "gold"),
+        kappas=kappas(votes),
+        numbers=None if value is None else (float(np.nanmin(value)), float(np.nanmax(value))),
+        prevalence=prevalence,
         majority=count_errors(majority_loss(votes, codes), np.flatnonzero(codes >= 0)),
     )
 
@@ -473,82 +559,29 @@ def _check_size(votes: Votes) -> None:
         )
 
 
-def _usual(codes: Any, classes: list[Any]) -> tuple[str, float] | None:
-    """Commonest class of the gold, and its share."""
+def _prevalence(codes: Any, classes: list[Any]) -> dict[str, float]:
+    """Share of each class in the gold; empty without gold."""
     count = np.bincount(codes[codes >= 0], minlength=len(classes))
     total = int(count.sum())
-    return (str(classes[int(count.argmax())]), float(count.max() / total)) if total else None
+    shares = zip(classes, count.tolist(), strict=True)
+    return {str(name): many / total for name, many in shares} if total else {}
 
 
-def _rated(votes: Votes) -> bool:
-    """Whether the classes, abstentions left out, read as ratings."""
+def _numbers(votes: Votes) -> FloatArray | None:
+    """Number of each class, NaN of an abstention, shape (L,); None where they are no ratings."""
     mute = set(abstentions(map(str, votes.classes)))
     rows = np.flatnonzero([str(name) not in mute for name in votes.classes])
     numbers = ratings([str(votes.classes[at]) for at in rows])
     if numbers is None:
-        return False
-    if len(set(numbers)) > NUMBERS:
-        return True
+        return None
     value = np.full(len(votes.classes), np.nan)
     value[rows] = numbers
-    return nearer_than_chance(
-        some_votes(votes, np.flatnonzero(np.isfinite(value[votes.label]))), value
-    )
+    return value
 
 
-def _opposed(votes: Votes, others: BesideChance) -> list[tuple[int, int, int]]:
-    """Pairs who contradict each other, among the first of those who agree less than by chance."""
-    pairs: dict[tuple[int, int], int] = {}
-    for worker in np.flatnonzero(others.below)[:NAMED].tolist():
-        found = contradicted(votes, worker)
-        if found is not None:
-            pairs.setdefault((min(worker, found[0]), max(worker, found[0])), found[1])
-    return [(*pair, tasks) for pair, tasks in pairs.items()]
-
-
-def _agreement(agreement: Agreement) -> str:
-    """Say how far labels agree."""
-    if agreement.pairwise is None:
-        return "no task with two labels"
-    found = agreement
-    alpha = (
-        "undefined, as all are of one class"
-        if found.alpha is None
-        else f"{found.alpha:.3f} (95 % interval {found.low:.3f} to {found.high:.3f} over "
-        f"{counted(found.tasks, 'task')})"
-    )
-    return f"{percent(found.pairwise, 3)} of pairs of labels agree, Krippendorff's α {alpha}"
-
-
-def _workers(votes: Votes, codes: Any, outcome: Dependence, others: BesideChance) -> pd.DataFrame:
-    correct, gold_labels = VotesByTask(votes).answers(codes)
-    low, high = skill_interval(correct, gold_labels, CONFIDENCE)
-    group = np.full(len(votes.workers), None, dtype=object)
-    for number, members in enumerate(outcome.groups, 1):
-        group[list(members)] = number
-    table = pd.DataFrame(
-        {
-            "worker": votes.workers,
-            "labels": np.bincount(votes.worker, minlength=len(votes.workers)),
-            "agrees": others.share,
-            "answered": gold_labels,
-            "correct": correct,
-            "skill": np.where(gold_labels > 0, correct / np.maximum(gold_labels, 1), np.nan),
-            "low": low,
-            "high": high,
-            "below_chance": beside_gold(votes, codes).below,
-            "below_others": others.below,
-            "constant": constant(votes),
-            "group": group,
-        }
-    )
-    return table.sort_values("answered", ascending=False, kind="stable", ignore_index=True)
-
-
-def _wrong(votes: Votes, codes: Any) -> FloatArray:
-    judged = codes[votes.task] >= 0
-    task = votes.task[judged]
-    labels = np.bincount(task, minlength=len(votes.tasks))
-    erred = np.bincount(task[votes.label[judged] != codes[task]], minlength=len(votes.tasks))
-    share: FloatArray = (erred / np.maximum(labels, 1))[labels > 0]
-    return share
+def _rated(votes: Votes, value: FloatArray) -> bool:
+    """Whether classes that are numbers read as ratings."""
+    known = np.isfinite(value)
+    if len(np.unique(value[known])) > NUMBERS:
+        return True
+    return nearer_than_chance(some_votes(votes, np.flatnonzero(known[votes.label])), value)

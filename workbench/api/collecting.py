@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import MajorityError, count_errors, majority_error
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
-from workbench.api.inputs import Ids, PerWorker, Table, Truth
+from workbench.api.inputs import Ids, Table, Truth
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
@@ -38,7 +38,7 @@ from workbench.collection.policy import (
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
-from workbench.collection.setup import check_goal
+from workbench.collection.setup import ClosingRules, People, check_goal
 from workbench.crowd import align, tables
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.replay import split_gold
@@ -367,17 +367,9 @@ def collect(
     epsilon: float | None = None,
     total: float | None = None,
     policy: str | None = None,
-    mean: bool = False,
-    prior: Mapping[float, float] | str | None = None,
     known: KnownTasks | None = None,
-    capacity: int | PerWorker | None = None,
-    costs: PerWorker | None = None,
-    groups: PerWorker | None = None,
-    confidences: Table | None = None,
-    arrivals: bool = False,
-    have: inputs.LabelTable | None = None,
-    least: int = 0,
-    most: int | None = None,
+    people: People | None = None,
+    closing: ClosingRules | None = None,
     audit: float | None = None,
     risk: float = 0.05,
     seed: int = 0,
@@ -404,35 +396,12 @@ def collect(
         Who decides whom to ask. [default: until-trusted]
 
         A name of `workbench.collection.POLICIES`.
-    mean
-        The error is of all tasks in the mean, not of each.
-    prior
-        What is known of the crowd: share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2;
-        then what is paid stands beside what any policy pays that knows this and nobody's skill.
-
-        A mapping too. Two classes, one price and one capacity, workers drawn independently, and
-        tasks of known class to measure the error by.
     known
         Tasks of known class, and what they serve for.
-    capacity
-        Most labels a worker gives: a number, or a table worker, capacity. [default: all;
-        200 simulated]
-    costs
-        Price of a label: columns worker, cost. [default: 1]
-    groups
-        Workers who err together, as models of one family: columns worker, group.
-    confidences
-        How sure models say to be of their labels: columns task, worker, confidence. Models are
-        those with a group whose labels cost a fifth of a person's at most; what they say of
-        themselves is calibrated by people's labels.
-    arrivals
-        Workers come one by one in random order, and do not come back; else anybody, any time.
-    have
-        Labels on record at the start, which count and cost nothing: columns task, worker, label.
-    least
-        Labels of a task before it is closed.
-    most
-        Labels of a task after which it is left as it is.
+    people
+        What is known of the workers: prices, capacities, who errs together, labels on record.
+    closing
+        When a task is closed, beside the error.
     audit
         Price of an expert's check. Once no more is asked the answers are fixed, and she checks
         tasks that are drawn, until at most epsilon of all answers are wrong, whatever the crowd.
@@ -459,54 +428,45 @@ def collect(
     >>> found.labels, found.cost, found.gold_labels
     (60, 60.0, 0)
     """
-    known = known or KnownTasks()
+    known, people = known or KnownTasks(), people or People()
+    rules = (closing or ClosingRules()).checked()
     if epsilon is None and total is None:
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
-    shares = None if prior is None else read_prior(prior)
+    _only_rehearsed(people)
+    shares = None if people.prior is None else read_prior(people.prior)
     policy = policy or "until-trusted"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     source = _source(labels, gold, known, seed)
-    terms = _terms(source.pool, source.kinds, source.back.workers, capacity, costs, groups)
-    if confidences is not None:
-        if not deciding.hears_confidences:
-            raise InputError(
-                f"confidences: policy {policy} does not look at them; leave them out, or take "
-                "until-trusted"
-            )
-        sure = tables.read_confidences(to_pandas(confidences))
-        terms["confidence"] = align.confidences(source.pool.tasks, source.pool.workers, sure)
-    source = source._replace(pool=replace(source.pool, **terms))
+    source = source._replace(pool=replace(source.pool, **_terms(source, people, policy)))
     if audit is not None:
         audit, risk = checks.number("audit", audit, 0, HIGHEST_PRICE), checks.inside("risk", risk)
         if epsilon is None:
             raise InputError("`audit`: give `epsilon`, the share of the answers that may be wrong")
     if shares is not None:
-        _check_prior(source, have)
-    workers = len(source.pool.workers)
+        _check_prior(source, people.have)
     watch = _Watch(source.answers.truth, len(source.pool.tasks), progress)
-    checks.count("least", least)
-    if most is not None:
-        checks.count("most", most, max(least, 1))
-    order = stream(seed, "arrivals").permutation(workers) if arrivals else None
-    on_record = _had(have, source.pool)
+    order = None
+    if people.arrivals:
+        order = stream(seed, "arrivals").permutation(len(source.pool.workers))
+    on_record = _had(people.have, source.pool)
 
     def collect_on(before: Collected | None, halvings: int) -> Collected | None:
-        if before is not None and (arrivals or not deciding.begins_again or epsilon is None):
+        if before is not None and (people.arrivals or not deciding.begins_again or epsilon is None):
             return None  # nobody comes back, or the policy has planned ahead
         many = 0 if before is None else len(before.ledger.labels)
         collected = rehearse(
             deciding,
             source.pool,
             source.answers,
-            Goal(None if epsilon is None else epsilon / 2.0**halvings, mean),
+            Goal(None if epsilon is None else epsilon / 2.0**halvings, rules.mean),
             total=total,
             arrivals=order,
             seed=seed,
             watch=watch,
-            least=least,
-            most=most,
+            least=rules.least,
+            most=rules.most,
             have=on_record,
             ledger=None if before is None else before.ledger,
         )
@@ -515,11 +475,9 @@ def collect(
     settings = {
         "epsilon": epsilon,
         "total": total,
-        "mean": mean,
+        **vars(rules),
         **vars(known),
-        "arrivals": arrivals,
-        "least": least,
-        "most": most,
+        "arrivals": people.arrivals,
         "audit": audit,
         "risk": risk,
         "seed": seed,
@@ -904,20 +862,39 @@ def _hidden(pool: Pool, answers: Answers, many: int, seed: int) -> tuple[Pool, A
     return replace(pool, hidden=classes), replace(answers, truth=rest)
 
 
-def _terms(
-    pool: Pool, kinds: list[str], workers: Ids, capacity: Any, costs: Any, groups: Any
-) -> dict[str, Any]:
-    """Capacities, prices and groups of a pool's workers, where given."""
+def _only_rehearsed(people: People) -> None:
+    """Refuse what is of a collection with workers who are there."""
+    if not isinstance(people, People):
+        raise InputError(f"people is {checks.show(people)}: give workbench.People(…)")
+    for name in ("skills", "available", "newcomers"):
+        given = getattr(people, name)
+        if given is not None and not (isinstance(given, int) and given == 0):
+            raise InputError(
+                f"people: `{name}` is of `Collector`; here the labels say who can be asked what"
+            )
+
+
+def _terms(source: _Source, people: People, policy: str) -> dict[str, Any]:
+    """Capacities, prices, groups and confidences of a pool's workers, where given."""
     terms: dict[str, Any] = {}
-    if capacity is not None:
-        most = inputs.capacities(capacity, workers)
+    pool, workers = source.pool, source.back.workers
+    if people.capacity is not None:
+        most = inputs.capacities(people.capacity, workers)
         terms["capacity"] = align.capacities(pool.workers, most)
-    if costs is not None:
-        table = inputs.by_worker("costs", costs, workers, tables.read_costs)
-        terms["price"] = align.prices(pool.workers, kinds, table)
-    if groups is not None:
-        group = inputs.by_worker("groups", groups, workers, tables.read_groups)
+    if people.costs is not None:
+        table = inputs.by_worker("costs", people.costs, workers, tables.read_costs)
+        terms["price"] = align.prices(pool.workers, source.kinds, table)
+    if people.groups is not None:
+        group = inputs.by_worker("groups", people.groups, workers, tables.read_groups)
         terms["group"] = align.groups(pool.workers, group)
+    if people.confidences is not None:
+        if not POLICIES[policy].call.hears_confidences:
+            raise InputError(
+                f"confidences: policy {policy} does not look at them; leave them out, or take "
+                "until-trusted"
+            )
+        sure = tables.read_confidences(to_pandas(people.confidences))
+        terms["confidence"] = align.confidences(pool.tasks, pool.workers, sure)
     return terms
 
 
@@ -957,22 +934,8 @@ def _asked(epsilon: float | None, total: float | None, mean: bool) -> str:
     return ", ".join([*wanted, *([] if total is None else [f"budget {total:g}"])])
 
 
-def collector(
-    tasks: inputs.Tasks,
-    workers: int | str,
-    *,
-    gold: str | None = None,
-    hidden: str | None = None,
-    classes: str | None = None,
-    skills: str | None = None,
-    have: inputs.LabelTable | None = None,
-    capacity: int | str | None = None,
-    costs: str | None = None,
-    groups: str | None = None,
-    confidences: str | None = None,
-    **more: Any,
-) -> Collector:
-    """Start a `Collector` from files, all names text.
+class FromFiles(Collector):
+    """A `Collector` that is begun from files by a command, all names text.
 
     Parameters
     ----------
@@ -987,10 +950,8 @@ def collector(
         be trusted: columns task, gold.
     classes
         Names of the classes. [default: those of the gold]
-    skills
-        Skill of the workers whose skill is known: columns worker, skill.
-    have, capacity, costs, groups, confidences
-        As for `collect`.
+    people
+        As for `Collector`, by the paths of files.
     more
         As for `Collector`.
 
@@ -999,22 +960,44 @@ def collector(
     InputError
         As for `Collector`, or a file cannot be read.
     """
-    ids = Ids("worker")
-    price = inputs.by_worker("costs", costs, ids, tables.read_costs)
-    ability = None if skills is None else tables.read_skills(skills)
+
+    origin = "command"
+
+    def __init__(
+        self,
+        tasks: inputs.Tasks,
+        workers: int | str,
+        *,
+        gold: str | None = None,
+        hidden: str | None = None,
+        classes: str | None = None,
+        people: People,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            inputs.task_types(tasks, default="all")[0],
+            workers if isinstance(workers, int) else tables.read_workers(workers).index.tolist(),
+            gold=None if gold is None else tables.read_gold(gold),
+            hidden=None if hidden is None else tables.read_gold(hidden),
+            classes=None if classes is None else [text.strip() for text in classes.split(",")],
+            people=_people_of_files(people),
+            **more,
+        )
+
+
+def _people_of_files(people: People) -> People:
+    """Read what stands in files, and leave all else."""
+    ids, sure, known = Ids("worker"), to_pandas(people.confidences), to_pandas(people.skills)
+    price = inputs.by_worker("costs", people.costs, ids, tables.read_costs)
+    ability = None if known is None else tables.read_skills(known)
     if ability is not None and ability.shape[1] > 1:
         raise InputError("skills: one for each worker, whatever the task's type")
-    return Collector(
-        inputs.task_types(tasks, default="all")[0],
-        workers if isinstance(workers, int) else tables.read_workers(workers).index.tolist(),
-        gold=None if gold is None else tables.read_gold(gold),
-        hidden=None if hidden is None else tables.read_gold(hidden),
-        classes=None if classes is None else [text.strip() for text in classes.split(",")],
-        capacity=None if capacity is None else inputs.capacities(capacity, ids),
+    return replace(
+        people,
+        capacity=None if people.capacity is None else inputs.capacities(people.capacity, ids),
         costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,
-        groups=inputs.by_worker("groups", groups, ids, tables.read_groups),
-        confidences=None if confidences is None else tables.read_confidences(confidences),
+        groups=inputs.by_worker("groups", people.groups, ids, tables.read_groups),
+        confidences=None if sure is None else tables.read_confidences(sure),
         skills=None if ability is None else ability.iloc[:, 0],
-        have=None if have is None else inputs.given(have).table,
-        **more,
+        have=None if people.have is None else inputs.given(people.have).table,
     )

@@ -17,6 +17,7 @@ from workbench.api.auditing import Auditor, audit
 from workbench.api.result import SCHEMA, percent
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.collection.audits import AuditLog
 from workbench.collection.events import Audited, AuditPlanned
 from workbench.collection.pool import HIGHEST_PRICE
 
@@ -51,24 +52,24 @@ class CollectionAudit:
     @property
     def plan(self) -> AuditPlanned:
         """What is promised, and the share of the risk that each audit has."""
-        plan = self.collector.audit_plan
+        plan = AuditLog(self.collector).plan
         assert plan is not None
         return plan
 
     @property
     def certified(self) -> bool:
         """Whether an audit has shown what is promised."""
-        audits = self.collector.audits
+        audits = AuditLog(self.collector).audits
         return bool(audits) and audits[-1].stage == "certified"
 
     @property
     def checks(self) -> int:
         """Answers that were checked, in all audits."""
-        return sum(audit.checks for audit in self.collector.audits)
+        return sum(audit.checks for audit in AuditLog(self.collector).audits)
 
     def bound(self) -> float:
         """Largest share of all answers that may still be wrong, by the last audit."""
-        audits = self.collector.audits
+        audits = AuditLog(self.collector).audits
         return audits[-1].bound / len(self.collector.tasks) if audits else 1.0
 
     # ---- going on ----
@@ -88,7 +89,7 @@ class CollectionAudit:
         "check": let the expert label what `auditor.next` gives, then go on here.
         "nothing": what is promised is shown.
         """
-        audits = self.collector.audits
+        audits = AuditLog(self.collector).audits
         if audits and audits[-1].stage == "certified":
             self.auditor = self._opened(audits[-1])
             return "nothing"
@@ -150,7 +151,7 @@ class CollectionAudit:
         if step := self._asks():
             return step
         collector.change(epsilon=goal)
-        if number < len(collector.audits):
+        if number < len(AuditLog(collector).audits):
             collector.halt("paused")
         return ""
 
@@ -175,7 +176,7 @@ class CollectionAudit:
     def _note(self, number: int, stage: Literal["under way", "given up", "certified"]) -> None:
         auditor, path = self._memory[number], self._path(number)
         state = auditor.to_dict()
-        self.collector.note_audit(
+        AuditLog(self.collector).note(
             Audited(
                 number,
                 "" if path is None else path.name,
@@ -191,7 +192,7 @@ class CollectionAudit:
     def _words(self) -> dict[Any, Any]:
         """What the expert labelled in audits that were given up, by task."""
         words: dict[Any, Any] = {}
-        for audited in self.collector.audits:
+        for audited in AuditLog(self.collector).audits:
             if audited.stage == "given up":
                 frame = self._opened(audited).to_frame()
                 own = frame[frame["checked"] & frame["label"].notna()]
@@ -208,8 +209,8 @@ class CollectionAudit:
             dict(zip(table["task"], table["label"], strict=True)),
         )
         checked, words = set[Any](), self._words()
-        if self.collector.audits:
-            last = self._opened(self.collector.audits[-1]).to_frame()
+        if AuditLog(self.collector).audits:
+            last = self._opened(AuditLog(self.collector).audits[-1]).to_frame()
             labels |= dict(zip(last["task"], last["label"], strict=True))
             checked |= set(last.loc[last["checked"], "task"])
         labels |= words
@@ -235,7 +236,7 @@ class CollectionAudit:
 
     def summary(self) -> str:
         """Say what is shown, and where the next coin goes."""
-        audits, plan, tasks = self.collector.audits, self.plan, len(self.collector.tasks)
+        audits, plan, tasks = AuditLog(self.collector).audits, self.plan, len(self.collector.tasks)
         sure = percent(1.0 - plan.risk, 6)
         if self.certified:
             first = (
@@ -266,7 +267,7 @@ class CollectionAudit:
             return (
                 f"Next: {whom}, then come back here.{self._labels_are_cheaper() if cheaper else ''}"
             )
-        file = _shown(self._path(self.collector.audits[-1].number))
+        file = _shown(self._path(AuditLog(self.collector).audits[-1].number))
         return (
             f"Next: let the expert check what `workbench audit next {file}` gives, then come back "
             f"here.{self._checks_to_come()}"
@@ -349,7 +350,7 @@ def audit_collection(
     """
     from workbench.auditing.loop import SHARES
 
-    plan = collector.audit_plan
+    plan = AuditLog(collector).plan
     if plan is None:
         if price is None:
             raise InputError("price: give the price of a check, the first time")
@@ -363,9 +364,9 @@ def audit_collection(
             checks.number("price", price, 0, HIGHEST_PRICE),
             SHARES,
         )
-        collector.note_audit(plan)
+        AuditLog(collector).note(plan)
     for name, value in (("price", price), ("error", error), ("risk", risk)):
-        before = getattr(collector.audit_plan, name)
+        before = getattr(AuditLog(collector).plan, name)
         if value is not None and value != before:
             raise InputError(f"{name} is {value:g}, and {before:g} was promised before: leave it")
     return CollectionAudit(collector, seed, origin)

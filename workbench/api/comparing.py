@@ -28,8 +28,7 @@ from workbench.comparison.instances import FOLDS, RecordedOptions
 from workbench.comparison.protocol import EVERYBODY, Instance, everybody
 from workbench.comparison.rows import summarise
 from workbench.comparison.two_classes import ComparedCrowd
-from workbench.crowd import datasets, tables
-from workbench.crowd.tables import Duplicates
+from workbench.crowd import tables
 from workbench.solving import versions
 
 
@@ -421,14 +420,12 @@ def compare(
     labels: LabelTable | SimulatedCrowd | None = None,
     gold: Truth | None = None,
     *,
-    data: str | None = None,
     epsilon: float = 0.05,
     task_types: Tasks | None = None,
     costs: PerWorker | None = None,
     capacity: int | PerWorker | None = None,
     sampling: SampleOptions | None = None,
     gain: str | None = None,
-    duplicates: Duplicates | None = None,
     trials: int = 1,
     time_limit: float = 20.0,
     seed: int = 0,
@@ -447,8 +444,6 @@ def compare(
         each, and knows its true skills.
     gold
         True labels of some tasks: columns task, gold. [default: gold in the labels, if any]
-    data
-        A recorded crowd by name, in place of labels: see workbench data list.
     epsilon
         Error each task may have.
     task_types
@@ -466,8 +461,6 @@ def compare(
 
         By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
         `bhattacharyya`, the same promise for fewer labels, with log-odds.
-    duplicates
-        Which label counts when a worker labels a task twice. [default: error; of --data first]
     trials
         How often all is drawn anew.
     time_limit
@@ -501,9 +494,8 @@ def compare(
     [80.0, 80.0]
     """
     sampling = sampling or SampleOptions()
-    given = {"data": data, "epsilon": epsilon, "gain": gain, "duplicates": duplicates}
-    given |= {"trials": trials, "time_limit": time_limit, "seed": seed}
-    _check_plain({**given, **vars(sampling)})
+    given = {"epsilon": epsilon, "gain": gain, "trials": trials}
+    _check_plain({**given, "time_limit": time_limit, "seed": seed, **vars(sampling)})
     _check_sizes(sampling, trials)
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
@@ -512,7 +504,6 @@ def compare(
     )
     known_estimate(estimate)
     arguments: dict[str, Any] = {
-        "data": data,
         "labels": labels,
         "gold": gold,
         "task_types": task_types,
@@ -534,7 +525,7 @@ def compare(
         }
         arguments |= {"labels": None, "capacity": labels.capacity}
     else:
-        record = _recorded(data, labels, gold, duplicates)
+        record = _recorded(labels, gold)
         workers = record[0].workers
         options = RecordedOptions(
             sampling.gamma,
@@ -689,23 +680,17 @@ def _simulated(
 
 
 def _recorded(
-    data: str | None, labels: LabelTable | None, gold: Truth | None, duplicates: Duplicates | None
+    labels: LabelTable | None, gold: Truth | None
 ) -> tuple[inputs.Given, pd.Series[Any], str]:
     """Labels, true labels, and what to call the crowd."""
-    if data is not None:
-        if labels is not None or gold is not None:
-            raise InputError("`data` and `labels` exclude each other: give one crowd")
-        crowd, note = datasets.as_studied(datasets.load(data), duplicates or "first")
-        labels, gold, title = crowd.labels, crowd.gold, f"recorded crowd {data}"
-        if note:
-            title += f", the {duplicates or 'first'} of repeated labels"
-    elif labels is None:
+    if labels is None:
         raise InputError("`labels` and `gold` go together: give both, or a simulated crowd alone")
-    else:
-        in_file = isinstance(labels, (str, Path, inputs.LabelFile))
-        name = f" {Path(str(labels)).name}" if in_file else ""
-        title = f"recorded crowd{name}"
-    source = inputs.given(labels, duplicates=duplicates)
+    title = "recorded crowd"
+    if isinstance(labels, (str, Path, inputs.LabelFile)):
+        title += f" {Path(str(labels)).name}"
+    elif isinstance(labels, pd.DataFrame) and "crowd" in labels.attrs:
+        title += f" {labels.attrs['crowd']}"
+    source = inputs.given(labels)
     true, source = inputs.truth(gold, source)
     return source, true, title
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -38,9 +38,11 @@ from workbench.aggregation.labelling import (
     labelled_by,
 )
 from workbench.aggregation.posteriors import Fit
+from workbench.aggregation.registry import Method
 from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import majority
 from workbench.api import inputs
+from workbench.api.even_plan import EvenPlan
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.planning import Plan
@@ -100,6 +102,8 @@ IN_WORDS = {
     "dawid-skene-smoothed": "a model of whom takes what for what ('dawid-skene-smoothed')",
 }
 """Methods as the verdict has them, where their names say little."""
+BLIND = "each judged by answers made without your gold"
+"""How gold too little to choose by measures the error."""
 ONLY_GOLD = ", only tasks of known answer can tell: give twenty or more as `gold`."
 NOT_BY_LABELS = "Tasks of known answer can tell: give twenty or more as `gold`."
 TAUGHT_BY_GOLD = (
@@ -413,6 +417,13 @@ class Labels(Result):
         return frame.set_index(self.given.tasks.index(self.found.answers["task"]))[column]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredLabels(Labels):
+    """One label for each task, with the error measured on a truth: `error` is always there."""
+
+    error: GoldError
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """How votes are weighed and models fitted; each option is of some methods.
@@ -446,11 +457,66 @@ class ModelOptions:
     restarts: int | None = None
 
 
+class _Plain(TypedDict, total=False):
+    """What every way of labelling takes."""
+
+    duplicates: Duplicates | None
+    seed: int
+    progress: Callable[[str], object] | None
+
+
+class _Whose(_Plain, total=False):
+    """Whose labels count."""
+
+    workers: inputs.Table | Values | Result | Iterable[Any] | None
+
+
+class _How(_Whose, total=False):
+    """How labels are aggregated."""
+
+    plan: inputs.Table | Result | None
+    options: ModelOptions | None
+    calibrate: Calibrate | None
+    start: Labels | None
+
+
+@overload
+def aggregate(
+    labels: inputs.LabelTable, gold: inputs.Truth, **more: Unpack[_Whose]
+) -> MeasuredLabels: ...
+@overload
+def aggregate(
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    truth: inputs.Truth,
+    method: Method | None = None,
+    **more: Unpack[_How],
+) -> MeasuredLabels: ...
+@overload
 def aggregate(
     labels: inputs.LabelTable,
     *,
-    method: str | None = None,
+    save: str | Path,
+    method: Method | None = None,
+    options: ModelOptions | None = None,
+    **more: Unpack[_Plain],
+) -> LabelsOnDisk: ...
+@overload
+def aggregate(
+    labels: inputs.LabelTable,
     gold: inputs.Truth | None = None,
+    *,
+    method: Method | None = None,
+    truth: None = None,
+    save: None = None,
+    **more: Unpack[_How],
+) -> Labels: ...
+def aggregate(
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    method: Method | None = None,
     truth: inputs.Truth | None = None,
     workers: inputs.Table | Values | Result | Iterable[Any] | None = None,
     plan: inputs.Table | Result | None = None,
@@ -471,6 +537,13 @@ def aggregate(
     ----------
     labels
         Labels: columns task, worker, label.
+    gold
+        Control tasks: columns task, gold. Without a method they choose it; with one: skills for the
+        weighted methods (before those of the workers), and models keep them at their class and
+        learn from them.
+
+        A Series or a dict by task, too. Votes label these tasks like all others. Without a method
+        the error is measured on them, of answers made without them; with one it is not.
     method
         The rule. [default: with gold of twenty tasks or more the best of seven on it; else pooled]
 
@@ -479,13 +552,6 @@ def aggregate(
         "ebcc", "bwa", "glad" or "belief-propagation". Gold chooses among six and "pooled" taught by
         it (`aggregation.choice`), the error measured by choosing anew without each part of it. With
         `save` the default is "dawid-skene-smoothed".
-    gold
-        Control tasks: columns task, gold. Without a method they choose it; with one: skills for the
-        weighted methods (before those of the workers), and models keep them at their class and
-        learn from them.
-
-        A Series or a dict by task, too. Votes label these tasks like all others. No accuracy is
-        measured on them then.
     truth
         True labels: columns task, gold; accuracy is measured. [default: gold in the labels, if any]
 
@@ -591,7 +657,13 @@ def aggregate(
             return _by_choice(source, beforehand, seed)
     result = label_tasks(source.table, method or DEFAULT, beforehand, how, seed=seed)
     if true is not None:
-        return Labels(source.name, seed, result, source, _measured(result, source.table, seed))
+        error = _measured(result, source.table, seed)
+        return MeasuredLabels(source.name, seed, result, source, error)
+    if free and gold_labels is not None:  # too little of it to choose by
+        blind = replace(beforehand, gold=None, truth=gold_labels)
+        without = label_tasks(source.table, DEFAULT, blind, how, seed=seed)
+        error = replace(_measured(without, source.table, seed), how=BLIND)
+        return MeasuredLabels(source.name, seed, result, source, error)
     why = None if result.fit is None else _untold(result)
     if why is not None:
         result = replace(result, answers=result.answers.assign(confidence=np.nan))
@@ -604,7 +676,7 @@ def _untold(result: Labelled) -> str | None:
     return None if taught_by.sum() >= LEAST_GOLD else untold(result.counted)
 
 
-def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> Labels:
+def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> MeasuredLabels:
     """Label by the method that gold prefers; the error is measured by choosing anew."""
     assert beforehand.gold is not None
     truth = beforehand.gold if beforehand.truth is None else beforehand.truth
@@ -620,13 +692,13 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     errors = dict(zip(candidates, wrong.tolist(), strict=True))
     if beforehand.truth is not None:
         error = _measured(result, source.table, seed)
-        return Labels(source.name, seed, result, source, error, errors)
+        return MeasuredLabels(source.name, seed, result, source, error, errors)
     measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
     correlation = error_correlation(votes, codes, seed=seed)
     beside = majority_error(_everybodys(source.table, result), codes, measured.counted)
     how = "each judged by a method chosen without it"
     error = GoldError(measured, correlation, correlation.answers, how, beside)
-    return Labels(source.name, seed, result, source, error, errors)
+    return MeasuredLabels(source.name, seed, result, source, error, errors)
 
 
 def _measured(result: Labelled, labels: pd.DataFrame, seed: int) -> GoldError:
@@ -651,6 +723,8 @@ def _planned(
     """Read the labels of a plan, the weight or the scores of each, and its names of tasks."""
     if method not in (None, DEFAULT):
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
+    if isinstance(plan, EvenPlan):
+        raise InputError("`plan`: labels shared evenly have no weights; leave it out")
     if isinstance(plan, Plan):
         plan = plan.vote
     plan = to_pandas(plan.to_frame() if isinstance(plan, Result) else plan)

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from workbench.accuracy.agreement import Agreement
 from workbench.accuracy.independence import NEARLY_ALL, Dependence
+from workbench.accuracy.kappas import Kappas
+from workbench.accuracy.krippendorff import Agreement
 from workbench.api import inputs
 from workbench.api.result import names, percent
 from workbench.base.text import counted
@@ -44,6 +45,9 @@ class Looked:
     rated: bool
     opposed: list[tuple[int, int, int]]
     agreement: Agreement
+    kappas: Kappas
+    numbers: tuple[float, float] | None
+    prevalence: dict[str, float]
     repeated: Repeats
     counts: dict[str, int]
     given: inputs.Given
@@ -109,13 +113,22 @@ def _of_agreement(check: Looked) -> list[Objection]:
     """Whether labels of a task agree beyond chance, where any can."""
     found = check.agreement
     if not found.tasks:
-        text = "no task has two labels, so that none can be compared: only gold tells who is right"
+        text = (
+            "no task has two labels, so that none can be compared and α is not defined: only gold "
+            "tells who is right"
+        )
         return [Objection("nothing to compare", text)]
     if found.alpha is None or found.low is None or found.high is None:
         only = next(iter(names([k], 1) for k, v in check.class_labels.items() if v))
         return [
-            Objection("one class alone", f"all labels are {only}: agreement on that tells nothing")
+            Objection(
+                "one class alone",
+                f"all labels are {only}: agreement on that tells nothing, and α is not defined",
+            )
         ]
+    by_order = check.rated and found.ordinal is not None and found.ordinal.low > 0
+    if by_order:
+        return []
     if found.high < 0:
         return [
             Objection(
@@ -249,8 +262,8 @@ def _of_ratings(check: Looked) -> list[Objection]:
         Objection(
             "classes read as ratings",
             "classes read as ratings on a scale: take the median or the mean of a task's labels, "
-            "for their majority often errs by a step; agreement, as counted here, takes near "
-            "ratings for different ones",
+            "for their majority often errs by a step; ordinal and interval α count a step as less "
+            "than the whole scale",
         )
     ]
 

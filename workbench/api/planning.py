@@ -21,16 +21,16 @@ from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import at_most, counted
-from workbench.crowd import formats, tables
+from workbench.crowd import formats, reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.skills import skills_from_gold
-from workbench.crowd.tables import Duplicates
 from workbench.crowd.votes import Votes
 
 if TYPE_CHECKING:
+    from workbench.api.even_plan import EvenPlan, WorkerList
     from workbench.api.label_plan import SequentialPlan
     from workbench.solving import Solution
     from workbench.solving.claims import CostClaim
@@ -419,6 +419,8 @@ class TaskLimits:
     most
         Labels that a task gets at most.
 
+        Where workers share labels evenly, each task gets `least`.
+
     Examples
     --------
     >>> import workbench as wb
@@ -455,8 +457,16 @@ class PlanOptions:
         from what gold leaves open of the skills; two classes.
     gap
         Relative gap to stop at.
+    time_limit
+        Seconds for the integer program.
     threads
         Threads of the solver.
+    sequential
+        Buy labels one by one, each looked at: promise each task's error, the mean, or the
+        posterior error at which a task is closed; two classes.
+
+        `True` is "error". Without a total, `availability`, `have`, `least`, `most`, and with
+        `promise` and `gain` left as they are.
 
     Examples
     --------
@@ -471,7 +481,9 @@ class PlanOptions:
     gain: str = "bhattacharyya"
     sure: float | None = None
     gap: float = 0.001
+    time_limit: float = 30.0
     threads: int = 1
+    sequential: Sequential = False
 
 
 def plan(
@@ -480,19 +492,18 @@ def plan(
     tasks: Tasks | None = None,
     *,
     epsilon: float | None = None,
-    capacity: int | PerWorker,
+    capacity: int | PerWorker | None = None,
     total: float | None = None,
     skills: Table | PerWorker | None = None,
-    gold_types: Tasks | None = None,
+    workers: WorkerList | None = None,
     costs: PerWorker | None = None,
     limits: TaskLimits | None = None,
     options: PlanOptions | None = None,
-    sequential: Sequential = False,
-    duplicates: Duplicates | None = None,
-    time_limit: float = 30.0,
     seed: int = 0,
-) -> Plan | SequentialPlan:
+) -> Plan | SequentialPlan | EvenPlan:
     """Make the cheapest plan that covers every task, and say what is proven of it.
+
+    Or, of workers without skills, share so many labels a task evenly.
 
     Parameters
     ----------
@@ -503,7 +514,8 @@ def plan(
         fitted to all workers'; of more, each has a confusion matrix, drawn toward that of all
         workers.
     gold
-        True labels to judge them by: columns task, gold. [default: gold in the labels, if any]
+        True labels to judge them by: columns task, gold, and task_type where tasks have types.
+        [default: gold in the labels, if any]
     tasks
         Tasks to be labelled: columns task, task_type (or task alone).
 
@@ -521,30 +533,25 @@ def plan(
         Columns worker, task_type, skill; or worker and one column a task type.
 
         Or a Series by worker (NaN for one without history).
-    gold_types
-        Types of the gold tasks: columns task, task_type. [default: one]
+    workers
+        In place of skills and an error: who shares `least` labels a task evenly, a list, a number
+        of workers, or a table with a column worker and perhaps capacity, share, available.
+
+        The largest load is the least there is, beside the worker's share of the work (1 where not
+        given); two workers who share the fewest tasks share as many as can be; all are connected
+        where they can be. Available is yes or no.
     costs
         Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
     limits
         Which labels it may hold, and how many of a task.
     options
         What is promised, and how the program is solved.
-    sequential
-        Buy labels one by one, each looked at: promise each task's error, the mean, or the
-        posterior error at which a task is closed; two classes.
-
-        `True` is "error". Without `total`, `availability`, `have`, `least`, `most`, and with
-        `promise` and `gain` left as they are.
-    duplicates
-        Which label counts when a worker labels a task twice. [default: error]
-    time_limit
-        Seconds for the integer program.
     seed
         Random seed of the solver.
 
     Returns
     -------
-    Plan or, where it is sequential, SequentialPlan
+    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan
         Also when none was proven the cheapest, or there is none: see `solved` and `message`.
 
     Raises
@@ -568,26 +575,58 @@ def plan(
     """
     options = options or PlanOptions()
     limits = limits or TaskLimits()
-    if (skills is None) == (labels is None):
-        raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
+    others: dict[str, object] = {"epsilon": epsilon, "total": total, "labels": labels, "gold": gold}
+    others |= {"costs": costs, "options": None if options == PlanOptions() else options}
+    if workers is not None:
+        others["skills"] = skills
+        return _evenly(workers, tasks, capacity, limits, others, seed)
+    if skills is not None and limits.least and epsilon is total is None:
+        ability, ids = _known(skills)
+        names = ids.all_back(ability.index)
+        evenly = _evenly(names, tasks, capacity, limits, others, seed)
+        return replace(evenly, unread=True)
+    return _cheapest(
+        labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, seed
+    )
+
+
+def _cheapest(
+    labels: LabelTable | None,
+    gold: Truth | None,
+    tasks: Tasks,
+    epsilon: float | None,
+    capacity: int | PerWorker | None,
+    total: float | None,
+    skills: Table | PerWorker | None,
+    costs: PerWorker | None,
+    limits: TaskLimits,
+    options: PlanOptions,
+    seed: int,
+) -> Plan | SequentialPlan:
+    """The cheapest plan that keeps an error, made ahead or label by label."""
+    if (skills is None) == (labels is None):
+        raise InputError(
+            "give `skills`, or `labels` with `gold` to estimate them; or `workers` and `least`, to "
+            "share so many labels a task evenly"
+        )
+    if capacity is None:
+        raise InputError("give `capacity`, the most tasks that a worker takes")
     ability: Ability
     history: History | None
     classes, strength = Ids("label"), None
     if skills is not None:
-        if gold is not None or gold_types is not None:
+        if gold is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
         (ability, workers), history = _known(skills), None
     else:
-        ability, workers, classes, history, strength = _estimated(
-            labels, gold, gold_types, duplicates
-        )
+        ability, workers, classes, history, strength = _estimated(labels, gold)
     kinds, named = inputs.task_types(tasks, default=_only(ability))
     capacity = to_pandas(capacity)
     most_tasks = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
-    if sequential is not False:
+    if options.sequential is not False:
         prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
         from workbench.api.label_plan import label_plan, sequential_promise
 
@@ -598,18 +637,16 @@ def plan(
             most_tasks,
             prices,
             epsilon,
-            sequential_promise(sequential),
+            sequential_promise(options.sequential),
             gap=options.gap,
-            time_limit=time_limit,
+            time_limit=options.time_limit,
             seed=seed,
         )
     pairs = None
     if limits.availability is not None:
         pairs, workers = _pairs(limits.availability, named, workers)
     prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
-    record = _record(
-        None if history is None else history[0], limits.have, named, workers, duplicates
-    )
+    record = _record(None if history is None else history[0], limits.have, named, workers)
     record = record[record["task"].isin(kinds.index)]
     terms = room.AssignmentTerms(
         most_tasks,
@@ -631,7 +668,7 @@ def plan(
         if better:
             ability = room.confusions(*history)
     make = partial(room.make_plan, ability, kinds, gap=options.gap, threads=options.threads)
-    program = make(terms, time_limit=time_limit, seed=seed)
+    program = make(terms, time_limit=options.time_limit, seed=seed)
     error = None
     if history is not None:
         error = _measured(history, program, kinds, terms, compared, classes, seed)
@@ -641,7 +678,7 @@ def plan(
         from_gold=history is not None,
         constant=() if history is None else _constant(history, workers),
         commonest=None if history is None else _commonest(history[1], classes),
-        again=partial(_again, make, terms, time_limit=time_limit, seed=seed),
+        again=partial(_again, make, terms, time_limit=options.time_limit, seed=seed),
     )
     if program.kept is not None and program.why is not None and program.why.kept is not None:
         some = kinds.loc[kinds.index[program.why.kept.kept]]
@@ -650,6 +687,43 @@ def plan(
         return made
     scores = workers.column(named.column(program.scores, "task"), "worker")
     return replace(made, scores=classes.column(scores, "label", "class"))
+
+
+def _evenly(
+    workers: WorkerList,
+    tasks: Tasks,
+    capacity: int | PerWorker | None,
+    limits: TaskLimits,
+    others: Mapping[str, object],
+    seed: int,
+) -> EvenPlan:
+    """Share so many labels a task evenly, where none of the `others` is given."""
+    from workbench.api.even_plan import crew, plan_evenly
+
+    for name in (name for name, value in others.items() if value is not None):
+        raise InputError(
+            f"`{name}` is not for labels shared evenly among `workers`: leave one of the two out"
+        )
+    if limits.least is None or limits.least < 1:
+        raise InputError("give `least`, the labels that each task is to have, 1 or more")
+    if limits.most is not None and limits.most < limits.least:
+        raise InputError(f"least is {limits.least}, most {limits.most}: let it be no more")
+    team = crew(workers)
+    kinds, named = inputs.task_types(tasks, default="all")
+    pairs, ids = None, team.ids
+    if limits.availability is not None:
+        pairs, ids = _pairs(limits.availability, named, ids)
+    record = _record(None, limits.have, named, ids)
+    return plan_evenly(
+        team,
+        kinds,
+        named,
+        capacity,
+        limits.least,
+        pairs,
+        record[record["task"].isin(kinds.index)],
+        seed=seed,
+    )
 
 
 def _again(
@@ -802,17 +876,14 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 
 def _estimated(
-    labels: LabelTable | None,
-    gold: Truth | None,
-    gold_types: Tasks | None,
-    duplicates: Duplicates | None,
+    labels: LabelTable | None, gold: Truth | None
 ) -> tuple[pd.DataFrame | room.Confusions, Ids, Ids, History, pd.DataFrame | None]:
     """What gold answers tell of each worker, NaN for who gave none; these answers; their weight."""
     if labels is None:
         raise InputError("`labels` and `gold` go together: give both")
-    source = inputs.given(labels, duplicates=duplicates)
+    source = inputs.given(labels)
     true, source = inputs.truth(gold, source)
-    kinds = None if gold_types is None else inputs.task_types(gold_types)[0]
+    kinds = _types_of(gold)
     history = source.table, true, kinds
     skills = skills_from_gold(source.table, true, kinds)
     if len(set(skills.classes)) > 2:
@@ -833,12 +904,21 @@ def _estimated(
     return known, source.workers, source.classes, history, strength
 
 
+def _types_of(gold: Truth | None) -> pd.Series[Any] | None:
+    """Type of each gold task, where the table of gold has a column of them."""
+    source: Any = to_pandas(gold)
+    if isinstance(source, (str, Path)):
+        header = reading.open_table(source, "gold").header
+    else:
+        header = [str(name) for name in source] if isinstance(source, pd.DataFrame) else []
+    return inputs.task_types(source)[0] if "task_type" in header else None
+
+
 def _record(
     labels: pd.DataFrame | None,
     have: LabelTable | None,
     tasks: Ids,
     workers: Ids,
-    duplicates: Duplicates | None,
 ) -> pd.DataFrame:
     """Pairs (task, worker) that are labelled already, as text, each once."""
     records = [pd.DataFrame(columns=["task", "worker"])]
@@ -847,7 +927,7 @@ def _record(
     if labels is not None:
         records.append(labels)
     if have is not None:
-        more = inputs.given(have, duplicates=duplicates)
+        more = inputs.given(have)
         tasks.with_more("have", (more.tasks.by_text or {}).values())
         workers.with_more("have", (more.workers.by_text or {}).values())
         records.append(more.table)

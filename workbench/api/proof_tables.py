@@ -8,7 +8,7 @@ from typing import Any
 
 from crowd_models.sequential_policies import SequentialProblem
 from workbench.api.label_plan import SequentialPlan
-from workbench.api.planning import plan
+from workbench.api.planning import PlanOptions, plan
 from workbench.base.errors import InputError
 from workbench.solving.sequential_proofs import stated
 
@@ -39,8 +39,7 @@ def other_tables(content: bytes, **tables: Any) -> list[str]:
     asked = plan(
         **tables,
         epsilon=float(Fraction(claimed["epsilon"])),
-        sequential=claimed["promise"],
-        time_limit=1e-6,
+        options=PlanOptions(sequential=claimed["promise"], time_limit=1e-6),
     )
     assert isinstance(asked, SequentialPlan)
     assert isinstance(asked.optimum.problem, SequentialProblem)

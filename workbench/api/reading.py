@@ -141,7 +141,7 @@ def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, 
 
     Returns
     -------
-    Labels, whose `attrs["notes"]` say what was left out, and gold by task.
+    Labels, whose `attrs` say the crowd's name and, as `notes`, what was left out; gold by task.
 
     Raises
     ------
@@ -159,6 +159,7 @@ def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, 
     """
     crowd, note = datasets.as_studied(datasets.load(name), duplicates)
     labels = crowd.labels.astype(dict.fromkeys(("task", "worker", "label"), str))
+    labels.attrs["crowd"] = name + (f", the {duplicates} of repeated labels" if note else "")
     labels.attrs["notes"] = [note] if note else []
     return labels, crowd.gold
 

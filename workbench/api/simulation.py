@@ -190,14 +190,8 @@ def simulate_panel(
     --------
     >>> import workbench as wb
     >>> panel = wb.simulate_panel(tasks=50, people=4)
-    >>> found = wb.collect(
-    ...     panel.labels,
-    ...     panel.gold,
-    ...     costs=panel.costs,
-    ...     groups=panel.groups,
-    ...     total=5,
-    ...     policy="mixed",
-    ... )
+    >>> pool = wb.People(costs=panel.costs, groups=panel.groups)
+    >>> found = wb.collect(panel.labels, panel.gold, total=5, people=pool, policy="mixed")
     >>> found.cost <= 5, found.groups[0]["workers"]
     (True, ['m0', 'm1', 'm2', 'm3', 'm4'])
     """

@@ -24,6 +24,7 @@ from workbench.studies.analysis import conclude
 from workbench.studies.catalog import claims
 from workbench.studies.claiming import Verdict
 from workbench.studies.executors.choosing import chosen
+from workbench.studies.quoted import headed
 from workbench.studies.request import request
 from workbench.studies.run import Progress, Which, made_lines, notebook_bar, run
 from workbench.studies.source import Source, own_sources
@@ -441,9 +442,16 @@ class Judgement(Result):
             lines += [f"{verdict.claim.id}: {verdict.word}", figures]
         return "\n".join([*lines, "", self._counted()])
 
-    def markdown(self) -> str:
-        """Write the page of all claims."""
-        return claims_page.markdown(self.verdicts)
+    def pages(self, out: str | Path) -> dict[Path, str]:
+        """Write the table of all claims as `out`, and a page a paper in the folder beside it.
+
+        Each page says at its head of which release its figures are, and which studies made them.
+        """
+        path = Path(out)
+        pages = {path: headed(claims_page.table(self.verdicts), self.verdicts)}
+        for name, verdicts in claims_page.by_paper(self.verdicts).items():
+            pages[path.parent / name] = headed(claims_page.paper_page(verdicts), verdicts)
+        return pages
 
     def _counted(self) -> str:
         counts = Counter(str(verdict.word) for verdict in self.verdicts)
@@ -467,7 +475,8 @@ def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judge
     store
         A study store.
     keep
-        An earlier page of claims: where the store has no trials, its verdicts stand.
+        An earlier page of claims, those of the papers beside it: where the store has no trials,
+        its verdicts stand.
 
     Raises
     ------

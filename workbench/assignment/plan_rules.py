@@ -47,7 +47,7 @@ from workbench.solving import solve
 
 SHORT = 100.0
 """Price of a missing unit of requirement, as a multiple of the dearest label (at least 1)."""
-ATOMS = 2**10
+MOST_STATES = 2**10
 """Sums of weights that are listed for an error."""
 MET = 1e-9
 """Share of a requirement that may be missing, by rounding, while it still counts as met."""
@@ -281,7 +281,7 @@ class _PlanVote(FittedRule):
         error = self.errors.get(key := skill.tobytes())
         if error is None:
             weight = promised_weights(self.gain.vote, skill)
-            error = vote_error(skill, weight, atoms=ATOMS).probability
+            error = vote_error(skill, weight, states=MOST_STATES).probability
             self.errors[key] = error
         return bool(error <= self.target[task] * (1 + MET))
 

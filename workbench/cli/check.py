@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import options
-from workbench.cli.output import deliver, working
+from workbench.cli.output import as_csv, deliver, working
 
 if TYPE_CHECKING:
     from workbench.api.inputs import LabelFile
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @options.command(
     "workbench check --labels labels.csv --gold gold.csv",
-    "workbench check --labels labels.csv --gold gold.csv --out workers.csv --plot check.png",
+    "workbench check --labels labels.csv --gold gold.csv --out workers.csv --relabel again.csv",
     plugins=True,
     details=True,
     of=("checking:check",),
@@ -22,26 +22,30 @@ if TYPE_CHECKING:
 @options.labels(required=True, duplicates=False)
 @options.csv("--gold")
 @options.path("--plot", "Picture to write, a .png.", ".png")
-@options.path("--out", "One row a worker: skill, interval, group, a .csv.", ".csv")
+@options.path("--out", "One row a worker, those to look at first on top, a .csv.", ".csv")
+@options.path("--relabel", "The tasks to look at again, least sure first, a .csv.", ".csv")
 def command(
     labels: LabelFile,
     gold: str | None,
     plot: Path | None,
     out: Path | None,
+    relabel: Path | None,
     as_json: bool,
     seed: int,
 ) -> int:
     """Say on one page what stands against labels, and whether workers err independently.
 
-    How far labels agree beyond chance; skills with intervals; workers who answer against gold or
-    the others, are constant, contradict each other or copy; how many independent workers a task's
-    answers are worth; tasks on which nearly all err; pairs labelled twice; classes that are most
-    likely one, too many, ratings or abstentions. Warnings do not change the
+    How far labels agree beyond chance (Krippendorff's α; --details has κ and AC1); tasks and
+    workers to look at again; skills, sensitivity and specificity with intervals; workers who answer
+    against gold or the others, are constant, contradict each other or copy; how many independent
+    workers a task's answers are worth; tasks on which nearly all err; pairs labelled twice; classes
+    that are most likely one, too many, ratings or abstentions. Warnings do not change the
     exit code.
     """
     from workbench import check
 
     with working("looking at the labels", after=5.0):
         result = check(labels, gold, seed=seed)
-        deliver(result, as_json, out=out, plot=plot)
+        again = {} if relabel is None else {relabel: as_csv(result.relabel, relabel)}
+        deliver(result, as_json, out=out, plot=plot, beside=again)
     return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import emit, tell, working, write_files
+from workbench.cli.output import emit, folder, tell, working, write_files
 
 
 @options.command(
@@ -20,20 +20,21 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
 
     A claim whose study is not in the store is not yet measured: the command that measures it is
     named. With --keep it keeps the verdict that the page of --out has, so that some claims can be
-    renewed from a store of some studies. The page says at its head of which release its figures
-    are and which studies made them, as `workbench study stamp` does.
+    renewed from a store of some studies. Beside the page, in `papers`, a page a paper has all that
+    is behind each ruling. Each says at its head of which release its figures are and which studies
+    made them, as `workbench study stamp` does.
     """
     from workbench.api.studying import judge
-    from workbench.studies.quoted import headed
 
     if keep and out is None:
         raise InputError("--keep: give the page as --out")
     with working("judging the claims", after=3.0):
         judged = judge(store, keep=out if keep else None)
-    if out is not None:
-        text = headed(judged.markdown(), judged.verdicts)
-        write_files({out: text})
+    pages = {} if out is None else judged.pages(out)
+    for place in {path.parent for path in pages}:
+        folder(place)
+    write_files(pages)
     if as_json:
         emit(judged.to_dict())
     else:
-        tell(judged, False, *([] if out is None else [f"written: {out}"]))
+        tell(judged, False, *(f"written: {path}" for path in pages))

@@ -37,7 +37,13 @@ CAPACITY = options.text("--capacity", "N|CSV")
     plugins=True,
     details=True,
     parts=True,
-    of=("collecting:collect", "collecting:KnownTasks", options.SIMULATE),
+    of=(
+        "collecting:collect",
+        "collecting:KnownTasks",
+        "collection.setup:People",
+        "collection.setup:ClosingRules",
+        options.SIMULATE,
+    ),
 )
 @options.labels()
 @options.csv("--gold")
@@ -88,7 +94,7 @@ def command(
     recorded = None if arguments["labels"] is None else "--labels"
     crowd = options.crowd_of(arguments, recorded, ask=True)
     arguments["labels"] = crowd or arguments["labels"]
-    gather(arguments, known=wb.KnownTasks)
+    gather(arguments, known=wb.KnownTasks, people=wb.People, closing=wb.ClosingRules)
     with working("collecting", after=5.0) as progress:
         result = wb.collect(**arguments, progress=progress)
     deliver(result, as_json, out=out, plot=plot)
@@ -109,7 +115,12 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
     "--epsilon 0.05",
     group=command,  # type: ignore[arg-type]
     plugins=True,
-    of=("collecting:collector", "collecting:collect"),
+    of=(
+        "collecting:FromFiles",
+        "collecting:collect",
+        "collection.setup:People",
+        "collection.setup:ClosingRules",
+    ),
 )
 @STORE
 @options.csv("--tasks", required=True)
@@ -131,12 +142,15 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @CONFIDENCES
 def start(store: Path, as_json: bool, **arguments: Any) -> int:
     """Begin a collection, kept in the journal STORE."""
-    from workbench.api.collecting import collector
+    import workbench as wb
+    from workbench.api.collecting import FromFiles
+    from workbench.api.keywords import gather
 
     for name in ("capacity", "workers"):
         if arguments[name] is not None:
             arguments[name] = options.number_or_file(f"--{name}", arguments[name])
-    return _status(collector(**arguments, path=store, origin="command"), as_json)
+    gather(arguments, people=wb.People, closing=wb.ClosingRules)
+    return _status(FromFiles(**arguments, path=store), as_json)
 
 
 @options.command(

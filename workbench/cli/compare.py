@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import tell, working, write_folder
 
@@ -17,7 +18,7 @@ from workbench.cli.output import tell, working, write_folder
     details=True,
     of=("comparing:compare", "comparing:SampleOptions", options.SIMULATE),
 )
-@options.text("--data", "NAME")
+@options.text("--data", "NAME", "A recorded crowd by name, in place of labels: see data list.")
 @options.labels()
 @options.csv("--gold")
 @options.csv("--task-types")
@@ -49,6 +50,10 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     import workbench as wb
     from workbench.api.keywords import gather
 
+    if (data := arguments.pop("data")) is not None:
+        if sources != ["data"]:
+            raise InputError(f"--data and --{sources[1]} exclude each other: give one crowd")
+        arguments["labels"], arguments["gold"] = wb.load(data)
     gather(arguments, sampling=wb.SampleOptions)
     with working("comparing", after=5.0) as progress:
         compared = wb.compare(**arguments, progress=progress)

@@ -101,7 +101,7 @@ def deliver(
     out: Path | None = None,
     plot: Path | None = None,
     there: bool = True,
-    beside: Mapping[Path, bytes] | None = None,
+    beside: Mapping[Path, str | bytes] | None = None,
 ) -> None:
     """Write a result's table and picture to the files asked for, if there is one; print it.
 

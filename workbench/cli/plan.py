@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     "    --capacity 50 --epsilon 0.05 --out plan.csv",
     "workbench plan --labels labels.csv --gold gold.csv \\\n"
     "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv",
+    "workbench plan --workers ann,bob,eve --tasks tasks.csv --least 2 --out plan.csv",
     plugins=True,
     details=True,
     of=("planning:plan", "planning:TaskLimits", "planning:PlanOptions"),
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 @options.csv("--skills")
 @options.labels()
 @options.csv("--gold")
-@options.csv("--gold-types")
+@options.text("--workers", "CSV|NAME,…|N")
 @options.csv("--tasks", required=True)
-@options.text("--capacity", "N|CSV", required=True)
+@options.text("--capacity", "N|CSV")
 @options.number("--epsilon")
 @options.number("--total")
 @options.csv("--costs")
@@ -61,7 +62,8 @@ if TYPE_CHECKING:
     "Write --out, a .json, as this platform's interface takes assignments.",
 )
 def command(
-    capacity: str,
+    capacity: str | None,
+    workers: str | None,
     out: Path | None,
     plot: Path | None,
     proof: Path | None,
@@ -72,15 +74,23 @@ def command(
 ) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
+    With --workers and --least so many labels a task are shared evenly: no skills and no error.
     Exit code 1 when there is no plan. One that is not proven the cheapest says how far it may be
     from it.
     """
     import workbench as wb
+    from workbench.api.even_plan import EvenPlan
     from workbench.api.keywords import gather
-    from workbench.api.planning import Plan
+    from workbench.api.label_plan import SequentialPlan
 
-    if (arguments["epsilon"] is None) == (arguments["total"] is None):
-        raise InputError("give --epsilon, the error of each task, or --total, a budget for all")
+    evenly = workers is not None or (arguments["skills"] and arguments["least"])
+    if vote is not None and evenly and arguments["epsilon"] is arguments["total"] is None:
+        raise InputError("--vote: labels shared evenly have no weights; leave it out")
+    if (arguments["epsilon"] is None) == (arguments["total"] is None) and not evenly:
+        raise InputError(
+            "give --epsilon, the error of each task, or --total, a budget for all; or --workers "
+            "and --least, to share so many labels a task evenly"
+        )
     if to is not None and out is None:
         raise InputError("--to goes with --out: give the .json to write")
     if out is not None and (out.suffix.lower() == ".json") != (to is not None):
@@ -92,14 +102,16 @@ def command(
     elif vote is not None or to is not None:
         raise InputError("--sequential: there is no --vote or --to of what is not chosen yet")
     gather(arguments, limits=wb.TaskLimits, options=wb.PlanOptions)
+    if capacity is not None:
+        arguments["capacity"] = options.number_or_file("--capacity", capacity)
     with working("making the plan", after=5.0):
-        plan = wb.plan(capacity=options.number_or_file("--capacity", capacity), **arguments)
-    if not isinstance(plan, Plan):
+        plan = wb.plan(workers=_people(workers), **arguments)
+    if isinstance(plan, SequentialPlan):
         beside = {} if proof is None else {proof: _proof(plan)}
         there = plan.message is None
         deliver(plan, as_json, out=out, plot=plot, there=there, beside=beside)
         return 0 if plan.message is None else 1
-    if vote is not None and plan.message is None:
+    if vote is not None and not isinstance(plan, EvenPlan) and plan.message is None:
         write_files({vote: as_csv(plan.vote, vote)})
     there = plan.message is None
     if to is None or out is None or plan.table.empty:
@@ -109,6 +121,15 @@ def command(
         write_files({out: plan.assignments(to), **pictures})
         tell(plan, as_json, f"written: {out}")
     return 0 if plan.message is None else 1
+
+
+def _people(workers: str | None) -> int | str | list[str] | None:
+    """A number of workers, their names, or the path of a table."""
+    if workers is None or workers.isdecimal():
+        return None if workers is None else int(workers)
+    if "," in workers and not Path(workers).exists():
+        return [name.strip() for name in workers.split(",") if name.strip()]
+    return workers
 
 
 def _proof(plan: SequentialPlan) -> bytes:

@@ -159,6 +159,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
     """
     import workbench as wb
     from workbench.api.keywords import gather
+    from workbench.base.registry import plugins
     from workbench.studies.request import request
     from workbench.studies.run import interrupts
 
@@ -179,6 +180,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **arguments: Any
     path = str(ended.store)
     store = "" if path == STORE else f" --store {shlex.quote(path)}"
     own = f" --study {shlex.quote(name)}" if name.endswith(".py") else ""
+    own += "".join(f" --plugin {shlex.quote(str(plugin.path))}" for plugin in plugins())
     tell(ended, as_json, f"to see them: workbench study report {ended.name}{store}{own}")
     if ended.interrupted and ended.progress.left:
         say(f"interrupted; to go on: {again}")
@@ -205,7 +207,9 @@ def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
     return show
 
 
-@options.command("workbench study status --store studies.sqlite", group=command, draws=False)
+@options.command(
+    "workbench study status --store studies.sqlite", group=command, draws=False, plugins=True
+)
 @store_option
 def status(store: Path, as_json: bool) -> None:
     """Tell how far each study in a store has come."""
@@ -220,7 +224,9 @@ def status(store: Path, as_json: bool) -> None:
     write(tabled(rows, STANDING) if rows else f"{store}: no study has been run into it")
 
 
-@options.command("workbench study report --out report.html", group=command, draws=False)
+@options.command(
+    "workbench study report --out report.html", group=command, draws=False, plugins=True
+)
 @click.argument("names", nargs=-1)
 @store_option
 @options.path(
@@ -242,7 +248,10 @@ def report(
 
 
 @options.command(
-    "workbench study verify --store studies.sqlite --sample 50", group=command, draws=None
+    "workbench study verify --store studies.sqlite --sample 50",
+    group=command,
+    draws=None,
+    plugins=True,
 )
 @store_option
 @options.whole("--sample", "Trials to run again from their seeds.", 20)
@@ -265,7 +274,10 @@ def verify(store: Path, sample: int, code: tuple[str, ...], seed: int, as_json: 
 
 
 @options.command(
-    "workbench study export adaptive-figure-1 --out trials.parquet", group=command, draws=False
+    "workbench study export adaptive-figure-1 --out trials.parquet",
+    group=command,
+    draws=False,
+    plugins=True,
 )
 @click.argument("name")
 @store_option

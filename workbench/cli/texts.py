@@ -13,7 +13,7 @@ import functools
 import re
 from pathlib import Path
 
-API = Path(__file__).parents[1] / "api"
+ROOT = Path(__file__).parents[1]
 
 
 @functools.cache
@@ -23,7 +23,8 @@ def parameters(function: str) -> dict[str, str]:
     Parameters
     ----------
     function
-        Module of `workbench.api`, and name in it: "hiring:hire".
+        Module of `workbench.api`, or of another room, and name in it: "hiring:hire",
+        "collection.setup:People".
 
     Raises
     ------
@@ -31,11 +32,12 @@ def parameters(function: str) -> dict[str, str]:
         There is none of this name, or it has no docstring.
     """
     module, _, name = function.partition(":")
-    tree = ast.parse((API / f"{module}.py").read_text(encoding="utf-8"))
-    for node in tree.body:
+    path = ROOT.joinpath(*(module if "." in module else f"api.{module}").split("."))
+    tree = ast.parse(path.with_suffix(".py").read_text(encoding="utf-8"))
+    for node in reversed(tree.body):  # what is overloaded stands last
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return of_docstring(ast.get_docstring(node) or "")
-    raise LookupError(f"workbench.api.{module} has no {name}")
+    raise LookupError(f"{path} has no {name}")
 
 
 def of_docstring(docstring: str) -> dict[str, str]:

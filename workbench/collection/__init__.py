@@ -2,7 +2,7 @@
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `belief_model`
 what one asks of that by which it believes; `beliefs` what labels say of tasks and workers, `sure`
-the policy that uses it, `atom_beliefs` what until-trusted believes (by
+the policy that uses it, `grid_beliefs` what until-trusted believes (by
 `workbench.aggregation.belief_propagation`) and `belief_warnings` what contradicts it,
 `model_beliefs` what it believes where cheap models label too, and `models_first` whom it asks first
 there; `groups` workers who err together, `mixed` the policy for them and for unlike prices;

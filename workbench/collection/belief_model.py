@@ -41,7 +41,7 @@ class BeliefModel:
         Posterior of what each unit is like; a unit is a worker at a task type, `type · m + worker`.
         Shape (T·m, G).
     undecided
-        Whether labels do not say if some workers are one voter.
+        Whether labels do not say if some workers copy one another.
     models
         Which workers are models that are believed together, shape (m,); None where none are.
     """
@@ -104,7 +104,7 @@ class BeliefModel:
         """Workers who seem so good, after so many labels, that they may copy one another."""
         return np.zeros(0, dtype=np.int64)
 
-    def contested(self) -> IntArray:
+    def doubtful_tasks(self) -> IntArray:
         """Tasks that would tell whether suspects copy one another."""
         return np.zeros(0, dtype=np.int64)
 
@@ -112,15 +112,15 @@ class BeliefModel:
         """Tasks that more labels would hardly decide, shape (n,)."""
         return np.zeros(len(self.ledger.counts), dtype=bool)
 
-    def cured(self, epsilon: float) -> BoolArray:  # noqa: ARG002
+    def closed_at_floor(self, epsilon: float) -> BoolArray:  # noqa: ARG002
         """Tasks of which labels cure no more, though they are above ε; shape (n,)."""
         return np.zeros(len(self.ledger.counts), dtype=bool)
 
-    def curable(self, epsilon: float) -> float:
+    def closable_at(self, epsilon: float) -> float:
         """Error to which labels must bring a task for it to be at ε; 0 where none can."""
         return epsilon
 
-    def lacking(self, epsilon: float) -> FloatArray | None:  # noqa: ARG002
+    def evidence_needed(self, epsilon: float) -> FloatArray | None:  # noqa: ARG002
         """Nats that labels must bring to each task to close it, shape (n,); None if not known."""
         return None
 

@@ -17,29 +17,19 @@ may collect into it at the same time; without one the events are in memory.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
 import pandas as pd
 
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
-from workbench.base.journal import Journal
-from workbench.base.journal_events import Event, JournalEntry, Position
-from workbench.base.journal_view import MEND, JournalTransaction
 from workbench.base.state import (
     Id,
-    Label,
-    Saveable,
-    State,
     check,
     encoded,
     find,
@@ -47,12 +37,9 @@ from workbench.base.state import (
     name_places,
 )
 from workbench.collection import POLICIES
+from workbench.collection.audits import AuditLog
 from workbench.collection.events import (
-    JOURNAL,
     Arrived,
-    Asked,
-    Audited,
-    AuditPlanned,
     Changed,
     Forgotten,
     GivenUp,
@@ -62,26 +49,23 @@ from workbench.collection.events import (
     Left,
     OnRecord,
     Opened,
-    RefitBegun,
-    RefitTaken,
-    Reworded,
     TakenBack,
-    Told,
-    Undone,
 )
-from workbench.collection.history import Names, history_table
-from workbench.collection.log import MAKER, EventLog, MemoryLog, replayed
-from workbench.collection.policy import Belief, Policy, answer_table, left_open, notes_of
-from workbench.collection.pool import HIGHEST_PRICE, Ledger, Questions
-from workbench.collection.refits import Refit
+from workbench.collection.hearing import hear, label_before
+from workbench.collection.history import Names, history_table, taking_back
+from workbench.collection.kept import KeptCollection, KeptTurn
+from workbench.collection.log import MemoryLog, replayed
+from workbench.collection.policy import Belief, answer_table, left_open, notes_of
+from workbench.collection.pool import HIGHEST_PRICE
 from workbench.collection.running import Running
 from workbench.collection.setup import (
+    ClosingRules,
     Hand,
     Listed,
+    People,
     PerTask,
     PerWorker,
     Setup,
-    Triple,
     changed_terms,
     check_goal,
     labels_of,
@@ -92,9 +76,6 @@ from workbench.collection.setup import (
 )
 from workbench.crowd.libraries import Frame, keyed, to_pandas
 
-EVERY = 1000
-"""Events after which a snapshot is kept."""
-
 
 class Question(NamedTuple):
     """A label that is wanted: of a task, or of a gold task by which the worker is judged."""
@@ -104,27 +85,7 @@ class Question(NamedTuple):
     gold: bool
 
 
-class CollectorState(State, frozen=True):
-    """A collection in one JSON file, as releases before 2.0 save it.
-
-    `workers` are the names in the order of their places. `sealed` is a digest of the rest: a
-    policy's own state has no schema that an edited file could be held to.
-    """
-
-    service: ClassVar[str] = "collector"
-    version: ClassVar[int] = 4
-
-    workers: tuple[Id, ...]
-    opened: Opened
-    sealed: str = ""
-
-    def seal(self) -> str:
-        """Digest of everything else."""
-        content = msgspec.to_builtins(msgspec.structs.replace(self, sealed=""))
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
-
-
-class Collector(Saveable[CollectorState]):
+class Collector(KeptCollection):
     """Asks whom a policy says, until all is closed that can be, or the money is spent.
 
     A frame may be of pandas, polars (lazy too), pyarrow or any library that narwhals knows. In
@@ -133,63 +94,39 @@ class Collector(Saveable[CollectorState]):
     Parameters
     ----------
     tasks
-        Names, or a Series (or mapping) of the type of each.
+        Names; a Series (or mapping) of the type of each; or a frame with columns `task`,
+        `task_type`, `easiness` and `context`, each but the first where tasks have one. Where types
+        are a pandas category, tasks of any of its types may arrive later. Easiness is d, above 0
+        and at most 1: a worker of skill p is right with probability ½ + d (p − ½). Context is a
+        number in [0, 1], for a policy that learns by it.
     workers
         Names; or how many may come, who are named as they arrive.
     gold
         Tasks whose class is known, to judge workers by: a Series or mapping of labels, or a frame
-        by task with columns `label` and `task_type`. None where there are none.
+        by task with columns `label` and `task_type`, and `easiness` where they have one. None where
+        there are none.
     hidden
         True label of some of the tasks, by task: they are asked about like all others, and tell how
         far beliefs may be trusted, so that others are closed when they should. Two or more.
     classes
         Names, or a mapping of their prior shares; those of the gold when None.
-    types
-        The types that tasks may have, where more will arrive than are named; those of the tasks
-        when None.
-    contexts
-        A number in [0, 1] by task, for a policy that learns by it.
-    easiness
-        d by task, above 0 and at most 1: a worker of skill p is right with probability
-        ½ + d (p − ½); 1 for tasks left out. Gold tasks have theirs in a column `easiness`.
     epsilon
         ε, the error that each task may have.
-    mean
-        Whether ε is asked of the mean over tasks.
     total
         In place of ε, or beside it: what all labels may cost, gold labels included.
-    capacity
-        Labels that a worker can give, one number or by worker; all tasks without.
-    costs
-        Price of a label: one number, by worker, or a frame workers × task types; 1 without.
-    groups
-        Group by worker, where some err together, as models of one family do.
-    skills
-        Chance of being right by worker, where it is known: an expert has 1.
-    available
-        Frame with columns task and worker: the pairs that can be asked; None for all.
-    confidences
-        Frame with columns task, worker and confidence: how sure models, who have a group, say to be
-        of their labels. They are calibrated by people's labels.
-    have
-        Labels on record, a frame with columns `task, worker, label`: those of tasks or gold tasks
-        here count, cost nothing and are not asked for again. Their workers need not be named.
-    least, most
-        Labels of a task, those on record included: it is not closed with fewer, and left open where
-        so many do not close it.
-    newcomers
-        Workers beside those named who may still come; numbers alone, not tables, are for them.
+    people
+        What is known of the workers: prices, capacities, skills, who errs together, labels on
+        record.
+    closing
+        When a task is closed, beside ε.
     policy
-        Name of a policy of `POLICIES`. [default: until-trusted; where everybody's skill is known,
-        and no model says how sure it is, until-sure, which takes skills as they are]
-    options
-        Options of that policy, by name.
+        Name of a policy of `POLICIES`; or its name and its options, as `("fixed", {"k": 3})`.
+        [default: until-trusted; where everybody's skill is known, and no model says how sure it is,
+        until-sure, which takes skills as they are]
     seed
         Of its draws; a whole number, which can be saved.
     path
         A journal to begin, in which everything is kept; in memory when None.
-    origin
-        Where what happens comes from, as the history has it: python, command, page, …
 
     Raises
     ------
@@ -209,18 +146,6 @@ class Collector(Saveable[CollectorState]):
     (2.0, [])
     """
 
-    state_type = CollectorState
-    tasks: dict[Id, int]
-    gold: dict[Id, int]
-    workers: dict[Id, int]
-    classes: dict[Label, int]
-    """Place of each name."""
-    _log: Journal[Event] | MemoryLog
-    _running: Running | None
-    _position: Position | None
-    _kept: int = 0
-    _apart: bool = False
-
     def __init__(
         self,
         tasks: Listed | PerTask,
@@ -229,58 +154,36 @@ class Collector(Saveable[CollectorState]):
         gold: PerTask | None = None,
         hidden: PerTask | None = None,
         classes: Listed | Mapping[Any, float] | None = None,
-        types: Listed | None = None,
-        contexts: PerTask | None = None,
-        easiness: PerTask | None = None,
         epsilon: float | None = None,
-        mean: bool = False,
         total: float | None = None,
-        capacity: int | PerWorker | None = None,
-        costs: float | PerWorker | None = None,
-        groups: PerWorker | None = None,
-        skills: PerWorker | None = None,
-        available: Frame | None = None,
-        confidences: Frame | None = None,
-        have: Frame | None = None,
-        least: int = 0,
-        most: int | None = None,
-        newcomers: int = 0,
-        policy: str | None = None,
-        options: Mapping[str, Any] | None = None,
+        people: People | None = None,
+        closing: ClosingRules | None = None,
+        policy: str | tuple[str, Mapping[str, Any]] | None = None,
         seed: int = 0,
         path: str | Path | None = None,
-        origin: str = "python",
     ) -> None:
-        if policy is None or not POLICIES[policy].call.streams:
+        name, options = _named_options(policy)
+        if name is None or not POLICIES[name].call.streams:
             check_goal(epsilon, total)
+        rules = (closing or ClosingRules()).checked()
         named = read_setup(
             tasks,
             workers,
             gold=gold,
             hidden=hidden,
             classes=classes,
-            types=types,
-            contexts=contexts,
-            easiness=easiness,
-            capacity=capacity,
-            costs=costs,
-            groups=groups,
-            skills=skills,
-            available=available,
-            confidences=confidences,
-            have=have,
-            newcomers=newcomers,
+            people=people or People(),
             epsilon=None if epsilon is None else float(epsilon),
-            mean=bool(mean),
+            mean=rules.mean,
             total=None if total is None else float(total),
-            least=checks.count("least", least),
-            most=None if most is None else checks.count("most", most, max(least, 1)),
-            policy=policy or "",
-            options=msgspec.to_builtins(dict(options or {})),
+            least=rules.least,
+            most=rules.most,
+            policy=name or "",
+            options=msgspec.to_builtins(dict(options)),
             seed=checks.count("seed", seed),
         )
         stated = named.setup
-        if policy is None:
+        if name is None:
             stated = msgspec.structs.replace(stated, policy=usual_policy(stated.hands))
         setup = msgspec.json.decode(encoded(stated), type=Setup)  # what can be saved, as saved
         keys = MemoryLog()
@@ -291,166 +194,7 @@ class Collector(Saveable[CollectorState]):
             named.gold_record,
         )
         Running(opened)  # what the policy refuses is refused before a file is begun
-        self._begin(opened, named.workers, path, origin)
-
-    def _begin(
-        self, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
-    ) -> None:
-        """Write the first event, to a journal or in memory."""
-        self.origin, self._running, self._position = origin, None, None
-
-        def beginning(turn: JournalTransaction[Event] | MemoryLog) -> list[Event]:
-            keys = tuple(turn.withhold(name) for name in workers)
-            return [msgspec.structs.replace(opened, names=keys)]
-
-        if path is None:
-            self._log = MemoryLog()
-            self._log.append(beginning(self._log), who="owner", origin=origin)
-        else:
-            self._log = Journal.create(path, JOURNAL, beginning, who="owner", origin=origin)
-        self._catch_up_now()
-
-    @classmethod
-    def begun(
-        cls, opened: Opened, workers: Iterable[Id], path: str | Path | None, origin: str
-    ) -> Self:
-        """Begin with a first event, without the names of its workers, and with these.
-
-        Raises
-        ------
-        InputError
-            There is a file already, it cannot be written, or the policy refuses.
-        """
-        collector = cls.__new__(cls)
-        named = tuple(name_places("workers", workers, "worker"))
-        Running(msgspec.structs.replace(opened, names=tuple(map(str, range(len(named))))))
-        collector._begin(opened, named, path, origin)
-        return collector
-
-    @classmethod
-    def open(cls, path: str | Path, *, origin: str = "python", refits_apart: bool = False) -> Self:
-        """Go on with a collection that is kept in a journal.
-
-        Parameters
-        ----------
-        path
-            As given to the constructor.
-        origin
-            Where what happens now comes from: command, page, …
-        refits_apart
-            Whether whoever calls takes care of fits of what the policy believes, so that nobody
-            waits for them: see `refit_begun`.
-
-        Raises
-        ------
-        InputError
-            There is no such journal, or it is damaged.
-        """
-        collector = cls.__new__(cls)
-        collector.origin, collector._running, collector._position = origin, None, None
-        collector._log = Journal.open(path, JOURNAL)
-        collector._apart = refits_apart
-        collector._catch_up_now()
-        return collector
-
-    def close(self) -> None:
-        """Close the journal; nothing more can be asked or told."""
-        self._log.close()
-
-    # ---- events: one turn after another ----
-
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[_Turn]:
-        """Hold the log alone, be as far as it is, and append what happens in the block.
-
-        On an error nothing is appended. Where something had been applied by then, the collection is
-        read anew before the next turn.
-        """
-        with self._log.transaction() as transaction:
-            self._catch_up(transaction)
-            assert self._running is not None
-            turn = _Turn(self._running, transaction)
-            try:
-                yield turn
-                if self._apart and turn.applied and turn.running.refit_is_due():
-                    ledger, turn.who = turn.running.ledger, "owner"
-                    turn.apply(RefitBegun(len(ledger.labels) + len(ledger.gold_labels)))
-                for who, event in turn.events:
-                    transaction.append([event], who=who, origin=self.origin)
-                if turn.applied:  # after an undo what runs is not what the events say
-                    self._keep_snapshot(transaction)
-            except BaseException:
-                if turn.applied:
-                    self._running = self._position = None
-                raise
-        if turn.events:
-            self._position = transaction.end
-
-    def _keep_snapshot(self, transaction: JournalTransaction[Event] | MemoryLog) -> None:
-        """Keep a snapshot now and then, but not while a fit is begun, which it does not hold."""
-        running, end = self._running, transaction.end.number
-        assert running is not None
-        if transaction.path is not None and end // EVERY > self._kept and running.refit is None:
-            transaction.keep(MAKER, msgspec.msgpack.encode(running.opened()))
-            self._kept = end // EVERY
-
-    def _catch_up_now(self) -> None:
-        with self._log.view() as view:
-            self._catch_up(view)
-
-    def _catch_up(self, view: EventLog) -> None:
-        """Apply what others have done since the last turn."""
-        if self._running is not None and self._position == view.end:
-            return
-        entries: Iterable[JournalEntry[Event]] = ()
-        if self._running is not None:
-            entries = list(view.since(self._position))
-            if any(isinstance(entry.event, Undone) for entry in entries):
-                self._running = None
-        if self._running is None:
-            self._running = replayed(view)
-        else:
-            running, self._running = self._running, None  # unless all can be applied
-            for entry in entries:
-                running.apply(entry.event)
-            self._running = running
-        if self._position is None:
-            self._kept = view.end.number // EVERY
-        self._position = view.end
-        self._name_workers(view)
-
-    def _name_workers(self, view: EventLog) -> None:
-        assert self._running is not None
-        names = [view.reveal(key) for key in self._running.names]
-        self.workers = {}
-        for place, name in enumerate(names):
-            if name is None and place not in self._running.forgotten:
-                raise InputError(
-                    f"{self._log.path}: damaged, the name of worker {place} is missing; {MEND}"
-                )
-            self.workers[pseudonym(place, names) if name is None else name] = place
-        setup = self._running.setup
-        self.tasks = {task.name: place for place, task in enumerate(setup.tasks)}
-        self.gold = {task.name: place for place, task in enumerate(setup.gold)}
-        self.classes = {label: code for code, (label, _) in enumerate(setup.classes)}
-
-    @property
-    def _now(self) -> Running:
-        """The collection as it stands in the log."""
-        if self._running is None or self._log.path is not None:
-            self._catch_up_now()
-        assert self._running is not None
-        return self._running
-
-    @property
-    def ledger(self) -> Ledger:
-        """What was asked, answered and paid."""
-        return self._now.ledger
-
-    @property
-    def policy(self) -> Policy:
-        """Who decides; to look at, not to be asked."""
-        return self._now.policy
+        self._begin(opened, named.workers, path)
 
     # ---- asking ----
 
@@ -514,30 +258,14 @@ class Collector(Saveable[CollectorState]):
             asks = turn.asked.asks if turn.asked is not None else ()
             return self._questions((bool(gold), at, who) for gold, at, who in asks)
 
-    @property
-    def refit_begun(self) -> Refit | None:
-        """A fit that the last step began, or one before: make it, and give it to `adopt`.
-
-        Only where the collection was opened with `refits_apart`, and its policy fits.
-        """
-        return None if self._running is None else self._running.refit
-
-    def adopt(self, refit: Refit) -> None:
-        """Let the policy take a fit, unless it is not wanted any more."""
-        refit.fitted()  # before the turn, in which everybody waits
-        with self._turn() as turn:
-            if turn.running.refit is refit:
-                turn.who = "owner"
-                turn.apply(RefitTaken(refit.labels))
-
-    def _place(self, turn: _Turn, name: Id) -> int:
+    def _place(self, turn: KeptTurn, name: Id) -> int:
         """Place of a worker, a new one if need be."""
         place = self.workers.get(name)
         if place is None:
             place = self._join(turn, name, None)
         return place
 
-    def _join(self, turn: _Turn, name: Id, hand: Hand | None) -> int:
+    def _join(self, turn: KeptTurn, name: Id, hand: Hand | None) -> int:
         """Let somebody take the place of a newcomer."""
         hands, place = turn.running.setup.hands, len(self.workers)
         check(
@@ -622,21 +350,13 @@ class Collector(Saveable[CollectorState]):
                 raise InputError(f"worker {name!r} is not here: nobody can leave twice")
             turn.apply(Left(place))
 
-    def add(
-        self,
-        tasks: Listed | PerTask,
-        *,
-        contexts: PerTask | None = None,
-        easiness: PerTask | None = None,
-    ) -> None:
+    def add(self, tasks: Listed | PerTask) -> None:
         """More tasks arrive.
 
         Parameters
         ----------
         tasks
-            Names, or a Series (or mapping) of the type of each, of the types that there are.
-        contexts, easiness
-            Numbers by task, as for the constructor.
+            As for the constructor, of the types that there are.
 
         Raises
         ------
@@ -645,7 +365,7 @@ class Collector(Saveable[CollectorState]):
         """
         with self._turn() as turn:
             setup = turn.running.setup
-            arriving = read_tasks(tasks, list(setup.types), contexts, easiness)
+            arriving, _ = read_tasks(tasks, list(setup.types))
             check(arriving, "tasks is empty: name what arrives")
             for name in name_places("tasks", (task.name for task in arriving)):
                 check(
@@ -683,46 +403,6 @@ class Collector(Saveable[CollectorState]):
             for is_gold, task, worker in rows
         ]
 
-    def outlook(self, most: int) -> list[tuple[Id, bool]]:
-        """Say about which tasks would be asked next, of anybody, if nobody answered meanwhile.
-
-        Nothing is asked: it is for programs that show tasks to whoever is there. Whoever may still
-        come is taken to be here.
-
-        Parameters
-        ----------
-        most
-            Questions at most.
-
-        Returns
-        -------
-        Task, and whether it is a gold task, of each question, in the policy's order; empty where
-        nothing more would be asked.
-
-        Raises
-        ------
-        InputError
-            The policy takes workers, or tasks, as they arrive.
-        """
-        now, asks = self._now, list[Triple]()
-        check(
-            not now.policy.streams,
-            f"policy {now.setup.policy} takes tasks as they arrive, each with its workers: where "
-            "workers choose, take until-trusted",
-        )
-        if now.halted:
-            return []
-        opened = now.opened()
-        coming = [f"coming {place}" for place in range(len(opened.names), len(now.setup.hands))]
-        copy = Running(msgspec.structs.replace(opened, names=(*opened.names, *coming)))
-        while len(asks) < most:
-            event = copy.ask(None, most - len(asks), None)
-            if event is None or not event.asks:
-                break
-            asks += event.asks
-        names = list(self.tasks), list(self.gold)
-        return [(names[gold][task], bool(gold)) for gold, task, _ in asks]
-
     # ---- hearing ----
 
     def tell(self, worker: Id, labels: PerTask) -> None:
@@ -744,138 +424,7 @@ class Collector(Saveable[CollectorState]):
         InputError
             As for `tell`, for any of them. Nothing is taken then.
         """
-        self._hear(labels, unasked=False)
-
-    def volunteered(self, labels: Mapping[Id, PerTask]) -> None:
-        """Take labels of workers who choose tasks themselves: by worker, as for `tell_all`.
-
-        They are paid, whether they were asked for or not, and count beyond a worker's capacity.
-
-        Raises
-        ------
-        InputError
-            As for `tell_all`, but that nobody need have been asked; or the policy wants labels of
-            those alone whom it asked.
-        """
-        self._hear(labels, unasked=True)
-
-    def _hear(self, labels: Mapping[Id, PerTask], *, unasked: bool) -> None:
-        told_by = {worker: keyed(by_task, "task") for worker, by_task in labels.items()}
-        with self._turn() as turn:
-            check(
-                not unasked or not turn.running.policy.streams,
-                f"policy {turn.running.setup.policy} wants labels of those alone whom it asked",
-            )
-            for worker, by_task in told_by.items():
-                name = identifier("worker", worker)
-                place = self.workers.get(name)
-                if place is None:
-                    raise InputError(f"worker {name!r} was asked nothing: call next first")
-                if not isinstance(by_task, (Mapping, pd.Series)):
-                    raise InputError(
-                        f"labels of worker {name!r} are no mapping: give a label by task"
-                    )
-                triples, given_up = self._sorted(
-                    turn.running, name, place, by_task, unasked=unasked
-                )
-                self._check_late(turn.running, place, triples, given_up, unasked=unasked)
-                turn.who = f"worker {place}"
-                if given_up:
-                    turn.apply(GivenUp(place, tuple(given_up)))
-                if triples:
-                    turn.apply(Told(place, tuple(triples)))
-
-    def _sorted(
-        self,
-        running: Running,
-        name: Id,
-        place: int,
-        labels: Mapping[Any, Any] | pd.Series[Any],
-        *,
-        unasked: bool,
-    ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
-        """Labels that came, and pairs of which none will come; those told before are left out."""
-        waiting = running.waiting.get(place, {})
-        triples: list[tuple[int, int, int]] = []
-        given_up: list[tuple[int, int]] = []
-        pairs: set[tuple[bool, int]] = set()
-        for task, label in labels.items():
-            gold = find(self.tasks, task) is None
-            at = find(self.gold if gold else self.tasks, task)
-            code = self._code(task, label)
-            if at is not None and (gold, at) in pairs:
-                raise InputError(f"worker {name!r} labels task {checks.show(task)} twice")
-            if at is not None and (gold, at) in waiting:
-                if code is None:
-                    given_up.append((int(gold), at))
-                else:
-                    triples.append((int(gold), at, code))
-            elif at is not None and code is not None and (int(gold), at, place) in running.missed:
-                triples.append((int(gold), at, code))
-            else:
-                before = None if at is None else self._before(running.ledger, gold, at, place)
-                if unasked and at is not None and before is None and code is not None:
-                    triples.append((int(gold), at, code))
-                    pairs.add((gold, at))
-                    continue
-                check(before is not None, f"worker {name!r} was not asked task {checks.show(task)}")
-                check(
-                    code is None or before == code,
-                    f"worker {name!r} labels task {checks.show(task)} again, and otherwise",
-                )
-                continue
-            pairs.add((gold, at))
-        return triples, given_up
-
-    def _check_late(
-        self,
-        running: Running,
-        place: int,
-        triples: list[tuple[int, int, int]],
-        given_up: list[tuple[int, int]],
-        *,
-        unasked: bool,
-    ) -> None:
-        """Check that labels which come late or unasked can be paid; late ones, that she has them.
-
-        Raises
-        ------
-        InputError
-            The money does not reach, or she has given as many as she can.
-        """
-        waiting, ledger = running.waiting.get(place, {}), running.ledger
-        late = [(gold, task) for gold, task, _ in triples if (bool(gold), task) not in waiting]
-        if not late:
-            return
-        cost, back = (
-            sum(
-                float(ledger.prices(Questions(*_pair(task, place), bool(gold)))[0])
-                for gold, task in rows
-            )
-            for rows in (late, given_up)
-        )
-        left = ledger.money + back
-        check(cost <= left + 1e-6, f"{len(late)} labels cost {cost:g}, and {left:g} is left")
-        room = int(ledger.left[place]) + running.away.get(place, 0) + len(given_up)
-        check(unasked or len(late) <= room, "a worker is asked for more labels than she can give")
-
-    def _code(self, task: Any, label: Any) -> int | None:
-        """Index of a class; None for a label that will not come."""
-        if label is None or (isinstance(label, float) and np.isnan(label)):
-            return None
-        code: int | None = find(self.classes, label)
-        if code is None:
-            raise InputError(
-                f"label {checks.show(label)} of task {checks.show(task)} is no class: they are "
-                f"{checks.listing(list(self.classes))}"
-            )
-        return code
-
-    def _before(self, ledger: Ledger, gold: bool, task: int, worker: int) -> int | None:
-        """The label that a worker gave last."""
-        rows = ledger.gold_labels if gold else ledger.labels
-        rows = rows[(rows[:, 0] == task) & (rows[:, 1] == worker)]
-        return int(rows[-1, 2]) if len(rows) else None
+        hear(self, labels, unasked=False)
 
     def record(self, labels: Frame) -> None:
         """Take labels that came from elsewhere: they count, cost nothing and are not asked again.
@@ -907,7 +456,7 @@ class Collector(Saveable[CollectorState]):
             fresh: list[tuple[tuple[int, int, int], ...]] = []
             for gold, triples in enumerate(rows):
                 for task, worker, code in triples:
-                    before = self._before(running.ledger, bool(gold), task, worker)
+                    before = label_before(running.ledger, bool(gold), task, worker)
                     waits = (bool(gold), task) in running.waiting.get(worker, {})
                     check(
                         before in (None, code) and not waits,
@@ -918,7 +467,7 @@ class Collector(Saveable[CollectorState]):
                     tuple(
                         row
                         for row in triples
-                        if self._before(running.ledger, bool(gold), row[0], row[1]) is None
+                        if label_before(running.ledger, bool(gold), row[0], row[1]) is None
                     )
                 )
             if any(fresh):
@@ -941,7 +490,7 @@ class Collector(Saveable[CollectorState]):
                 at = find(self.gold if gold else self.tasks, task)
                 label = None
                 if at is not None and place is not None:
-                    label = self._before(turn.running.ledger, gold, at, place)
+                    label = label_before(turn.running.ledger, gold, at, place)
                 check(label is not None, f"worker {name!r} gave no label of {checks.show(task)}")
                 pairs.append((int(gold), int(at)))
             if pairs:
@@ -1036,64 +585,10 @@ class Collector(Saveable[CollectorState]):
         running.apply(Joined(place, "", hands[place]))
         return asks(running, place)
 
-    def note_audit(self, *events: AuditPlanned | Audited) -> None:
-        """Keep what is planned of audits of the answers, and where each stands.
-
-        What another program kept before stays: a plan, an audit's end, and an audit's later checks.
-        """
-        with self._turn() as turn:
-            for event in events:
-                if isinstance(event, AuditPlanned):
-                    if turn.running.plan is None:
-                        turn.apply(event)
-                    continue
-                before = turn.running.audits.get(event.number)
-                ended = before is not None and before.stage != "under way"
-                if event != before and not ended and (not before or event.checks >= before.checks):
-                    turn.apply(event)
-
-    @property
-    def path(self) -> Path | None:
-        """The journal that keeps it; None in memory."""
-        return None if self._log.path is None else Path(self._log.path)
-
     @property
     def goal(self) -> float | None:
         """ε, the error that each task may have, as it is asked now."""
         return self._now.setup.epsilon
-
-    @property
-    def audit_plan(self) -> AuditPlanned | None:
-        """What is promised of the answers; None where nothing is."""
-        return self._now.plan
-
-    @property
-    def audits(self) -> list[Audited]:
-        """Where each audit of the answers stands, in their order."""
-        return list(self._now.audits.values())
-
-    @property
-    def keys(self) -> dict[str, Id]:
-        """Name, or pseudonym, of each worker by the key that stands for her in the journal."""
-        return dict(zip(self._now.names, self.workers, strict=True))
-
-    def reworded(self, tasks: Listed) -> None:
-        """Note in the history that what people are shown of tasks was corrected.
-
-        Raises
-        ------
-        InputError
-            A task that is not here.
-        """
-        pairs: list[tuple[int, int]] = []
-        for task in to_pandas(tasks):
-            gold = find(self.tasks, task) is None
-            at = find(self.gold if gold else self.tasks, task)
-            check(at is not None, f"task {checks.show(task)} is no task here")
-            pairs.append((int(gold), int(at)))
-        if pairs:
-            with self._turn() as turn:
-                turn.apply(Reworded(tuple(pairs)))
 
     def forget(self, worker: Id) -> None:
         """Delete a worker's name: she leaves, and her labels stay under a pseudonym.
@@ -1155,30 +650,11 @@ class Collector(Saveable[CollectorState]):
         """
         many = checks.count("events", events, 1)
         with self._turn() as turn:
-            numbers, audits, last = list[int](), set[int](), 0
-            for entry in turn.log.since(None):
-                if isinstance(entry.event, Undone):
-                    first = entry.event.first
-                    numbers = [number for number in numbers if number < first]
-                elif not isinstance(entry.event, Opened):
-                    last = entry.position.number
-                    if not isinstance(entry.event, RefitBegun | RefitTaken):
-                        numbers.append(last)
-                    if isinstance(entry.event, AuditPlanned | Audited):
-                        audits.add(last)
-            check(
-                many <= len(numbers),
-                f"undo {many}: only {len(numbers)} events can be taken back",
-            )
-            check(
-                audits.isdisjoint(numbers[-many:]),
-                f"undo {many}: an audit was among them, and its share of the risk is spent",
-            )
-            first = numbers[-many]
-            turn.append_unapplied(Undone(first, last))
+            undone = taking_back(turn.log, many)
+            turn.append_unapplied(undone)
         self._running = self._position = None
         self._catch_up_now()
-        return first
+        return undone.first
 
     # ---- what is known ----
 
@@ -1262,88 +738,24 @@ class Collector(Saveable[CollectorState]):
             "waiting": sum(map(len, running.waiting.values())),
             "policy": running.setup.policy,
             "halted": running.halted,
-            "audited": self._audited(running),
+            "audited": AuditLog(self).summary(),
             "notes": notes_of(running.policy),
         }
 
-    def _audited(self, running: Running) -> dict[str, Any] | None:
-        plan, audits = running.plan, list(running.audits.values())
-        if plan is None or not audits:
-            return None
-        last = audits[-1]
-        return {
-            "error": plan.error,
-            "risk": plan.risk,
-            "price": plan.price,
-            "number": last.number + 1,
-            "stage": last.stage,
-            "file": last.file,
-            "checks": sum(audit.checks for audit in audits),
-            "errors": sum(audit.errors for audit in audits),
-            "bound": last.bound / len(self.tasks),
-        }
 
-    # ---- one file, as before 2.0 ----
-
-    def state(self) -> CollectorState:
-        """Everything needed to go on later, names included."""
-        opened = msgspec.structs.replace(self._now.opened(), names=())
-        state = CollectorState(tuple(self.workers), opened)
-        return msgspec.structs.replace(state, sealed=state.seal())
-
-    @classmethod
-    def restore(cls, saved: CollectorState) -> Self:
-        """Take up a `state`; what follows is the same, to the last bit, as without the break.
-
-        Raises
-        ------
-        InputError
-            It is not as it was saved, or of a policy that is not known here.
-        """
-        check(saved.sealed == saved.seal(), "it is not as it was saved")
-        return cls.begun(saved.opened, saved.workers, None, "python")
-
-
-class _Turn:
-    """What happens while a collector holds the log alone, and by whom."""
-
-    def __init__(self, running: Running, log: JournalTransaction[Event] | MemoryLog) -> None:
-        self.running, self.log, self.who = running, log, "owner"
-        self.events: list[tuple[str, Event]] = []
-        self.asked: Asked | None = None
-        self.applied = False
-
-    def apply(self, event: Event) -> None:
-        """Let something happen."""
-        self.applied = True
-        self.running.apply(event)
-        self.events.append((self.who, event))
-
-    def append_unapplied(self, event: Event) -> None:
-        """Note what is only seen when the log is read anew."""
-        self.events.append((self.who, event))
-
-    def ask(self, worker: int | None, most: int | None, first: int | None, *, apart: bool) -> None:
-        """Let the policy ask; see `Running.ask`."""
-        self.applied = True
-        self.asked = self.running.ask(worker, most, first, apart=apart)
-        if self.asked is not None:
-            self.events.append((self.who, self.asked))
+def _named_options(policy: Any) -> tuple[str | None, Mapping[str, Any]]:
+    """A policy's name and its options."""
+    if policy is None or isinstance(policy, str):
+        return policy, {}
+    pair = isinstance(policy, Sequence) and len(policy) == 2 and isinstance(policy[0], str)
+    check(
+        pair and isinstance(policy[1], Mapping),
+        f"policy is {checks.show(policy)}: give its name, or its name and its options",
+    )
+    return policy[0], policy[1]
 
 
 def asks(running: Running, worker: int | None) -> bool:
     """Whether a worker would be asked something now; anybody who is here where it is None."""
     asked = running.ask(worker, None, None)
     return asked is not None and bool(asked.asks)
-
-
-def pseudonym(place: int, names: Sequence[Id | None]) -> str:
-    """Name of a worker whose own is no more, which nobody else has."""
-    name = f"forgotten worker {place + 1}"
-    while name in names:
-        name += "*"
-    return name
-
-
-def _pair(task: int, worker: int) -> tuple[IntArray, IntArray]:
-    return np.array([task]), np.array([worker])

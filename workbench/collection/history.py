@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from workbench.base.journal_events import Event
-from workbench.base.state import Id, Label
+from workbench.base.state import Id, Label, check
 from workbench.collection.events import (
     Arrived,
     Asked,
@@ -128,3 +128,30 @@ def _of_history(event: Event) -> str:
         f"audit {event.number + 1} {event.stage}: {event.checks} checks, {event.errors} wrong "
         f"answers, {event.bound} more at most"
     )
+
+
+def taking_back(log: EventLog, many: int) -> Undone:
+    """The event that takes the last so many events back.
+
+    Raises
+    ------
+    InputError
+        There are fewer, or an audit is among them.
+    """
+    numbers, audits, last = list[int](), set[int](), 0
+    for entry in log.since(None):
+        if isinstance(entry.event, Undone):
+            first = entry.event.first
+            numbers = [number for number in numbers if number < first]
+        elif not isinstance(entry.event, Opened):
+            last = entry.position.number
+            if not isinstance(entry.event, RefitBegun | RefitTaken):
+                numbers.append(last)
+            if isinstance(entry.event, AuditPlanned | Audited):
+                audits.add(last)
+    check(many <= len(numbers), f"undo {many}: only {len(numbers)} events can be taken back")
+    check(
+        audits.isdisjoint(numbers[-many:]),
+        f"undo {many}: an audit was among them, and its share of the risk is spent",
+    )
+    return Undone(numbers[-many], last)

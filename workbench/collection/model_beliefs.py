@@ -1,8 +1,8 @@
-"""What is believed where a few cheap models and people label: models jointly, people by atoms.
+"""What is believed where a few cheap models and people label: models jointly, people by grid.
 
 People's labels judge the models, and each model's answers stand for what they say together
 (`workbench.aggregation.joint_patterns`): the chance of each class that a task begins with. People
-are judged beside it as in `atom_beliefs`.
+are judged beside it as in `grid_beliefs`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.collection.atom_beliefs import SETTLED, SWEEPS, AtomBeliefs
+from workbench.collection.grid_beliefs import SETTLED, SWEEPS, GridBeliefs
 from workbench.collection.pool import Ledger, Pool, Questions
 
 CHEAP = 0.2
@@ -78,7 +78,7 @@ def easiness_beforehand(models: int) -> FloatArray:
     return np.tile(np.array([EASE_WRONG, EASE_PRIOR]), (models + 1, 1, 1))
 
 
-class ModelBeliefs(AtomBeliefs):
+class ModelBeliefs(GridBeliefs):
     """Posterior of tasks and people, models' answers being what a task begins with.
 
     Parameters
@@ -223,8 +223,8 @@ class ModelBeliefs(AtomBeliefs):
         most = votes.max(axis=1)
         return votes.sum(axis=1) - most, (votes == most[:, None]).astype(np.int64)
 
-    def _labels(self, voter: IntArray | None = None) -> UnitLabels:
-        labels = super()._labels(voter)
+    def _labels(self, merged: IntArray | None = None) -> UnitLabels:
+        labels = super()._labels(merged)
         people = ~self.models[labels.gold_unit % self.m]
         return replace(
             labels,

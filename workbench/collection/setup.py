@@ -6,7 +6,8 @@ the j-th worker) and is what the first event of a collection holds. `pool_of` ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -36,6 +37,9 @@ from workbench.crowd.libraries import Frame, Values, keyed, to_pandas
 
 HIGHEST_TOTAL = 1e308
 MOST_CLASSES = 1000
+TASK_TYPE = "task_type"
+TASK_NUMBERS = "easiness", "context"
+"""Columns of tasks, beside their names."""
 UNLIMITED = 2**40
 """Capacity of a worker who may be asked about the same task again, where none is said."""
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
@@ -45,6 +49,106 @@ PerTask: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | Frame"
 Listed: TypeAlias = "Iterable[Any] | Values"
 Triple: TypeAlias = tuple[Count, Count, Count]
 """Gold (1) or not (0), task, worker; or task, worker, class."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """What is known of those who label.
+
+    Parameters
+    ----------
+    capacity
+        Most labels that a worker gives: a number, or columns worker, capacity. [default: all; of a
+        simulated crowd 200]
+    costs
+        Price of a label: a number, columns worker, cost, or a frame workers × task types.
+        [default: 1]
+    groups
+        Workers who err together, as models of one family do: columns worker, group.
+    skills
+        Chance of being right by worker, where it is known: an expert has 1.
+    available
+        The pairs that can be asked: columns task, worker. [default: all]
+    confidences
+        How sure models say to be of their labels: columns task, worker, confidence.
+
+        Models are those with a group whose labels cost a fifth of a person's at most; what they say
+        of themselves is calibrated by people's labels.
+    have
+        Labels on record, which count, cost nothing and are not asked for again: columns task,
+        worker, label. Their workers need not be named.
+    newcomers
+        Workers beside those named who may still come; numbers alone, not tables, are for them.
+    arrivals
+        In rehearsal: workers come one by one in random order and do not come back; else anybody,
+        any time.
+    prior
+        In rehearsal: share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2; then what is
+        paid stands beside what any policy pays that knows this and nobody's skill.
+
+        A mapping too. Two classes, one price and one capacity, workers drawn independently, and
+        tasks of known class to measure the error by.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> people = wb.People(capacity=2, costs={"ann": 3.0})
+    >>> collector = wb.Collector(
+    ...     ["a", "b"], ["ann", "bob"], classes=["no", "yes"], total=9, people=people
+    ... )
+    >>> len(collector.next("ann")), collector.cost
+    (2, 6.0)
+    """
+
+    capacity: int | PerWorker | None = None
+    costs: float | PerWorker | None = None
+    groups: PerWorker | None = None
+    skills: PerWorker | None = None
+    available: Frame | None = None
+    confidences: Frame | None = None
+    have: Frame | None = None
+    newcomers: int = 0
+    arrivals: bool = False
+    prior: Mapping[float, float] | str | None = None
+
+
+@dataclass(frozen=True)
+class ClosingRules:
+    """When a task is closed, beside the error that it may have.
+
+    Parameters
+    ----------
+    mean
+        The error is asked of the mean over tasks, not of each.
+    least
+        Labels of a task before it is closed, those on record included.
+    most
+        Labels of a task after which it is left as it is.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate(tasks=20, workers=10, skill=0.95)
+    >>> found = wb.collect(crowd, total=60, closing=wb.ClosingRules(most=3))
+    >>> found.labels <= 60
+    True
+    """
+
+    mean: bool = False
+    least: int = 0
+    most: int | None = None
+
+    def checked(self) -> ClosingRules:
+        """Give whole numbers where numbers are meant.
+
+        Raises
+        ------
+        InputError
+            A number is out of range.
+        """
+        least = checks.count("least", self.least)
+        most = None if self.most is None else checks.count("most", self.most, max(least, 1))
+        return ClosingRules(bool(self.mean), least, most)
 
 
 class Task(State, frozen=True):
@@ -122,17 +226,7 @@ def read_setup(
     gold: PerTask | None,
     hidden: PerTask | None,
     classes: Listed | Mapping[Any, float] | None,
-    types: Listed | None,
-    contexts: PerTask | None,
-    easiness: PerTask | None,
-    capacity: int | PerWorker | None,
-    costs: float | PerWorker | None,
-    groups: PerWorker | None,
-    skills: PerWorker | None,
-    available: Frame | None,
-    confidences: Frame | None,
-    have: Frame | None,
-    newcomers: int,
+    people: People,
     **goal: Any,
 ) -> Named:
     """Check what a collection is begun with; parameters as of `Collector`.
@@ -147,27 +241,17 @@ def read_setup(
     InputError
         As for `Collector`.
     """
-    hands: Any = keyed(workers, "worker")
-    types = to_pandas(types)
-    known_types = None if types is None else [identifier("type", kind) for kind in types]
-    named_tasks = read_tasks(tasks, known_types, contexts, easiness)
-    kinds = known_types or distinct(task.type for task in named_tasks) or ["all"]
+    _only_live(people)
+    named_tasks, kinds = read_tasks(tasks)
     named_gold = _gold_tasks(keyed(gold, "task"), kinds)
     task_places = name_places("tasks", (task.name for task in named_tasks))
     gold_places = name_places("gold", (task.name for task in named_gold))
     for task in gold_places:
         check(task not in task_places, f"task {task!r} is also a gold task: leave one out")
-    check(not isinstance(hands, str), "workers: give a list of names, or how many may come")
-    if not np.iterable(hands):
-        newcomers, hands = checks.count("workers", hands, 1), ()
+    have = people.have
     if have is not None:
         have = labels_of(have, [*task_places, *gold_places])
-        listed = [*hands]
-        unnamed = [name for name in dict.fromkeys(have["worker"]) if name not in listed]
-        hands, newcomers = [*listed, *unnamed], max(newcomers - len(unnamed), 0)
-    places = name_places("workers", hands, "worker")
-    many = len(places) + checks.count("newcomers", newcomers)
-    check(many, "workers is empty: name those who can be asked, or how many may come")
+    places, many = _places(workers, have, people.newcomers)
     check(
         (len(named_tasks) + len(named_gold)) * many <= LARGEST,
         f"{len(named_tasks)} tasks and {len(named_gold)} gold tasks of {many} workers: more than "
@@ -185,22 +269,36 @@ def read_setup(
             types=tuple(kinds),
             classes=tuple(shares),
             hidden=secret,
-            hands=_hands(
-                many,
-                places,
-                _numbers("capacity", capacity, places, None),
-                _prices(costs, places, kinds),
-                _by_worker("groups", groups, places),
-                _by_worker("skills", skills, places),
-                _available(available, places, task_places),
-                _confidences(confidences, places, task_places),
-            ),
+            hands=_hands(many, places, task_places, kinds, people),
             **goal,
         ),
         tuple(places),
         record_of(have, task_places, places, names),
         record_of(have, gold_places, places, names),
     )
+
+
+def _only_live(people: People) -> None:
+    """Refuse what is of rehearsals alone."""
+    check(isinstance(people, People), f"people is {checks.show(people)}: give workbench.People(…)")
+    for name in ("arrivals", "prior"):
+        check(not getattr(people, name), f"people: `{name}` is of rehearsals alone, leave it out")
+
+
+def _places(workers: Any, have: pd.DataFrame | None, newcomers: int) -> tuple[dict[Id, int], int]:
+    """Place of each worker who is named, here or on record, and how many places there are."""
+    hands: Any = keyed(workers, "worker")
+    check(not isinstance(hands, str), "workers: give a list of names, or how many may come")
+    if not np.iterable(hands):
+        newcomers, hands = checks.count("workers", hands, 1), ()
+    if have is not None:
+        listed = [*hands]
+        unnamed = [name for name in dict.fromkeys(have["worker"]) if name not in listed]
+        hands, newcomers = [*listed, *unnamed], max(newcomers - len(unnamed), 0)
+    places = name_places("workers", hands, "worker")
+    many = len(places) + checks.count("newcomers", newcomers)
+    check(many, "workers is empty: name those who can be asked, or how many may come")
+    return places, many
 
 
 def usual_policy(hands: tuple[Hand, ...]) -> str:
@@ -214,21 +312,16 @@ def usual_policy(hands: tuple[Hand, ...]) -> str:
 
 
 def read_tasks(
-    tasks: Listed | PerTask,
-    types: list[Id] | None = None,
-    contexts: PerTask | None = None,
-    easiness: PerTask | None = None,
-) -> list[Task]:
-    """Name, type, context and easiness of each task.
+    tasks: Listed | PerTask, types: list[Id] | None = None
+) -> tuple[list[Task], list[Id]]:
+    """Name, type, context and easiness of each task, and the types that there are.
 
     Parameters
     ----------
     tasks
-        Names, or a Series (or mapping) of the type of each.
+        As for `Collector`.
     types
-        The types that there are; any where None.
-    contexts, easiness
-        Numbers by task; a task left out has none, and an easiness of 1.
+        The types that there are; those of the tasks, or of their category, where None.
 
     Raises
     ------
@@ -236,47 +329,68 @@ def read_tasks(
         A name that is neither text nor whole number, an unknown type, a number out of range.
     """
     named: Any = keyed(tasks, "task")
-    if isinstance(named, (pd.Series, Mapping)):
-        rows = [
-            (identifier("task", task), identifier(f"type of task {task!r}", kind))
-            for task, kind in named.items()
-        ]
-    else:
-        check(np.iterable(named) and not isinstance(named, str), "tasks: give a list of names")
-        usual: Id = types[0] if types is not None and len(types) == 1 else "all"
-        rows = [(identifier("task", task), usual) for task in named]
-    for task, kind in rows:
-        check(
-            types is None or kind in types,
-            f"type of task {task!r} is {kind!r}, and the types are {checks.listing(types or [])}",
-        )
-    places = {task: place for place, (task, _) in enumerate(rows)}
-    own_context = _by_task("contexts", contexts, places)
-    own_easiness = _by_task("easiness", easiness, places)
-    return [
+    columns: dict[Any, pd.Series[Any] | Mapping[Any, Any]] = {}
+    if isinstance(named, pd.DataFrame):
+        columns = {column: named[column] for column in named}
+    elif isinstance(named, (pd.Series, Mapping)):
+        name = getattr(named, "name", None)
+        columns = {name if name in TASK_NUMBERS else TASK_TYPE: named}
+    unknown = [name for name in columns if name not in (TASK_TYPE, *TASK_NUMBERS)]
+    check(
+        not unknown,
+        f"tasks: column {checks.show(unknown[:1])[1:-1]} is not known; there are task, "
+        f"{TASK_TYPE}, {', '.join(TASK_NUMBERS)}",
+    )
+    check(np.iterable(named) and not isinstance(named, str), "tasks: give a list of names")
+    kinds = columns.get(TASK_TYPE)
+    if types is None and isinstance(getattr(kinds, "dtype", None), pd.CategoricalDtype):
+        types = [identifier("type", kind) for kind in kinds.cat.categories]  # type: ignore[union-attr]
+    usual: Id = types[0] if types is not None and len(types) == 1 else "all"
+    names = [*named.index] if isinstance(named, pd.DataFrame | pd.Series) else [*named]
+    rows = [
         Task(
-            task,
-            kind,
-            1.0
-            if task not in own_easiness
-            else float(checked_easiness(np.array([own_easiness[task]]))[0]),
-            None
-            if task not in own_context
-            else checks.number(f"context of task {task!r}", own_context[task], 0, 1),
+            identifier("task", task),
+            usual if kind is None else _kind_of(task, kind, types),
+            _easiness_of(easiness),
+            _context_of(task, context),
         )
-        for task, kind in rows
+        for task, kind, easiness, context in zip(
+            names,
+            *(_cells(columns.get(name), len(names)) for name in (TASK_TYPE, *TASK_NUMBERS)),
+            strict=True,
+        )
     ]
+    for row in rows if types is not None and kinds is None else ():
+        _kind_of(row.name, row.type, types)
+    return rows, types or distinct(row.type for row in rows) or ["all"]
 
 
-def _by_task(what: str, values: Any, places: Mapping[Id, int]) -> dict[Id, Any]:
-    """Values by task, of tasks that are there."""
-    values = keyed(values, "task")
-    if values is None:
-        return {}
-    check(isinstance(values, (pd.Series, Mapping)), f"{what}: give a number by task")
-    for task in values.keys():  # noqa: SIM118 (a Series iterates over its values)
-        check(find(places, task) is not None, f"{what} names {checks.show(task)}, which is no task")
-    return dict(values.items())
+def _cells(column: Any, many: int) -> list[Any]:
+    """Cells of a column; None where there is none."""
+    if column is None:
+        return [None] * many
+    return list(column.values()) if isinstance(column, Mapping) else column.tolist()
+
+
+def _kind_of(task: Any, kind: Any, types: list[Id] | None) -> Id:
+    named = identifier(f"type of task {task!r}", kind)
+    check(
+        types is None or named in types,
+        f"type of task {task!r} is {kind!r}, and the types are {checks.listing(types or [])}",
+    )
+    return named
+
+
+def _easiness_of(value: Any) -> float:
+    """d of a task, 1 where none is said."""
+    return 1.0 if value is None or pd.isna(value) else float(checked_easiness(np.array([value]))[0])
+
+
+def _context_of(task: Any, value: Any) -> float | None:
+    """Context of a task, None where it has none."""
+    if value is None or pd.isna(value):
+        return None
+    return checks.number(f"context of task {task!r}", value, 0, 1)
 
 
 def _gold_tasks(gold: Any, types: list[Id]) -> list[GoldTask]:
@@ -347,49 +461,49 @@ def _class_shares(
 def _hands(
     many: int,
     places: Mapping[Id, int],
-    capacity: Mapping[Any, Any],
-    price: Mapping[Any, Any],
-    group: Mapping[Any, Any],
-    skill: Mapping[Any, Any],
-    available: list[tuple[int, ...]] | None,
-    confidences: dict[int, dict[int, float]],
+    task_places: Mapping[Id, int],
+    kinds: list[Id],
+    people: People,
 ) -> tuple[Hand, ...]:
     """Terms of each worker; what stands under `...` is for all others."""
+    capacity = _numbers("capacity", people.capacity, places, None)
+    price = _prices(people.costs, places, kinds)
+    group = _by_worker("groups", people.groups, places)
+    skill = _by_worker("skills", people.skills, places)
+    available = _available(people.available, places, task_places)
+    confidences = _confidences(people.confidences, places, task_places)
     hands = []
     for place, worker in enumerate([*places, *[None] * (many - len(places))]):
-        own = {
-            name: values.get(worker, values[...])
-            for name, values in (
-                ("capacity", capacity),
-                ("price", price),
-                ("group", group),
-                ("skill", skill),
-            )
-        }
         allowed = None
         if available is not None:
             allowed = available[place] if place < len(places) else ()
         hands.append(
             Hand(
-                None
-                if own["capacity"] is None
-                else checks.count(f"capacity of worker {worker!r}", own["capacity"]),
+                _terms_of(worker, "capacity", capacity, checks.count),
                 tuple(
                     checks.number(f"cost of worker {worker!r}", value, 0, HIGHEST_PRICE)
-                    for value in own["price"]
+                    for value in price.get(worker, price[...])
                 ),
                 None,
-                None
-                if own["group"] is None
-                else identifier(f"group of worker {worker!r}", own["group"]),
-                None
-                if own["skill"] is None
-                else checks.number(f"skill of worker {worker!r}", own["skill"], 0, 1),
+                _terms_of(worker, "group", group, identifier),
+                _terms_of(worker, "skill", skill, _chance),
                 allowed,
                 tuple(sorted(confidences[place].items())) if place in confidences else None,
             )
         )
     return tuple(hands)
+
+
+def _terms_of(
+    worker: Id | None, what: str, values: Mapping[Any, Any], checked: Callable[[str, Any], Any]
+) -> Any:
+    """A worker's own value, or that of all others, checked; None where nothing is said."""
+    value = values.get(worker, values[...])
+    return None if value is None else checked(f"{what} of worker {worker!r}", value)
+
+
+def _chance(what: str, value: Any) -> float:
+    return checks.number(what, value, 0, 1)
 
 
 def _by_worker(what: str, values: Any, places: Mapping[Id, int]) -> dict[Any, Any]:

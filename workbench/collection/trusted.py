@@ -1,6 +1,6 @@
 """The policy until-trusted: as until-sure, by a belief that ordinary crowds keep.
 
-Whom to ask is until-sure's; what is believed of tasks and workers is `atom_beliefs`: classes of
+Whom to ask is until-sure's; what is believed of tasks and workers is `grid_beliefs`: classes of
 unequal share, two coins a worker, tasks of unequal easiness where the evidence says so. Tasks that
 more labels would hardly decide are left open, and named. Where hidden tasks show that answers stay
 wrong however many labels are bought, nothing is bought that could not close a task. Where cheap
@@ -8,7 +8,7 @@ models label beside people, all models are asked first and believed jointly (`mo
 budget alone first buys a few tasks several labels (`first_block`), then every task one, and is
 answered in the end by several models of the labels.
 
-Source: `sure`, and beyond the papers `atoms`.
+Source: `sure`, and beyond the papers `grid`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
-from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.belief_model import BeliefModel
 from workbench.collection.beliefs import Beliefs
+from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
 from workbench.collection.open_tasks import doubted
@@ -42,7 +42,7 @@ MOST = 48
 """Workers, those of the cold start in front, who at most answer what is contested while it is
 undecided whether some copy."""
 MOST_KNOWN = 0.985
-"""Where somebody is known to answer so with more chance than atoms go to, as an expert who never
+"""Where somebody is known to answer so with more chance than grid go to, as an expert who never
 errs, the belief is until-sure's, which takes known skills as they are."""
 LUCK = 0.5
 """Part of what a task lacks that the workers who can still label it must be expected to tell."""
@@ -79,7 +79,7 @@ class UntilTrusted(UntilSure):
         exact = pool.confusion is not None and np.nanmax(pool.confusion) > MOST_KNOWN
         if pool.group is not None or exact or forget:
             return Beliefs(self.ledger, forget)
-        return AtomBeliefs(self.ledger, self.common)
+        return GridBeliefs(self.ledger, self.common)
 
     def state(self) -> dict[str, Any]:
         """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
@@ -143,11 +143,13 @@ class UntilTrusted(UntilSure):
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task: workers are asked who tell most for it first."""
         beliefs, epsilon = self.beliefs, self.goal.epsilon
-        lacking = None if epsilon is None or self.goal.mean else beliefs.lacking(epsilon)
-        if epsilon is None or lacking is None:
+        evidence_needed = (
+            None if epsilon is None or self.goal.mean else beliefs.evidence_needed(epsilon)
+        )
+        if epsilon is None or evidence_needed is None:
             return None
         price = np.where(self.belief().closed, 0.0, np.inf)
-        rows = np.flatnonzero(price > 0.0) if beliefs.curable(epsilon) else NOTHING.task
+        rows = np.flatnonzero(price > 0.0) if beliefs.closable_at(epsilon) else NOTHING.task
         kind, nats = self.ledger.pool.kind, self._nats()
         order = np.argsort(-nats / self.ledger.pool.divisor, axis=1)
         # Nobody, at 0 nats, comes last.
@@ -156,7 +158,7 @@ class UntilTrusted(UntilSure):
             can = self.ledger.open[part[:, None], by]
             total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
             cost = np.cumsum(can * self.ledger.pool.price[kind[part][:, None], by], axis=1)
-            last = (total < lacking[part, None]).sum(axis=1)
+            last = (total < evidence_needed[part, None]).sum(axis=1)
             some = last < total.shape[1]
             price[part[some]] = cost[some, last[some]]
         return price
@@ -175,15 +177,17 @@ class UntilTrusted(UntilSure):
         """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
         ledger, epsilon = self.ledger, self.goal.epsilon
         out: BoolArray = np.zeros(len(ledger.counts), dtype=bool)
-        lacking = None if epsilon is None or self.goal.mean else self.beliefs.lacking(epsilon)
-        if lacking is None or not len(ledger.open):  # a fit made apart: who takes it judges
+        evidence_needed = (
+            None if epsilon is None or self.goal.mean else self.beliefs.evidence_needed(epsilon)
+        )
+        if evidence_needed is None or not len(ledger.open):  # a fit made apart: who takes it judges
             return out
-        rows = np.flatnonzero((lacking > 0.0) & (ledger.counts >= SOME_LABELS))
+        rows = np.flatnonzero((evidence_needed > 0.0) & (ledger.counts >= SOME_LABELS))
         nats = self._nats()
         for part in _parts(rows, nats.shape[1]):
             mine = nats[ledger.pool.kind[part]]
             left = np.einsum("ij,ij->i", ledger.open[part], mine)
-            out[part] = left < LUCK * lacking[part]
+            out[part] = left < LUCK * evidence_needed[part]
         return out
 
     def _may_end(self) -> bool:
@@ -247,7 +251,7 @@ class UntilTrusted(UntilSure):
         if len(ask) or not self.beliefs.undecided:
             return ask
         more = self.witnesses[:MOST].tolist()
-        return self._first_who_can(more, self.beliefs.contested(), worker)
+        return self._first_who_can(more, self.beliefs.doubtful_tasks(), worker)
 
     def _strangers(self, worker: int | None) -> Questions:
         """A few tasks for somebody new, while right and wrong may be interchanged.
@@ -272,7 +276,7 @@ class UntilTrusted(UntilSure):
     def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
         done = self.beliefs.hopeless() | self.beyond
         if self.goal.epsilon is not None:
-            done |= self.beliefs.cured(self.goal.epsilon)
+            done |= self.beliefs.closed_at_floor(self.goal.epsilon)
         return super()._wanted(top, worker) & ~(done & self.ledger.enough)
 
 

@@ -98,7 +98,8 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
     plans = [plan for plan in plans if plan.version == version]
     table = store.table(name, version)
     ended = set(table["key"])
-    asked, planned = _asked(plans, study, ended, store.path)
+    plugins = repeat.plugin_options(plans, store.files_of(name, version))
+    asked, planned = _asked(plans, study, ended, store.path, plugins)
     params = _parameters(table, plans)
     analysis = Analysis()
     if study is not None and len(table):
@@ -112,7 +113,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         for at, chart in enumerate(analysis.charts, start=1)
     ]
     checkout, packages = _install(table)
-    own = repeat.study_option(plans)
+    own = [*repeat.study_option(plans), *plugins]
     done = len(ended if planned is None else planned & ended)
     failures = provenance.failures(table, params)
     failed = sum(failure.count for failure in failures)
@@ -188,7 +189,11 @@ def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
 
 
 def _asked(
-    plans: Sequence[StudyPlan], study: Study | None, ended: set[str], path: Path
+    plans: Sequence[StudyPlan],
+    study: Study | None,
+    ended: set[str],
+    path: Path,
+    plugins: Sequence[str],
 ) -> tuple[list[Part], set[str] | None]:
     """Tell how far each plan has come, and which trials all of them plan."""
     asked: list[Part] = []
@@ -204,7 +209,7 @@ def _asked(
                 "blocks": [_block(block) for block in plan.sweep],
                 "planned": len(keys),
                 "ended": len(ended & keys),
-                "command": repeat.run_command(plan, study, path),
+                "command": repeat.run_command(plan, study, path, plugins),
             }
         )
     return asked, whole if plans else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.base.errors import InputError
@@ -26,7 +26,15 @@ def study_option(plans: Sequence[StudyPlan]) -> list[str]:
     return ["--study", Path(plans[-1].source.name).name] if own else []
 
 
-def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:
+def plugin_options(plans: Sequence[StudyPlan], files: Iterable[str]) -> list[str]:
+    """`--plugin FILE` for each of the user's own files that is not the study's."""
+    own = {Path(plan.source.name).name for plan in plans}
+    return [word for name in files if name not in own for word in ("--plugin", name)]
+
+
+def run_command(
+    plan: StudyPlan, study: Study | None, path: Path, plugins: Sequence[str] = ()
+) -> str:
     """Return the command that runs the plan; a study's own file and the store by their names.
 
     Empty where no command line can say the sweep.
@@ -43,7 +51,7 @@ def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:
     else:
         return ""
     words += ["--repetitions", str(plan.repetitions), "--seed", str(plan.seed)]
-    return shlex.join([*words, *store_option(path)])
+    return shlex.join([*words, *store_option(path), *plugins])
 
 
 def _sweep_options(study: Study, plan: StudyPlan) -> list[str] | None:

@@ -18,7 +18,7 @@ except (ValueError, OSError) as error:
     ) from None
 
 from workbench.plots._style import COLOURS
-from workbench.plots.assign import plan, skills
+from workbench.plots.assign import deal, plan, skills
 from workbench.plots.audit import audit, checks_needed
 from workbench.plots.check import checked
 from workbench.plots.collect import collected
@@ -43,6 +43,7 @@ __all__ = [
     "chosen_gains",
     "collected",
     "comparison",
+    "deal",
     "hiring",
     "incumbents",
     "labelling",

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from workbench.base.arrays import IntArray
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, from_zero, key_above, plain, short, whole_ticks
 
@@ -88,4 +89,33 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
         axes.set_xlabel("skill: probability of a right label")
         axes.set_ylabel("share of workers at most as able")
         axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def deal(labels: pd.Series[int], shared: IntArray, bound: int | None, *, title: str) -> Figure:
+    """Labels shared evenly: how many each worker gives, and tasks that two have in common.
+
+    Parameters
+    ----------
+    labels
+        Number of labels by worker; who gets none is left out.
+    shared
+        Tasks in common of each two workers who get tasks, shape (pairs,).
+    bound
+        No plan of these loads has more for every two; None of one worker.
+    """
+    with panels(title, (8.6, 3.4), 1, 2, lines="both") as (figure, (left, right)):
+        draw_labels(left, labels, "labels to give")
+        count = np.bincount(shared, minlength=1)
+        right.bar(np.arange(len(count)), count, color=COLOURS[5])
+        if bound is not None:
+            line = f"the fewest is {bound} at most, by counting"
+            right.axvline(bound, color="0.35", lw=1.2, ls="-.", label=line)
+            key_above(right)
+        right.set_xlabel("tasks in common of two workers")
+        right.set_ylabel("pairs of workers")
+        whole_ticks(right.yaxis)
+        for axes in (left, right):
+            from_zero(axes)
+            whole_ticks(axes.xaxis)
     return figure

@@ -231,7 +231,7 @@ def least_error(rates: Sequence[ErrorRate]) -> int:
     return int(np.argmax(middle - radius <= (middle + radius).min()))
 
 
-ATOMS = 2**12
+MOST_STATES = 2**12
 """Most states of a vote that are listed for every prefix."""
 METHODS = ("exact", "lattice", "bounded", "sampled")
 """From the surest to the least sure."""
@@ -259,7 +259,7 @@ def _listed(parts: list[tuple[float, FloatArray]], w: FloatArray, L: int) -> lis
     lead, mass = np.zeros((1, L - 1)), np.ones((1, len(parts)))
     rates: list[ErrorRate] = []
     for chance, step in zip(skill, (w / (np.abs(w).sum() or 1.0)).tolist(), strict=True):
-        if len(mass) * L > ATOMS:
+        if len(mass) * L > MOST_STATES:
             break
         lead, mass = merged(*voted(lead, mass, chance, step))
         rates.append(lost(lead, mass @ share, 0.0, len(rates) + 1))

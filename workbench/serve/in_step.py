@@ -26,6 +26,7 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.base.state import Id
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 from workbench.collection.pool import FREE
 from workbench.serve.beside import Beside
 from workbench.serve.label_studio import (
@@ -94,7 +95,7 @@ class InStep:
         self.collector = Collector.open(store, origin="label studio")
         self.beside = Beside.of(store)
         try:
-            self.collector.outlook(1)  # what a policy cannot do is said now
+            Desk(self.collector).outlook(1)  # what a policy cannot do is said now
             self.names = {
                 str(name): (name, gold)
                 for gold, names in ((True, self.collector.gold), (False, self.collector.tasks))
@@ -246,7 +247,7 @@ class InStep:
     def _tell(self, labels: dict[Id, dict[Id, Any]]) -> None:
         """Take labels; those that the money does not reach count, and are not paid."""
         try:
-            self.collector.volunteered(labels)
+            Desk(self.collector).volunteered(labels)
         except InputError as error:
             if " is left" not in str(error):
                 raise
@@ -257,7 +258,7 @@ class InStep:
 
     def _tell_one(self, worker: Id, task: Id, label: Any) -> None:
         try:
-            self.collector.volunteered({worker: {task: label}})
+            Desk(self.collector).volunteered({worker: {task: label}})
         except InputError:
             self.collector.tell(worker, self._waiting(worker, task))
             row = {"task": [task], "worker": [worker], "label": [label]}
@@ -294,7 +295,7 @@ class InStep:
 
     def _worker(self, user: int) -> Id | None:
         """Name here of a user there, who joins where she is new; None where there is no place."""
-        keys = self.collector.keys
+        keys = Desk(self.collector).keys
         rows = self.beside.rows(
             "SELECT worker FROM studio_annotator WHERE server = ? AND user = ?",
             (self.studio.url, user),
@@ -315,7 +316,7 @@ class InStep:
                 )
                 return None
             here[name] = name
-        key = {worker: key for key, worker in self.collector.keys.items()}[here[name]]
+        key = {worker: key for key, worker in Desk(self.collector).keys.items()}[here[name]]
         values = (self.studio.url, user, key)
         self.beside.rows("INSERT OR REPLACE INTO studio_annotator VALUES (?, ?, ?)", values)
         return here[name]
@@ -362,7 +363,9 @@ class InStep:
         """
         still = self._open()
         more = Counter(
-            str(name) for name, gold in self.collector.outlook(LOOK) if gold or str(name) in still
+            str(name)
+            for name, gold in Desk(self.collector).outlook(LOOK)
+            if gold or str(name) in still
         )
         if not more:
             return {}

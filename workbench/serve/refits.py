@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 from workbench.collection.policy import Policy
 from workbench.collection.refits import Refit
 
@@ -26,19 +28,19 @@ class Refits:
     """
 
     def __init__(self, collector: Collector, desk: Executor) -> None:
-        self._collector, self._desk = collector, desk
+        self._collection, self._desk = Desk(collector), desk
         self._thread = ThreadPoolExecutor(1, "refits")
         self._refit: Refit | None = None
 
     def look(self) -> None:
         """Make a fit that was begun; to be called at the desk, after whatever was done there."""
-        refit = self._collector.refit_begun
+        refit = self._collection.refit_begun
         if refit is None or refit is self._refit:
             return
         self._refit = refit
-        self._thread.submit(refit.fitted).add_done_callback(self._made)
+        self._thread.submit(refit.fitted).add_done_callback(partial(self._made, refit))
 
-    def _made(self, fitted: Future[Policy]) -> None:
+    def _made(self, refit: Refit, fitted: Future[Policy]) -> None:
         error = fitted.exception()
         if error is not None:
             LOG.error(
@@ -48,13 +50,11 @@ class Refits:
             )
             return
         with contextlib.suppress(RuntimeError):  # the server is being stopped
-            self._desk.submit(self._take)
+            self._desk.submit(self._take, refit)
 
-    def _take(self) -> None:
-        refit = self._refit
-        assert refit is not None
+    def _take(self, refit: Refit) -> None:
         try:
-            self._collector.adopt(refit)
+            self._collection.adopt(refit)
         except InputError as error:  # another program has the journal: the next look tries again
             LOG.warning("a fit is taken later: %s", error)
             self._refit = None

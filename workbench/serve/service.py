@@ -22,6 +22,7 @@ from workbench.base.journal_head import head_path
 from workbench.base.state import Id, identifier
 from workbench.base.text import strict_json
 from workbench.collection.collector import Collector, Question
+from workbench.collection.desk import Desk
 from workbench.collection.pool import Ledger, Questions
 from workbench.serve.beside import Beside
 from workbench.serve.limits import RefusedError
@@ -98,7 +99,7 @@ class CollectionService:
         """
         check_images(cells, self.images)
         corrected = self.shown.correct(cells)
-        self.collector.reworded(corrected)
+        Desk(self.collector).reworded(corrected)
         return corrected
 
     def invite(self, names: Iterable[Id] | None, *, anew: bool = False) -> list[Link]:

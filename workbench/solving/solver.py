@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -48,9 +48,9 @@ FORMULATIONS = tuple(METHODS)
 ROUTES = ("arrays", "pyomo")
 
 TINY = 600
-"""Pairs up to which branch and bound is done before anything else has begun."""
+"""Pairs up to which plain branch and bound is fastest."""
 PROVING = 5.0
-"""Seconds for a proof of what it found."""
+"""Seconds for a proof of the optimum that branch and bound found."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class SolveOptions(RunOptions):
     ----------
     time_limit
         Seconds in the solver; without it, and with no gap, a large integer program may be worked at
-        for ever. It holds: the solver runs in a process that is ended when need be.
+        for ever. The limit holds: the solver runs in a process of its own, which is ended if need
+        be.
     isolated
         False: in this process, so that the limit holds as well as the solver keeps it.
     gap
@@ -123,7 +124,7 @@ class SolveOptions(RunOptions):
     @property
     def run(self) -> RunOptions:
         """What HiGHS is told."""
-        return RunOptions(self.time_limit, self.gap, self.threads, self.algorithm, self.seed)
+        return RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)})
 
 
 def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution:
@@ -142,7 +143,7 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
     Returns
     -------
     Solution
-        Never an exception for an infeasible problem, a time limit or a solver that fails: see
+        Nothing is raised for an infeasible problem, a time limit or a solver that fails: see
         `termination`, `certificate`, `infeasibility` and `note`.
 
     Raises

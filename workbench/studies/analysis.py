@@ -36,6 +36,10 @@ def conclude(study: Study, table: pd.DataFrame) -> Analysis:
         return Analysis()
     if not (table["status"].astype(str) == "ok").any():
         return Analysis((ended(table),))
+    if study.analyse is None:
+        from workbench.studies.default_analysis import analyse_by_default
+
+        return analyse_by_default(study, table)
     return study.analyse(table)
 
 

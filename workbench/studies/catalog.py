@@ -80,6 +80,7 @@ def claims_of(module: ModuleType) -> list[Claim]:
         replace(
             claim,
             source=f"{paper}, {claim.source}" if paper else claim.source,
+            paper=paper or "",
             studies=(module.STUDY.name,) if claim.studies is None else claim.studies,
         )
         for claim in own

@@ -138,6 +138,8 @@ class Claim:
     least
         Trials that ended ok that each study needs, of the first those that `where` names; with
         fewer, no verdict.
+    paper
+        Authors and year, as `catalog.claims` gives them; empty for a claim of your own.
     """
 
     id: str
@@ -147,6 +149,7 @@ class Claim:
     studies: tuple[str, ...] | None = None
     where: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least: int = 20
+    paper: str = ""
 
     def __call__(self, *trials: pd.DataFrame) -> Ruling:
         """Decide it by trials that ended well, a frame each study.

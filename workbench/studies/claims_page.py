@@ -1,4 +1,7 @@
-"""The page of verdicts, in Markdown. The same verdicts give the same text."""
+"""The pages of verdicts, in Markdown: a table of all, and a page a paper with what is behind each.
+
+The same verdicts give the same text.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ Every ruling and every figure is computed from the trials of a store:
     workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
 
-With `--keep` a store of some studies renews their claims alone; the others keep their verdict.
+With `--keep` a store of some studies renews their claims alone; the others keep their verdict. What
+the papers say, and on how many trials a ruling rests, stands on a page a paper in `papers/`.
 
 - *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
 - *holds as corrected*: it holds in part of the range compared, or under a condition that the
@@ -33,11 +37,14 @@ With `--keep` a store of some studies renews their claims alone; the others keep
 - *no data*: it rests on data that cannot be had, or on a text that cannot be read.
 - *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
 """
+FOLDER = "papers"
+"""Beside the table, with a page a paper."""
+OTHERS = "Claims of no paper"
 OPEN = "<details><summary>Trials</summary>"
 CLOSE = "</details>"
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
 SHORT = 160
-"""Letters of a cell in the first table, at most."""
+"""Letters of a cell in the table, at most."""
 
 
 def shortened(text: str) -> str:
@@ -48,8 +55,21 @@ def shortened(text: str) -> str:
     return first[:SHORT].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
-def markdown(verdicts: Sequence[Verdict]) -> str:
-    """Write the page: a table of all claims, then a section a claim with all that is behind it."""
+def by_paper(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    """Sort verdicts by the page that has all of them: its path from the table's folder."""
+    pages: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        pages.setdefault(_page(verdict.claim), []).append(verdict)
+    return pages
+
+
+def _page(claim: Claim) -> str:
+    name = "-".join(re.findall(r"\w+", (claim.paper or OTHERS).lower()))
+    return f"{FOLDER}/{name}.md"
+
+
+def table(verdicts: Sequence[Verdict]) -> str:
+    """Write the table of all claims, a row each: what is claimed, ruling, figure, and a link."""
     counts = ", ".join(
         f"{sum(verdict.word is word for verdict in verdicts)} {word}"
         for word in Word
@@ -63,12 +83,17 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
                 shortened(verdict.claim.statement),
                 f"*{verdict.word}*",
                 shortened(verdict.figures),
-                f"[{verdict.claim.source}](#{verdict.claim.id})",
+                f"[{verdict.claim.source}]({_page(verdict.claim)}#{verdict.claim.id})",
             )
             for verdict in verdicts
         ],
     )
-    lines += ["", LEGEND.rstrip("\n")]
+    return "\n".join([*lines, "", LEGEND])
+
+
+def paper_page(verdicts: Sequence[Verdict]) -> str:
+    """Write the page of a paper: a section a claim, with all that is behind the ruling."""
+    lines = [f"# {verdicts[0].claim.paper or OTHERS}"]
     for verdict in verdicts:
         lines += ["", f"## {verdict.claim.id}", "", f"{verdict.claim.source}", ""]
         lines += [f"**Claim.** {verdict.claim.statement}", ""]
@@ -85,11 +110,16 @@ SECTION = re.compile(
     r"(?:\n(?:<details>[^\n]*\n\n)?\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
     re.MULTILINE | re.DOTALL,
 )
-"""A claim's section of the page."""
+"""A claim's section of its paper's page."""
 
 
 def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
-    """Read verdicts back from a page: by claim id, of those claims that it has.
+    """Read verdicts back, of those claims that are there: by claim id.
+
+    Parameters
+    ----------
+    page
+        The table of all; the pages of the papers lie in the folder beside it.
 
     Raises
     ------
@@ -98,7 +128,9 @@ def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
     """
     claim_of = {claim.id: claim for claim in claims}
     try:
-        sections = SECTION.finditer(page.read_text("utf-8"))
+        page.read_text("utf-8")
+        papers = [path.read_text("utf-8") for path in sorted((page.parent / FOLDER).glob("*.md"))]
+        sections = [section for text in papers for section in SECTION.finditer(text)]
         return {
             name: Verdict(
                 claim_of[name],

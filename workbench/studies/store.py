@@ -212,6 +212,12 @@ class Store:
             {key: names for key, names in other.items() if names},
         )
 
+    def files_of(self, study: str, version: int) -> list[str]:
+        """Name the user's own files that records of a study came from: its file, and plugins."""
+        used = {row.environment for row in self.records(self.rows(study, version)).values()}
+        made = [self._environments[id_].own for id_ in sorted(used & self._environments.keys())]
+        return sorted({name for own in made for name in own if name.endswith(".py")})
+
     def write(
         self,
         outcomes: Sequence[Outcome],

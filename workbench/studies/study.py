@@ -212,7 +212,8 @@ class Study:
         Random numbers come from the streams alone. It may raise `TrialEnded`.
     analyse
         Turns the table of `ok` and failed trials (a row a trial: parameters, `repetition`,
-        `status`, record) into an `Analysis`.
+        `status`, record) into an `Analysis`. None: means by parameter, distributions, differences
+        in pairs (`default_analysis`).
     version
         Raised when a trial means something else than before; part of every key.
     volatile
@@ -232,7 +233,7 @@ class Study:
     parameters: Mapping[str, Parameter]
     sizes: Mapping[SizeName, Size]
     trial: TrialFunction
-    analyse: Callable[[pd.DataFrame], Analysis]
+    analyse: Callable[[pd.DataFrame], Analysis] | None = None
     version: int = 1
     volatile: tuple[str, ...] = ()
     limited: tuple[str, ...] = ()

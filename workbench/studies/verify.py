@@ -210,10 +210,15 @@ class StoreCheck:
                 _, other = self.store.unlike(*of_study, digests(source.beside))
                 self.other |= other.keys()
                 if other:
-                    parts = ", ".join(sorted({part for names in other.values() for part in names}))
+                    parts = sorted({part for names in other.values() for part in names})
+                    here = digests(source.beside)
+                    unnamed = [part for part in parts if part.endswith(".py") and part not in here]
                     message = (
-                        f"not run again: {made_by(len(other))} other code of the study ({parts})"
+                        f"not run again: {made_by(len(other))} other code of the study "
+                        f"({', '.join(parts)})"
                     )
+                    if unnamed:
+                        message += f"; give it: --plugin {' --plugin '.join(unnamed)}"
                     yield Mismatch("warning", "source", message, tuple(other))
 
     def of_rows(self) -> Iterator[Mismatch]:
@@ -245,6 +250,8 @@ class StoreCheck:
         if row.status not in list(Status):
             return "status", f"status {row.status!r}"
         _, study = self.studies.get((row.study, row.version), (None, None))
+        if row.key in self.other:  # what they are parameters of is not here
+            study = None
         try:
             if study is None or trial == replace(
                 trial, params=study.complete(trial.params), instance=instance_of(study)

@@ -39,7 +39,7 @@ def rare_class(n: int, m: int, rng: np.random.Generator) -> Drawn:
 
 
 def unequal_tasks(n: int, m: int, rng: np.random.Generator) -> Drawn:
-    """Six tasks in ten are easy, a fifth half as easy, a tenth hardly, and a tenth hopeless."""
+    """Six tasks in ten are easy, two half as easy, one a fifth as easy, and one hopeless."""
     truth = rng.integers(0, 2, n)
     skill = rng.uniform(0.6, 0.95, m)
     ease = rng.choice([1.0, 0.5, 0.2, 0.0], n, p=[0.6, 0.2, 0.1, 0.1])
@@ -47,7 +47,7 @@ def unequal_tasks(n: int, m: int, rng: np.random.Generator) -> Drawn:
 
 
 def confusable(n: int, m: int, rng: np.random.Generator) -> Drawn:
-    """Five classes, two pairs of which are taken for each other in seven errors of ten."""
+    """Five classes, two pairs of which are taken for each other in three errors of four."""
     truth = rng.integers(0, 5, n)
     twin = np.array([1, 0, 3, 2, 4])[truth]
     other = (truth[:, None] + rng.integers(1, 5, (n, m))) % 5
@@ -58,7 +58,7 @@ def confusable(n: int, m: int, rng: np.random.Generator) -> Drawn:
 
 
 def groups_copy(n: int, m: int, rng: np.random.Generator) -> Drawn:
-    """Half of the workers are in groups of five, who take one's word nine times in ten."""
+    """Half of the workers are in groups of five, four of whom copy the fifth nine times in ten."""
     truth = rng.integers(0, 2, n)
     answers = labels(truth, rng.uniform(0.5, 0.9, m), rng)
     for first, *others in rng.permutation(m)[: m // 10 * 5].reshape(-1, 5).tolist():
@@ -70,7 +70,7 @@ def groups_copy(n: int, m: int, rng: np.random.Generator) -> Drawn:
 
 
 def one_is_copied(n: int, m: int, rng: np.random.Generator) -> Drawn:
-    """A fifth of the workers take one's word nineteen times in twenty."""
+    """All but one of a fifth of the workers copy that one, nineteen times in twenty."""
     truth = rng.integers(0, 2, n)
     answers = labels(truth, rng.uniform(0.5, 0.99, m), rng)
     first, *others = rng.permutation(m)[: m // 5].tolist()
@@ -103,4 +103,4 @@ ORDINARY: dict[str, Draw] = {
 }
 """The crowds by name."""
 DRAWS: dict[str, Draw] = ORDINARY | {"liars turned": liars_turned}
-"""They, and what `always wrong` would be to whoever is told who lies."""
+"""All crowds of `ORDINARY`, and `always wrong` as whoever knows the liars would read it."""

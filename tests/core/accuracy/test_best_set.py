@@ -115,7 +115,7 @@ def test_of_sets_equally_good_the_smallest():
 
 def weighted_everywhere(skill):
     chosen = subsets(len(skill))
-    error, _ = vote_errors(skill, log_odds(skill), chosen, atoms=2**12)
+    error, _ = vote_errors(skill, log_odds(skill), chosen, states=2**12)
     return chosen, 1 - error
 
 
@@ -137,6 +137,7 @@ def test_no_subset_is_better_in_a_weighted_vote(part):
         assert out.max(initial=0) <= informative[best.workers].min()
 
 
+@pytest.mark.release
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(1, 19), min_size=1, max_size=7))
 def test_the_weighted_set_is_the_smallest_in_rational_numbers(twentieths):

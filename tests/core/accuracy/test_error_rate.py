@@ -83,7 +83,7 @@ def test_small_errors_keep_their_digits():
 @given(voters, st.sampled_from([2, 3, 10, 64, 1000, 4096]))
 def test_lattice_interval_holds_the_exact_value(given_voters, cells):
     skill, weight = np.array(given_voters).reshape(-1, 2).T
-    rate = vote_error(skill, weight, atoms=1, cells=cells)
+    rate = vote_error(skill, weight, states=1, cells=cells)
     assert 0 <= rate.probability <= 1
     assert holds(rate, enumerated(skill, weight))
 

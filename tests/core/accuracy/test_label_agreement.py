@@ -9,13 +9,13 @@ from scipy.special import ndtr
 
 from workbench.accuracy import agreement as room
 from workbench.accuracy.agreement import (
-    agreement,
     beside_gold,
     beside_others,
     constant,
     contradicted,
     nearer_than_chance,
 )
+from workbench.accuracy.krippendorff import agreement
 from workbench.crowd.votes import Votes
 
 

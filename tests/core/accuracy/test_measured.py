@@ -188,6 +188,7 @@ def test_the_measure_sees_hard_tasks_where_the_model_does_not():
     assert np.mean(measured) == pytest.approx(np.mean(actual), abs=0.03)
 
 
+@pytest.mark.release
 def test_a_choice_that_is_kept_judges_itself_too_well():
     """The broken formula: without fitting anew the chosen look better than they are."""
     anew, kept, actual = [], [], []
@@ -346,6 +347,7 @@ def test_two_that_never_differ_are_not_proven_alike():
     assert not found.beyond_chance
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("better", [0.0, 0.04])
 def test_the_interval_of_a_difference_holds_and_chance_is_rarely_denied(better):
     """Paired errors that hang together: of 4,000 draws the interval holds nine in ten or more."""

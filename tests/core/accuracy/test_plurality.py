@@ -79,10 +79,10 @@ def test_order_scale_and_voters_who_do_not_count(seed, scale):
 def test_sampling_meets_listing(seed):
     rng = np.random.default_rng(seed)
     p, w = rng.uniform(0, 1, 8), rng.choice([-0.2, 0.2, 0.4, 0.8], 8)
-    exact, drawn = plurality_error(p, w, 4), plurality_error(p, w, 4, atoms=1, seed=seed)
+    exact, drawn = plurality_error(p, w, 4), plurality_error(p, w, 4, states=1, seed=seed)
     assert (exact.method, drawn.method) == ("exact", "sampled")
     assert abs(exact.probability - drawn.probability) <= drawn.radius
-    assert drawn == plurality_error(p, w, 4, atoms=1, seed=seed)
+    assert drawn == plurality_error(p, w, 4, states=1, seed=seed)
 
 
 def test_oracles_and_nobody():

@@ -10,14 +10,13 @@ import pytest
 from scipy.special import logsumexp
 
 from workbench.aggregation import AGGREGATORS, belief_choice, belief_sweeps
-from workbench.aggregation.atoms import alike_coins, one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
     CLEAR,
     HEATS,
     WRONG,
     choose,
     mean_temperature,
-    upright_odds,
+    orientation_odds,
 )
 from workbench.aggregation.belief_propagation import (
     EASE_PRIOR,
@@ -32,6 +31,7 @@ from workbench.aggregation.beliefs import unit_labels
 from workbench.aggregation.calibration import tempered
 from workbench.aggregation.ebcc import ebcc
 from workbench.aggregation.posteriors import Earlier
+from workbench.aggregation.skill_grid import alike_coins, one_coin_grid, two_coins
 from workbench.base.errors import InputError
 from workbench.crowd.votes import Votes
 
@@ -82,7 +82,7 @@ def enumerated(labels, atoms, share, levels, ease, population):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal):
     """No two workers share two tasks, so that nothing said comes back to who said it."""
-    atoms = two_coins() if classes == 2 else one_coin_atoms((1 - np.eye(3)) / 2)
+    atoms = two_coins() if classes == 2 else one_coin_grid((1 - np.eye(3)) / 2)
     some = np.arange(0, len(atoms.prior), 9 if classes == 2 else 3)
     prior = atoms.prior[some] / atoms.prior[some].sum()
     atoms = replace(atoms, chance=atoms.chance[some], prior=prior)
@@ -171,7 +171,7 @@ def test_a_turn_is_that_of_the_plain_form(classes, unequal, part, monkeypatch):
     """Units with one label, with many, with gold labels alone, and with none; of two types."""
     monkeypatch.setattr(belief_sweeps, "PART", part)
     rng = np.random.default_rng(classes)
-    atoms = two_coins() if classes == 2 else one_coin_atoms((1 - np.eye(3)) / 2)
+    atoms = two_coins() if classes == 2 else one_coin_grid((1 - np.eye(3)) / 2)
     task, unit = rng.integers(0, 8, 40), rng.integers(0, 6, 40) ** 2 // 5
     task[0] = 8  # with one label
     gold = rng.integers(0, classes, 5)
@@ -229,10 +229,10 @@ def test_mirror_images_have_opposite_odds():
     votes, _ = crowd(60, 12, np.linspace(0.6, 0.95, 12), 3)
     labels, atoms = unit_labels(votes, np.full(60, -1)), two_coins()
     now = fit(labels, atoms, begin(labels, atoms, np.full(2, 0.5), unequal=False))
-    assert upright_odds(labels, atoms, now) > 3.0
+    assert orientation_odds(labels, atoms, now) > 3.0
     few = replace(labels, task=labels.task[:12], unit=labels.unit[:12], label=labels.label[:12])
     now = fit(few, atoms, begin(few, atoms, np.full(2, 0.5), unequal=False))
-    assert abs(upright_odds(few, atoms, now)) < 1.0  # one label a worker tells next to nothing
+    assert abs(orientation_odds(few, atoms, now)) < 1.0  # one label a worker tells next to nothing
 
 
 def test_odds_are_those_of_all_shares_of_workers_worse_than_chance():
@@ -262,7 +262,7 @@ def test_odds_are_those_of_all_shares_of_workers_worse_than_chance():
                 means = (1.0 - share) * of["good"] / mass["good"] + share * of["bad"] / mass["bad"]
                 chances[way, at] += np.log(able * means + of["guess"])
     expected = logsumexp(chances[0]) - logsumexp(chances[1])
-    assert upright_odds(labels, atoms, now) == pytest.approx(expected, abs=1e-8)
+    assert orientation_odds(labels, atoms, now) == pytest.approx(expected, abs=1e-8)
 
 
 def test_of_two_ways_that_workers_suit_the_likelier_labels_decide(monkeypatch):
@@ -272,18 +272,18 @@ def test_of_two_ways_that_workers_suit_the_likelier_labels_decide(monkeypatch):
     now = fit(labels, atoms, begin(labels, atoms, np.full(2, 0.5), unequal=False))
     monkeypatch.setattr(
         belief_choice,
-        "upright_odds",
+        "orientation_odds",
         lambda _labels, _atoms, each: 7.0 if each.evidence < now.evidence - 5.0 else 3.0,
     )
     worse = replace(now, joint=now.joint[:, ::-1], evidence=now.evidence - 30.0)
     monkeypatch.setattr(belief_choice, "fit", lambda *_, **__: now)
-    kept, upright = belief_choice._upright(labels, atoms, worse, 1e-3)
+    kept, orientation = belief_choice._oriented(labels, atoms, worse, 1e-3)
     assert kept is now
-    assert upright == 3.0
+    assert orientation == 3.0
     monkeypatch.setattr(belief_choice, "fit", lambda *_, **__: worse)
-    kept, upright = belief_choice._upright(labels, atoms, now, 1e-3)
+    kept, orientation = belief_choice._oriented(labels, atoms, now, 1e-3)
     assert kept is now
-    assert upright == 3.0
+    assert orientation == 3.0
 
 
 def test_a_mirror_image_is_as_likely_as_the_fit_itself():
@@ -309,9 +309,9 @@ def test_a_mirror_image_is_as_likely_as_the_fit_itself():
     other = fit(labels, atoms, image, settled=0.01)
     assert (other.posterior.argmax(axis=1) == truth).mean() < 0.1
     assert other.evidence == pytest.approx(now.evidence, abs=10.0)
-    odds = upright_odds(labels, atoms, now)
+    odds = orientation_odds(labels, atoms, now)
     assert odds > 50.0
-    assert upright_odds(labels, atoms, other) == pytest.approx(-odds, abs=5.0)
+    assert orientation_odds(labels, atoms, other) == pytest.approx(-odds, abs=5.0)
 
 
 def test_a_label_that_is_foretold_too_surely_heats():
@@ -355,7 +355,14 @@ def test_starts_that_are_compared_on_some_tasks_end_where_all_do(monkeypatch):
     assert (part.fit.posterior.argmax(axis=1) != truth).mean() < 0.1
 
 
-@pytest.mark.parametrize("kind", ["rare", "unequal", "liars"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("rare", marks=pytest.mark.release),
+        pytest.param("unequal", marks=pytest.mark.release),
+        "liars",
+    ],
+)
 def test_starts_that_went_the_same_way_need_no_second_one(kind, monkeypatch):
     """Fewer turns, and the same fit as where every start goes on."""
     skill = {"rare": 0.75, "unequal": 0.9, "liars": np.where(np.arange(24) % 3, 0.9, 0.1)}[kind]

@@ -232,6 +232,7 @@ def test_a_label_that_is_none_is_refused(label, line):
 
 
 class TestPlan:
+    @pytest.mark.release
     def test_more_errors_take_more_checks(self):
         table, _ = answers(400, 0.08)
         plan = wb.plan_audit(table, error=0.1, runs=60, seed=2)
@@ -271,6 +272,7 @@ class TestPlan:
         with pytest.raises(wb.InputError, match="gold"):
             wb.plan_audit(table, gold={"elsewhere": "cat"})
 
+    @pytest.mark.slow
     def test_a_collection_goes_in_as_it_is(self):
         crowd = wb.simulate(tasks=60, workers=12, skill=0.9, seed=1)
         collected = wb.collect(crowd, epsilon=0.2, seed=1)
@@ -280,6 +282,7 @@ class TestPlan:
         audit = wb.audit(collected.to_frame(), error=0.2, seed=1)
         assert checked(audit, truth).certified
 
+    @pytest.mark.release
     def test_without_confidences_it_takes_half_of_the_error(self):
         table, _ = answers(200)
         plan = wb.plan_audit(table.drop(columns="confidence"), error=0.1, runs=20)

@@ -38,6 +38,7 @@ def test_three_copycats_are_named_as_a_group():
     assert marked.drop(["w1", "w4", "w6"]).isna().all()
 
 
+@pytest.mark.release
 def test_an_independent_crowd_is_not_warned_of():
     warned = [bool(wb.check(*made(seed)).warnings) for seed in range(8)]
     assert sum(warned) <= 1
@@ -95,6 +96,7 @@ def test_labels_of_one_worker_of_several_classes_some_missing():
     assert found.plot() is not None
 
 
+@pytest.mark.slow
 def test_it_is_drawn():
     from workbench.plots import as_png
 
@@ -166,3 +168,119 @@ def test_thousands_of_classes_are_looked_at_a_part_at_a_time(monkeypatch):
     parts = wb.check(labels, gold).majority.wrong
     assert max(n * L for n, L in shapes) <= 5000
     assert parts == pytest.approx(whole)
+
+
+def judged():
+    """Labels of four tasks of two classes by three workers, of whom one always says no."""
+    said = {"ann": "nyyn", "bob": "nyny", "eve": "nnnn"}
+    rows = [(t, w, "yes" if x == "y" else "no") for w in said for t, x in enumerate(said[w])]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    return labels, {0: "no", 1: "yes", 2: "yes", 3: "no"}
+
+
+def test_workers_beside_gold_by_class():
+    labels, gold = judged()
+    found = wb.check(labels, gold)
+    table = found.to_frame().set_index("worker")
+    assert table["sensitivity"].to_dict() == {"ann": 1.0, "bob": 0.5, "eve": 0.0}
+    assert table["specificity"].to_dict() == {"ann": 1.0, "bob": 0.5, "eve": 1.0}
+    assert table["kappa"].to_dict() == {"ann": 1.0, "bob": 0.0, "eve": 0.0}
+    assert set(table["prevalence"]) == {0.5}
+    # Two of two right: the lower end is the root of .025.
+    assert table.loc["ann", "sensitivity_low"] == pytest.approx(0.025**0.5)
+    assert "(sensitivity: right where yes is true; specificity: right where no is)" in (
+        found.summary()
+    )
+    rates = found.rates.set_index(["worker", "class"])
+    assert rates.loc[("bob", "yes"), ["gold_answers", "right", "rate"]].tolist() == [2, 1, 0.5]
+    told = found.to_dict()
+    assert told["prevalence"] == {"no": 0.5, "yes": 0.5}
+    assert len(told["rates"]) == 6
+    assert "right on yes" in found.details()
+
+
+def test_rates_of_several_classes_are_rows():
+    labels = pd.DataFrame(
+        {"task": [1, 2, 3, 1, 2], "worker": [*"aaabb"], "label": ["x", "y", "x", "x", "z"]}
+    )
+    found = wb.check(labels, {1: "x", 2: "y", 3: "z"})
+    assert "sensitivity" not in found.to_frame()
+    rates = found.rates.set_index(["worker", "class"])["rate"]
+    assert rates.to_dict() == {
+        ("a", "x"): 1.0,
+        ("a", "y"): 1.0,
+        ("a", "z"): 0.0,
+        ("b", "x"): 1.0,
+        ("b", "y"): 0.0,
+    }
+
+
+def test_tasks_to_look_at_again_are_least_sure_first():
+    votes = {"tie": "ny", "sure": "yyy", "one": "y", "ahead": "yyn", "no": "nnny", "gold": "yyyn"}
+    rows = [
+        (task, f"w{at}", {"n": "no", "y": "yes"}[x])
+        for task, said in votes.items()
+        for at, x in enumerate(said)
+    ]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    again = wb.check(labels, {"gold": "no", "sure": "yes"}).relabel
+    assert again["task"].tolist() == ["gold", "tie", "ahead", "one"]
+    assert again["ahead"].tolist() == [-2, 0, 1, 1]
+    assert again["why"].tolist() == [
+        "labels against the gold",
+        "tie",
+        "one label ahead",
+        "one label",
+    ]
+    assert again["answers"].tolist()[0] == "yes: 3, no: 1"
+    assert again["gold"].dropna().tolist() == ["no"]
+    told = wb.check(labels).to_dict()["relabel"]
+    assert [row["task"] for row in told] == ["tie", "ahead", "one"]
+
+
+def test_workers_to_look_at_stand_first():
+    labels, gold = made(3, tasks=200, liar=2)
+    lazy = labels[labels["worker"] == "w0"].assign(worker="lazy", label="no")
+    labels = pd.concat([labels[(labels["worker"] != "w2") | (labels["task"] < 150)], lazy])
+    table = wb.check(labels, gold).to_frame()
+    assert table["worker"].tolist()[:2] == ["w2", "lazy"]
+    rest = table["high"].tolist()[2:]
+    assert rest == sorted(rest)
+    told = wb.check(labels).to_frame()["worker"].tolist()
+    assert set(told[:2]) == {"w2", "lazy"}
+
+
+def test_numbers_have_an_order_and_codes_perhaps():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(1, 6, (150, 1))
+    label = np.clip(np.rint(truth + rng.normal(0, 0.8, (150, 4))), 1, 5).astype(int)
+    task, worker = np.nonzero(label)
+    table = pd.DataFrame({"task": task, "worker": worker, "label": label[task, worker]})
+    found = wb.check(table)
+    alpha = found.agreement
+    assert alpha.alpha < alpha.ordinal.value
+    said = "\n".join(found.verdict())
+    assert (
+        f"Classes read as ratings, from 1 to 5: α by order (ordinal) is {alpha.ordinal.value:.3f}"
+        in said
+    )
+    assert found.to_dict()["agreement"]["interval"]["value"] == alpha.interval.value
+    shuffled = table.assign(label=table["label"].map({1: 3, 2: 5, 3: 1, 4: 4, 5: 2}))
+    assert "If the classes have an order, from 1 to 5" in "\n".join(wb.check(shuffled).verdict())
+    two = table.assign(label=(table["label"] > 2).astype(int))
+    assert wb.check(two).agreement.ordinal is None
+
+
+def test_details_have_every_coefficient():
+    labels, gold = made(3)
+    found = wb.check(labels, gold)
+    details = found.details()
+    kappas = found.kappas
+    assert f"Fleiss' κ          {kappas.fleiss:.3f}; Gwet's AC1 {kappas.ac1:.3f}" in details
+    assert f"{kappas.cohen.mean:.3f} in the mean of 36 pairs of workers" in details
+    told = found.to_dict()
+    assert told["agreement"]["fleiss"] == kappas.fleiss
+    assert told["cohen"]["of_pairs"] == len(told["cohen"]["pairs"]) == 36
+    alone = wb.check(labels[labels["worker"] == "w1"]).details()
+    assert "no task with two labels: α is not defined" in alone
+    assert "not defined: no two workers share 5 tasks" in alone

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.flat import in_objects
 from workbench.accuracy.measured import count_errors, error_interval
 from workbench.api.measuring import GoldError
 from workbench.collection.policy import Belief, answer_table
@@ -39,7 +40,7 @@ def rehearsed(skill=0.75, **settings):
     labels, gold = made(skill=skill)
     known = wb.KnownTasks(hidden_tasks=settings.pop("hidden", 0))
     gold = gold[: settings.pop("given", 70)]
-    return wb.collect(labels, gold if len(gold) else None, known=known, **settings)
+    return wb.collect(labels, gold if len(gold) else None, known=known, **in_objects(settings))
 
 
 def by_hand(found, gold):
@@ -62,6 +63,7 @@ def test_a_task_without_an_answer_is_wrong_for_it_and_for_what_stands_beside_it(
     assert "A majority of evenly drawn labels for the same money is wrong on" in enough.summary()
 
 
+@pytest.mark.slow
 def test_the_gold_that_neither_taught_nor_stopped_it_measures_for_any_number_of_tasks():
     found = rehearsed(epsilon=0.1, hidden=20)
     error = found.measured.measured

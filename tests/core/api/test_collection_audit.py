@@ -9,8 +9,11 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.flat import in_objects
 from workbench.base.errors import InputError
+from workbench.collection.audits import AuditLog
 from workbench.collection.collector import Collector
+from workbench.collection.setup import People
 
 
 def worker_says(task, worker, careless):
@@ -27,7 +30,9 @@ def begun(tmp_path=None, tasks=60, **more):
     names = [f"t{i}" for i in range(tasks)]
     path = None if tmp_path is None else tmp_path / "labels.sqlite"
     terms = {"epsilon": 0.1, "policy": "until-sure", "path": path} | more
-    return Collector(names, [f"w{j}" for j in range(12)], classes=["no", "yes"], **terms)
+    return Collector(
+        names, [f"w{j}" for j in range(12)], classes=["no", "yes"], **in_objects(terms)
+    )
 
 
 def label(collector, careless=False):
@@ -75,6 +80,7 @@ def test_answers_are_fixed_and_audited_once_nobody_is_asked_any_more():
     json.dumps(loop.to_dict())
 
 
+@pytest.mark.release
 def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tmp_path):
     collector = begun(tmp_path, tasks=120, epsilon=0.3)
     loop = wb.audit_collection(collector, price=1e-9, error=0.1, seed=1)
@@ -83,10 +89,10 @@ def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tm
     check(loop, 10)
     # From here on checks are dear: as if that had been promised at the start.
     dear = wb.audit_collection(Collector.open(tmp_path / "labels.sqlite"))
-    plan = dear.collector.audit_plan
+    plan = AuditLog(dear.collector).plan
     dear.collector._now.plan = type(plan)(plan.error, plan.risk, 1e6, plan.shares)
     assert dear.go_on() == "label"
-    first = dear.collector.audits[0]
+    first = AuditLog(dear.collector).audits[0]
     assert (first.stage, first.checks) == ("given up", 10)
     assert dear.collector.halted == ""
     assert dear.collector.goal < 0.3
@@ -95,7 +101,7 @@ def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tm
     steps = finish(again, careless=True)
     assert again.certified
     assert "check" in steps
-    first, second = again.collector.audits
+    first, second = AuditLog(again.collector).audits
     assert second.tasks == 120 - 10
     assert first.file != second.file
     assert again.checks == first.checks + second.checks
@@ -126,6 +132,7 @@ def test_a_promise_is_made_once():
             wb.audit_collection(collector, **other)
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_another_program_left_it(tmp_path):
     collector = begun(tmp_path)
     label(collector)
@@ -142,7 +149,7 @@ def test_it_goes_on_where_another_program_left_it(tmp_path):
     wb.audit(begun_again.answers(), 0.1, 0.035, 3, path=tmp_path / "second.audit-1.sqlite")
     third = wb.audit_collection(begun_again, price=2.0)
     assert third.go_on() == "check"
-    assert third.collector.audits[0].commitment == third.auditor.commitment
+    assert AuditLog(third.collector).audits[0].commitment == third.auditor.commitment
 
 
 def test_newcomers_are_waited_for_unless_it_is_to_be_now():
@@ -155,7 +162,12 @@ def test_newcomers_are_waited_for_unless_it_is_to_be_now():
 
 def test_a_caller_who_names_nobody_is_told_that_nobody_here_is_asked():
     collector = Collector(
-        ["t1", "t2"], ["ann"], newcomers=2, classes=["no", "yes"], epsilon=0.01, policy="until-sure"
+        ["t1", "t2"],
+        ["ann"],
+        classes=["no", "yes"],
+        epsilon=0.01,
+        policy="until-sure",
+        people=People(newcomers=2),
     )
     loop = wb.audit_collection(collector, price=1.0)
     while (step := loop.go_on()) == "label":

@@ -21,7 +21,17 @@ MODULES = [
 ]
 
 
-DEAR = ("workbench.api.ranking", "workbench.api.studying")
+DEAR = tuple(
+    f"workbench.{name}"
+    for name in (
+        "api.auditing",
+        "api.comparing",
+        "api.ranking",
+        "api.studying",
+        "solving.ignorance",
+        "testing",
+    )
+)
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,14 @@ def rehearsed(crowd):
         crowd.workers,
         gold=make({"task": ["g1", "g2"], "label": ["n", "y"]}),
         hidden=make({"task": ["x4", "x5"], "label": ["n", "y"]}),
-        capacity=make({"worker": crowd.names[:4], "capacity": [5] * 4}),
-        costs=make({"worker": crowd.names[:4], "cost": [1.0] * 4}),
-        skills=make({"worker": crowd.names[:1], "skill": [0.9]}),
-        available=make({"task": ["x0", "x1", "x2", "x4"], "worker": crowd.names[:4]}),
-        have=crowd.have,
         epsilon=0.05,
+        people=wb.People(
+            capacity=make({"worker": crowd.names[:4], "capacity": [5] * 4}),
+            costs=make({"worker": crowd.names[:4], "cost": [1.0] * 4}),
+            skills=make({"worker": crowd.names[:1], "skill": [0.9]}),
+            available=make({"task": ["x0", "x1", "x2", "x4"], "worker": crowd.names[:4]}),
+            have=crowd.have,
+        ),
     )
     for worker in crowd.names[:3]:
         asked = [question.task for question in collector.next(worker, 2)]
@@ -88,7 +90,7 @@ def by_algorithm_2(crowd):
     gold = {"task": ["g1", "g2"], "label": [0, 1], "task_type": ["all", "all"]}
     options = {"workers": 3, "preliminary": 2, "gold_per_type": 1}
     collector = wb.Collector(
-        crowd.tasks, 10, gold=make(gold), epsilon=0.3, policy="algorithm-2", options=options
+        crowd.tasks, 10, gold=make(gold), epsilon=0.3, policy=("algorithm-2", options)
     )
     asked = []
     for worker in ("ann", "bob", "cy"):
@@ -134,11 +136,13 @@ CALLS = {
         x.labels,
         x.gold,
         total=60,
-        capacity=x.capacity,
-        costs=x.costs,
-        groups=x.groups,
         policy="until-sure",
-        have=x.make({"task": ["q0"], "worker": ["w1"], "label": ["n"]}),
+        people=wb.People(
+            capacity=x.capacity,
+            costs=x.costs,
+            groups=x.groups,
+            have=x.make({"task": ["q0"], "worker": ["w1"], "label": ["n"]}),
+        ),
     ),
     "compare": lambda x: wb.compare(
         x.labels, x.gold, epsilon=0.4, task_types=x.kinds, costs=x.costs, capacity=x.capacity
@@ -157,7 +161,7 @@ CALLS = {
 }
 
 
-DEAR = {"hire, costs"}
+DEAR = {"compare", "hire, costs", "learn", "plan, labels", "plan_audit"}
 TAKES_FRAMES = re.compile(r"Table|Truth|PerWorker|PerTask|Frame|Pairs|Tasks")
 
 
@@ -183,7 +187,7 @@ def same(one, other):
 
 @pytest.mark.parametrize(
     "call",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in CALLS],
+    [pytest.param(name, marks=[pytest.mark.release] * (name in DEAR)) for name in CALLS],
 )
 def test_every_library_gives_what_pandas_gives(call, labels, gold):
     known = CALLS[call](Crowd(labels, gold, pd.DataFrame))
@@ -233,7 +237,13 @@ def test_a_frame_that_cannot_be_read_is_refused_in_one_line():
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("frame", "imported"), [("pandas", False), ("polars", True)])
+@pytest.mark.parametrize(
+    ("frame", "imported"),
+    [
+        pytest.param("pandas", False, marks=pytest.mark.release),
+        pytest.param("polars", True, marks=pytest.mark.slow),
+    ],
+)
 def test_narwhals_is_imported_where_another_frame_comes_and_pyarrow_not(frame, imported, tmp_path):
     code = (
         "import sys\nsys.modules['pyarrow'] = None  # as if it were not installed\n"

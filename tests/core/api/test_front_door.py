@@ -34,7 +34,10 @@ RESULTS = {
     "hires": lambda: wb.hire(LABELS, GOLD, budget=3),
     "learning": lambda: wb.learn(LABELS, GOLD),
     "collection": lambda: wb.collect(LABELS, GOLD, epsilon=0.2),
-    "plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, time_limit=600.0),
+    "plan": lambda: wb.plan(
+        LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, options=wb.PlanOptions(time_limit=600.0)
+    ),
+    "even plan": lambda: wb.plan(tasks=["x", "y"], workers=3, limits=wb.TaskLimits(least=2)),
     "no plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=1e-6, capacity=1),
     "comparison": lambda: wb.compare(LABELS, GOLD, epsilon=0.6),
     "converted": lambda: wb.convert(LABELS, "wide", gold=GOLD),
@@ -47,6 +50,8 @@ RESULTS = {
     "diagnosis": doctor,
     "judgement": lambda: judge(study().store),
 }
+DEAR = {"comparison", "hires", "judgement", "plan", "report", "study"}
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in RESULTS]
 NO_FIGURE = {"converted", "no plan", "classes", "report", "diagnosis"}
 
 
@@ -91,7 +96,7 @@ def test_every_public_name_has_an_example(name, tmp_path, monkeypatch):
         assert not doctest.testmod(module).failed
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", NAMES)
 def test_results_survive_copies(name, made, monkeypatch, tmp_path):
     result = made(name)
     monkeypatch.chdir(made.place)
@@ -104,7 +109,7 @@ def test_results_survive_copies(name, made, monkeypatch, tmp_path):
     assert result != "another"
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", NAMES)
 def test_results_show_themselves(name, made, monkeypatch):
     result = made(name)
     monkeypatch.chdir(made.place)
@@ -124,7 +129,9 @@ def test_results_show_themselves(name, made, monkeypatch):
 
 
 def test_equal_is_what_found_the_same(made):
-    plan = wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, time_limit=600.0)
+    plan = wb.plan(
+        LABELS, GOLD, ["new"], epsilon=0.4, capacity=1, options=wb.PlanOptions(time_limit=600.0)
+    )
     assert plan == made("plan")
     assert plan.solution.seconds != made("plan").solution.seconds
     assert plan != made("no plan")

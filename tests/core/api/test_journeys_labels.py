@@ -50,6 +50,7 @@ def test_from_some_gold_and_an_earlier_result_to_honest_confidences(labels, gold
     assert "temperature" in found.details()
 
 
+@pytest.mark.slow
 def test_from_a_frame_to_hires_to_a_figure(labels, gold):
     hires = wb.hire(labels, gold, budget=4)
     figure = hires.plot()
@@ -81,7 +82,13 @@ def ids(values):
     return {(type(value), value) for value in values}
 
 
-@pytest.mark.parametrize("named", NAMED)
+@pytest.mark.parametrize(
+    "named",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "mixed" else pytest.mark.release)
+        for name in NAMED
+    ],
+)
 def test_ids_come_back(named):
     labels, gold = crowd(**NAMED[named])
     text, true = crowd("q{}".format, "w{}".format, "ny".__getitem__)
@@ -117,7 +124,7 @@ def test_ids_come_back(named):
     assert ids(learnt.best_set) <= ids(workers)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_accepted_for_gold(labels, gold, files):
     one = wb.hire(labels, gold, budget=3)
     assert one == wb.hire("labels.csv", "gold.csv", budget=3)
@@ -143,7 +150,7 @@ def test_workers_of_labels(labels, gold):
     np.testing.assert_allclose(rows["weight"], 2 * right.loc[rows.index] - 1)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_gold_is_the_same_as_a_frame_a_table_or_a_series(labels, gold, tmp_path):
     frame = gold.rename_axis("HITId").rename("truth").reset_index()
     frame.to_csv(tmp_path / "gold.csv", index=False)
@@ -207,3 +214,17 @@ def test_mistakes(mistake, labels, gold):
     line = str(caught.value)
     assert fragment in line
     assert "\n" not in line
+
+
+def test_gold_is_second_and_measures_however_little_it_is(labels, gold):
+    few = wb.aggregate(labels, gold[:8])
+    blind = wb.aggregate(labels, truth=gold[:8])
+    assert few.error.measured.tasks_measured == 8
+    assert few.error.measured.wrong == blind.error.measured.wrong
+    assert "answers made without your gold" in few.summary()
+    at_gold = few.labels[gold.index[:8]]
+    assert (at_gold == gold[:8]).all()
+    assert wb.aggregate(labels, gold).error is not None
+    assert wb.aggregate(labels, gold, method="one-coin").error is None
+    with pytest.raises(TypeError):
+        wb.aggregate(labels, gold, "majority")

@@ -52,6 +52,7 @@ def test_hiring_problem_solution_frame():
     assert solved.objective == pytest.approx(0.9 / np.sqrt(2))
 
 
+@pytest.mark.slow
 def test_one_call_study_findings_figure_page():
     study = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
     study.plot().savefig("study.png")
@@ -62,6 +63,7 @@ def test_one_call_study_findings_figure_page():
     assert study.findings[0].split(":")[0].split("<")[0][:20] in page
 
 
+@pytest.mark.release
 def test_whose_word_a_bound_is_stands_beside_it(crowd, here):
     """A bound that the data prove is not called HiGHS's word, nor the other way round."""
     problem = wb.AssignmentProblem([[0.5, 0.5, 0.5]] * 2, capacity=2, requirement=0.9)

@@ -17,7 +17,13 @@ SKILLS = {**{f"w{i}": 0.8 for i in range(12)}, "guesses": 0.5, "new": float("nan
 
 
 def test_prices_rules_and_a_simulation():
-    plan = wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.05, capacity=60, sequential=True)
+    plan = wb.plan(
+        tasks=TASKS,
+        skills=SKILLS,
+        epsilon=0.05,
+        capacity=60,
+        options=wb.PlanOptions(sequential=True),
+    )
     assert plan.cost == pytest.approx(60 * 3.328125, rel=1e-6)
     assert plan.lower_bound == pytest.approx(plan.cost, rel=1e-6)
     frame = plan.to_frame().set_index("worker")
@@ -38,7 +44,13 @@ def test_prices_rules_and_a_simulation():
     assert plan.to_dict()["lower_bound"] == plan.lower_bound
     assert "optimum" not in plan.to_dict()
     assert "computed in floating point" in plan.details()
-    assert plan == wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.05, capacity=60, sequential=True)
+    assert plan == wb.plan(
+        tasks=TASKS,
+        skills=SKILLS,
+        epsilon=0.05,
+        capacity=60,
+        options=wb.PlanOptions(sequential=True),
+    )
 
 
 @pytest.mark.parametrize("promise", ["error", "mean", "posterior"])
@@ -55,7 +67,7 @@ def test_types_and_prices(promise):
         epsilon=0.1,
         capacity=30,
         costs=costs,
-        sequential=promise,
+        options=wb.PlanOptions(sequential=promise),
     )
     assert plan.lower_bound <= plan.cost * (1 + 1e-9)
     assert set(plan.rules["task_type"]) == {"easy", "hard"}
@@ -68,16 +80,20 @@ def test_types_and_prices(promise):
 
 def test_the_collector_follows_it():
     skills = {f"w{i}": (0.9, 0.7)[i % 2] for i in range(8)}
-    plan = wb.plan(tasks=TASKS, skills=skills, epsilon=0.1, capacity=60, sequential=True)
+    plan = wb.plan(
+        tasks=TASKS,
+        skills=skills,
+        epsilon=0.1,
+        capacity=60,
+        options=wb.PlanOptions(sequential=True),
+    )
     collector = wb.Collector(
         TASKS,
         plan.to_frame()["worker"],
         classes=["a", "b"],
-        skills=skills,
-        capacity=60,
         epsilon=0.1,
-        policy="sequential-plan",
-        options=plan.options,
+        policy=("sequential-plan", plan.options),
+        people=wb.People(skills=skills, capacity=60),
     )
     asked = collector.next()
     assert {question.worker for question in asked} <= set(skills)
@@ -106,7 +122,13 @@ def test_tasks_without_an_answer_are_wrong_and_said(monkeypatch):
         return pool(names, capacity // 30, *rest)
 
     monkeypatch.setattr(label_plan, "_pool", scarce)
-    plan = wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.05, capacity=60, sequential=True)
+    plan = wb.plan(
+        tasks=TASKS,
+        skills=SKILLS,
+        epsilon=0.05,
+        capacity=60,
+        options=wb.PlanOptions(sequential=True),
+    )
     ran = plan.simulated
     assert ran["cost"] == 24  # two labels each of the twelve who tell something
     assert ran["blank"] >= 36 / 60 - 1e-9
@@ -116,14 +138,26 @@ def test_tasks_without_an_answer_are_wrong_and_said(monkeypatch):
 
 
 def test_a_coin_for_closed_tasks_is_an_answer_and_said():
-    plan = wb.plan(tasks=TASKS, skills=SKILLS, epsilon=0.3, capacity=60, sequential="mean")
+    plan = wb.plan(
+        tasks=TASKS,
+        skills=SKILLS,
+        epsilon=0.3,
+        capacity=60,
+        options=wb.PlanOptions(sequential="mean"),
+    )
     assert plan.simulated["blank"] == 0
     assert plan.simulated["error"] == pytest.approx(0.3, abs=4 * plan.simulated["error_se"])
     assert "a coin answers a task that is closed without a label" in plan.summary()
 
 
 def test_nobody_can():
-    plan = wb.plan(tasks=["a"], skills={"w": 0.6}, epsilon=0.01, capacity=1, sequential=True)
+    plan = wb.plan(
+        tasks=["a"],
+        skills={"w": 0.6},
+        epsilon=0.01,
+        capacity=1,
+        options=wb.PlanOptions(sequential=True),
+    )
     assert plan.cost is None
     assert "There is no policy" in plan.summary()
     assert "larger ε" in plan.summary()
@@ -132,18 +166,19 @@ def test_nobody_can():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sequential": "often"}, "use one of error, mean, posterior"),
+        ({"options": wb.PlanOptions(sequential="often")}, "use one of error, mean, posterior"),
         ({"epsilon": 0.5}, "below 0.5"),
         ({"limits": wb.TaskLimits(most=3)}, "most"),
-        ({"options": wb.PlanOptions(promise="bound")}, "promise"),
+        ({"options": wb.PlanOptions(sequential=True, promise="bound")}, "promise"),
     ],
 )
 def test_bad_input(changes, message):
     settings = {"tasks": ["a"], "skills": {"w": 0.9}, "epsilon": 0.2, "capacity": 1}
     with pytest.raises(wb.InputError, match=message):
-        wb.plan(**(settings | {"sequential": True} | changes))
+        wb.plan(**(settings | {"options": wb.PlanOptions(sequential=True)} | changes))
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     pd.DataFrame({"worker": list(SKILLS)[:12], "all": 0.8}).to_csv(tmp_path / "s.csv", index=False)
     pd.DataFrame({"task": TASKS, "task_type": "all"}).to_csv(tmp_path / "t.csv", index=False)

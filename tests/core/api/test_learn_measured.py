@@ -41,6 +41,7 @@ def test_a_task_without_a_label_is_wrong_for_the_learner_and_the_majority(pool):
     assert f"and {told['blank']} without an answer of 40 gold tasks" in found.summary()
 
 
+@pytest.mark.release
 def test_the_interval_is_for_the_tasks_without_gold():
     found, gold = learnt()
     error = found.error.measured

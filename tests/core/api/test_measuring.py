@@ -34,6 +34,7 @@ def apart():
     return results(*made(seed=2, tasks=150))
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
 def test_measured_stands_first_and_independent_second(copied, apart, door):
     for found in (copied[door], apart[door]):
@@ -82,6 +83,7 @@ def test_all_five_doors_say_the_raw_error_its_interval_and_the_majoritys(door, c
         assert said["error_majority"] == pytest.approx(by_hand(labels, gold))
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
 def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart, door):
     assert "independent ones" in copied[door].details()
@@ -91,7 +93,7 @@ def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart
     assert together["error_measured"] > together["error_independent"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_plan_of_several_classes_is_measured_too():
     """Independent workers: the interval holds what the plan expects of its own vote."""
     rng = np.random.default_rng(5)
@@ -141,7 +143,7 @@ def test_control_tasks_are_neither_judged_nor_left():
     assert (found.tasks_measured, found.tasks_left) == (60, 50)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
@@ -163,7 +165,7 @@ def test_on_bluebird_the_interval_holds_where_the_prediction_does_not():
     assert under >= 9
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_same_seed_measures_the_same():
     labels, gold = made(tasks=80)
     one, two = (wb.hire(labels, gold[:40], budget=4, seed=3) for _ in range(2))
@@ -201,6 +203,7 @@ def test_no_warning_of_equal_classes_or_of_answers_that_are_the_majoritys(share,
     assert "one class" not in wb.aggregate(labels, method="dawid-skene-smoothed").summary()
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(("seed", "all_at_once_are_better"), [(2, True), (5, False)])
 def test_learn_says_when_all_labels_at_once_are_better_by_how_much(seed, all_at_once_are_better):
     labels, gold = made(seed=seed, tasks=150)
@@ -219,6 +222,7 @@ def test_learn_without_gold_points_to_aggregate():
     assert "'workbench aggregate' makes use of each" in wb.learn(labels).summary()
 
 
+@pytest.mark.release
 def test_a_plan_that_misses_on_gold_what_it_is_asked_is_not_to_be_bought():
     """On a third of the tasks everybody errs: no number of labels helps, and the gold says so."""
     labels, _, truth = crowd(np.random.default_rng(4), 200, 12, 0.97, missing=0.0, hard=0.35)
@@ -235,6 +239,7 @@ def test_a_plan_that_misses_on_gold_what_it_is_asked_is_not_to_be_bought():
     assert "Asked was" not in kept.summary()
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("majority_errs", [True, False])
 def test_hire_says_by_how_many_points_it_beats_or_misses_the_majority(majority_errs):
     rng = np.random.default_rng(8)

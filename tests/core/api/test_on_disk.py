@@ -174,6 +174,7 @@ workbench.aggregate(labels, method="majority", save=answers, duplicates="all")
 """
 
 
+@pytest.mark.release
 def test_nothing_is_drawn_on_standard_output(tmp_path):
     """DuckDB would draw a bar there after two seconds, where Python runs no script."""
     folder = write(tmp_path / "labels", crowd())

@@ -26,11 +26,16 @@ wb.hires(labels)                                             # 10: no such name
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_mypy_finds_ten_mistakes_of_ten(tmp_path):
+    assert_found(SCRIPT, 10, tmp_path)
+
+
+def assert_found(text, mistakes, tmp_path):
+    """The lines with a remark, and no others, are those that mypy finds."""
     pytest.importorskip("mypy")
     script = tmp_path / "mine.py"
-    script.write_text(SCRIPT)
+    script.write_text(text)
     (tmp_path / "mypy.ini").write_text(
         f"[mypy]\nmypy_path = {ROOT}:{ROOT / 'models'}\n"
         "[mypy-pyomo.*,highspy.*,pooch.*,scipy.*,pyarrow.*,duckdb.*,dask.*,distributed.*,"
@@ -48,6 +53,28 @@ def test_mypy_finds_ten_mistakes_of_ten(tmp_path):
         for line in checked.stdout.splitlines()
         if line.startswith("mine.py:") and ": error:" in line
     }
-    wrong = {at for at, line in enumerate(SCRIPT.splitlines(), 1) if "# " in line}
-    assert len(wrong) == 10
+    wrong = {at for at, line in enumerate(text.splitlines(), 1) if "# " in line}
+    assert len(wrong) == mistakes
     assert lines == wrong, checked.stdout
+
+
+MEASURED = """
+import workbench as wb
+
+labels, gold = wb.load("bluebird")
+wb.aggregate(labels, gold).error.measured
+wb.aggregate(labels, gold, workers=["ann"], seed=3).error.measured
+wb.aggregate(labels, truth=gold, method="majority").error.measured
+wb.aggregate(labels, gold, method="ebcc").labels
+wb.aggregate("folder", save="answers.parquet", method="majority").saved
+wb.aggregate(labels).error.measured                         # 1: without gold there may be none
+wb.aggregate(labels, gold, method="ebcc").error.measured    # 2: gold is for the method here
+wb.aggregate(labels, gold, method="majorty")                # 3: no such method
+wb.aggregate(labels, gold, "majority")                      # 4: too many by place
+wb.plan(tasks=["new"], workers=3.5)                         # 5: no workers
+"""
+
+
+@pytest.mark.slow
+def test_mypy_knows_where_an_error_is_measured(tmp_path):
+    assert_found(MEASURED, 5, tmp_path)

@@ -262,6 +262,7 @@ class TestHindsight:
         assert np.array_equal(found, chosen)
 
 
+@pytest.mark.release
 def test_every_run_that_covers_costs_at_least_the_certified_bound():
     reached = 0
     for seed in range(3):

@@ -140,6 +140,7 @@ def test_no_error_above_one_is_stated(promise):
         assert max(map(float, re.findall(r"\d+\.\d+", made.message))) <= 1
 
 
+@pytest.mark.release
 def test_covers_say_that_they_are_covers(monkeypatch):
     """Where no sets are listed, nothing is known of plans that are no covers."""
     from workbench.assignment import several_classes

@@ -90,6 +90,7 @@ def test_of_easiness_one_the_two_ways_to_fit_agree():
         assert (plug_in_skill(one, 2) == right / given).all()
 
 
+@pytest.mark.release
 def test_easiness_is_read_rightly_and_fitting_helps():
     """The least squares estimate is unbiased; posterior means are nearer to the skills."""
     off, squares = [], np.zeros(2)

@@ -52,6 +52,7 @@ def test_two_classes_of_one_coin_have_the_task_weights_of_the_gain():
     assert offline_prices(joint, OPTIONS)[:, 0] == pytest.approx(weights, rel=1e-6)
 
 
+@pytest.mark.release
 @given(seed=st.integers(0, 2**32 - 1), capacity=st.integers(3, 10))
 @settings(max_examples=12, deadline=None)
 def test_algorithm_1_spends_little_more_than_the_relaxation(seed, capacity):

@@ -21,6 +21,7 @@ def plans():
     return {epsilon: plan(labels, gold, epsilon) for epsilon in (0.05, 0.12)}
 
 
+@pytest.mark.release
 def test_who_always_says_no_gets_no_task(plans):
     for made in plans.values():
         assert made.message is None
@@ -29,6 +30,7 @@ def test_who_always_says_no_gets_no_task(plans):
         assert "(4 get none: they always name one class, which tells nothing)" in made.summary()
 
 
+@pytest.mark.release
 def test_an_error_that_asks_for_nothing_is_named(plans):
     assert "no for every task is wrong on" in plans[0.12].summary()
     assert "--promise class" in plans[0.12].summary()

@@ -15,7 +15,7 @@ from workbench.assignment.rungs import RUNGS, LadderCrowd, _until_decided, ladde
 from workbench.base.errors import InputError
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -73,6 +73,7 @@ def test_a_decided_plan_errs_as_the_whole_one():
     assert loop.error.mean() == pytest.approx(0.033344, abs=0.004)
 
 
+@pytest.mark.slow
 def test_front_door():
     crowd = wb.simulate("spammer-hammer", tasks=60, workers=80, capacity=40, seed=1)
     found = wb.ladder(crowd, trials=4)
@@ -117,6 +118,7 @@ def test_bad_input(given, said):
         wb.ladder(**given)
 
 
+@pytest.mark.release
 def test_what_not_knowing_the_workers_costs():
     """Half are of skill .8, half guess; 3.328125 labels of good workers a task, and guessers'."""
     crowd = wb.simulate("spammer-hammer", tasks=60, workers=80, capacity=10, seed=1)

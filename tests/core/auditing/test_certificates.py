@@ -72,7 +72,7 @@ def test_certificates_hold():
     assert [("each draw is the seed's" in line) for _, line in lines] == shown
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_recomputed_to_1e_9(seed):
     rng = np.random.default_rng(seed)
     error, wrong = float(rng.choice([0.05, 0.1, 0.2])), float(rng.choice([0.03, 0.1, 0.3]))

@@ -84,6 +84,7 @@ def run(seed, price=20.0, real=0.5, rate=0.2, tasks=150, **more):
     return shop, rehearse_loop(shop, error=0.05, risk=0.05, check=price, guess=0.5, seed=seed)
 
 
+@pytest.mark.slow
 def test_a_rehearsal_ends_with_a_certificate_and_counts_what_was_checked():
     for seed in range(5):
         shop, end = run(seed)
@@ -97,7 +98,7 @@ def test_a_rehearsal_ends_with_a_certificate_and_counts_what_was_checked():
         assert shop.sold == sorted(shop.sold)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_labels_that_help_are_bought_where_checks_are_dear():
     cheap = [run(seed, price=0.1)[0].sold for seed in range(3)]
     dear = [run(seed, price=100.0) for seed in range(3)]

@@ -15,7 +15,7 @@ from workbench.base.errors import InputError
 from workbench.base.journal import Journal
 
 
-@pytest.mark.parametrize("unanswered", [0, 3])
+@pytest.mark.parametrize("unanswered", [pytest.param(0, marks=pytest.mark.release), 3])
 def test_in_a_journal_it_is_as_in_memory_to_the_last_bit(unanswered, tmp_path):
     table, truth = answers(60, 0.2, seed=4, unanswered=unanswered)
     path = tmp_path / "a.sqlite"
@@ -109,6 +109,7 @@ def test_one_who_is_behind_reads_on_before_drawing(tmp_path):
     assert one.state.checks == 24
 
 
+@pytest.mark.slow
 def test_two_at_once_lose_nothing_and_draw_nothing_twice(tmp_path):
     table, truth = answers(300, 0.2)
     path = tmp_path / "a.sqlite"

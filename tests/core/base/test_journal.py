@@ -451,7 +451,7 @@ def test_two_programs_append_in_turn_and_see_each_others_events(path):
     assert head_path(path).read_text().startswith(f"{81:020d} ")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_of_programs_that_create_the_same_journal_one_does(tmp_path):
     for turn in range(5):
         path = tmp_path / f"{turn}.sqlite"

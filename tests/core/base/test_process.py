@@ -122,7 +122,11 @@ def test_reports_and_results_come_back_one_call_after_another(child):
 
 @pytest.mark.parametrize(
     ("how", "told"),
-    [(0, "exit code 0"), (3, "exit code 3"), ("SIGKILL", "signal 9 (SIGKILL)")],
+    [
+        pytest.param(0, "exit code 0", marks=pytest.mark.release),
+        pytest.param(3, "exit code 3", marks=pytest.mark.release),
+        ("SIGKILL", "signal 9 (SIGKILL)"),
+    ],
 )
 def test_how_it_died_is_told(child, how, told):
     assert answers(child, dies, how) == [("report", "something"), ("ended", f"ended with {told}")]
@@ -130,7 +134,14 @@ def test_how_it_died_is_told(child, how, told):
 
 
 @linux
-@pytest.mark.parametrize("garbage", [b"garb", b"garbage\n" * 1000, process.MARK + b"\xff" * 8])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        pytest.param(b"garb", marks=pytest.mark.release),
+        pytest.param(b"garbage\n" * 1000, marks=pytest.mark.release),
+        process.MARK + b"\xff" * 8,
+    ],
+)
 def test_what_is_no_message_is_not_taken_for_one(child, garbage):
     kind, content = answers(child, writes, garbage)[-1]
     assert kind == "ended"

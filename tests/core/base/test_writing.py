@@ -16,10 +16,8 @@ import crowd_models
 from crowd_models import AssignmentProblem
 from crowd_models.files import write_problem
 from workbench.auditing import check_audit
-from workbench.base.errors import InputError
 from workbench.base.writing import write_together, write_whole
 from workbench.cli import main
-from workbench.collection.collector import Collector
 
 KILLED = """
 import os, signal, sys
@@ -70,21 +68,6 @@ def test_two_names_of_one_file_leave_no_draft(tmp_path):
     assert names(tmp_path) == ["a", "b"]
 
 
-def test_a_linked_collection_has_one_state(tmp_path):
-    file, link = tmp_path / "s.json", tmp_path / "link.json"
-    collector = Collector(["a", "b"], ["ann"], classes=[0, 1], total=2, policy="fixed")
-    collector.save(file)
-    link.symlink_to(file)
-    through = Collector.load(link)
-    through.next("ann", 2)
-    through.save(link)
-    assert link.is_symlink()
-    assert Collector.load(file).waiting() == through.waiting() != []
-    through.tell("ann", {"a": 1})
-    through.save(file)  # the same file: no newer one in the way
-    assert len(Collector.load(link).labels()) == 1
-
-
 def test_drafts_of_the_killed_go_and_of_the_living_stay(tmp_path):
     file = tmp_path / "answers [1].csv"
     strangers = {".answers [1].csv.abcdefgh", ".answers 1.csv.abcdefgh.draft", ".other.draft"}
@@ -105,13 +88,6 @@ def test_drafts_of_the_killed_go_and_of_the_living_stay(tmp_path):
         assert living.wait(30) == 0
     assert file.read_bytes() == b"last"
     assert set(names(tmp_path)) == strangers | {file.name}
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-def test_a_pipe_is_no_saved_state_and_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="a pipe or device"):
-        Collector.load(tmp_path / "pipe")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -94,13 +94,13 @@ def test_json_is_the_library_s_answer(run, files, method):
         found = majority(votes, seed=4)
     else:
         found = AGGREGATORS[method].call(votes, seed=4)
-        assert told["variant"] == found.info["variant"]
+        assert told.get("variant") == found.info.get("variant")
         assert told.get("iterations") == found.info.get("iterations")
         for name, key in (("class_prior", "class_prior"), ("skill", "skills")):
             known = found.info.get(name)
             if name == "skill" and known is not None:
                 known = dict(zip(votes.workers, known, strict=True))
-            assert told[key] == (known.tolist() if isinstance(known, np.ndarray) else known)
+            assert told.get(key) == (known.tolist() if isinstance(known, np.ndarray) else known)
     assert [row["task"] for row in told["answers"]] == votes.tasks.tolist()
     assert [row["label"] for row in told["answers"]] == votes.classes[found.label].tolist()
     assert [row["score"] for row in told["answers"]] == pytest.approx(found.score.tolist())
@@ -108,8 +108,8 @@ def test_json_is_the_library_s_answer(run, files, method):
     assert (told["tasks"], told["workers"], told["votes"]) == (40, 7, len(votes))
     assert told["unlabelled"] == 0
     assert told["accuracy_tasks"] == 40 - without
-    if "posterior" in found.info:
-        accuracy = (found.label == true_classes()).mean()
+    if weights is None and method != "majority":
+        accuracy = found.chance_right(true_classes()).mean()
     else:
         accuracy = expected_accuracy(votes, weights, true_classes(without))
     assert told["accuracy"] == pytest.approx(accuracy)

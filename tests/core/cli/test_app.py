@@ -118,6 +118,7 @@ os.execv(sys.executable, [sys.executable, "-c", sys.argv[2], *sys.argv[3:]])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="descriptors")
 def test_closed_streams_change_nothing(problem, tmp_path):
     out = tmp_path / "out.json"

@@ -65,3 +65,13 @@ def test_what_is_no_answer_is_left_out_and_spellings_are_joined(run, tmp_path):
     told = run("check", "--labels", path, "--skip", "unsure", "--fold", "--json")
     assert "4 spellings of 3 labels are joined; left out: 10 that say 'unsure'" in told.stderr
     assert json.loads(told.stdout)["labels"] == 26
+
+
+def test_tasks_to_look_at_again_are_written(run, files):
+    again = files / "again.csv"
+    ended = run("check", "--labels", files / "labels.csv", "--relabel", again)
+    assert ended.exit_code == 0
+    table = pd.read_csv(again)
+    assert table["ahead"].is_monotonic_increasing
+    assert table["ahead"].max() == 1
+    assert f"To look at again, least sure first, {len(table)} tasks" in ended.stdout

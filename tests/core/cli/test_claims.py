@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from click.testing import CliRunner
 
 import workbench as wb
@@ -18,9 +19,11 @@ def test_bad_input_gets_one_line(refused, tmp_path):
     assert "--keep: give the page as --out" in refused("claims", "--keep")
 
 
+@pytest.mark.slow
 def test_a_page_has_the_stamp_of_its_verdicts_and_of_those_it_keeps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "claims.md"
+    paper = tmp_path / "papers" / "ho-jabbari-vaughan-2013.md"
     for study in (STUDY, OTHER):
         wb.run_study(study, size="smoke", store=f"{study}.sqlite", processes=1)
 
@@ -28,12 +31,14 @@ def test_a_page_has_the_stamp_of_its_verdicts_and_of_those_it_keeps(tmp_path, mo
         words = ["claims", "--store", f"{study}.sqlite", "--out", "claims.md", *options]
         ran = CliRunner().invoke(main, words)
         assert ran.exit_code == 0, ran.output
+        assert f"written: papers/{paper.name}" in ran.output
+        assert quoted.quoted(paper) == quoted.quoted(page)  # both studies are of this paper
         return quoted.quoted(page)
 
     assert write(STUDY) == Stamp(wb.__version__, (STUDY,))
     assert set(write(OTHER, "--keep").studies) == {STUDY, OTHER}
     # What is kept of an earlier page is of an earlier release, and so is the page.
-    text = page.read_text("utf-8")
-    page.write_text(text.replace(f"| {wb.__version__} |", "| 1.0.0 |"), "utf-8")
+    text = paper.read_text("utf-8")
+    paper.write_text(text.replace(f"| {wb.__version__} |", "| 1.0.0 |"), "utf-8")
     assert write(OTHER, "--keep").release == "1.0.0"
     assert write(OTHER) == Stamp(wb.__version__, (OTHER,))

@@ -65,6 +65,7 @@ def test_simulated(policy, run):
     assert len(known["answers"]) == 30
 
 
+@pytest.mark.slow
 def test_recorded_with_prices_groups_and_gold(run, files):
     asked = (
         "collect",
@@ -97,7 +98,13 @@ def test_recorded_with_prices_groups_and_gold(run, files):
     assert len(table) == 30
 
 
-@pytest.mark.parametrize("policy", ["until-sure", "fixed"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param("until-sure", marks=pytest.mark.slow),
+        pytest.param("fixed", marks=pytest.mark.release),
+    ],
+)
 def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
     """Start, then next and tell by turns; what is asked again after a cut is the same."""
     start = (

@@ -82,6 +82,7 @@ class TestSimulated:
         assert payload["gain"] == payload["settings"]["gain"] == "hoeffding"
         assert payload["settings"]["skills"] == "plug-in"
 
+    @pytest.mark.release
     def test_the_ratio_is_over_the_program_that_is_named(self, run):
         paper, _ = rows_of(run("compare", *SMALL, "--json"))
         rows, payload = rows_of(run("compare", *SMALL, "--gain", "bhattacharyya", "--json"))
@@ -98,6 +99,7 @@ class TestSimulated:
         assert "gain bhattacharyya, seed 0" in page
         assert "of the program with gain bhattacharyya (Bhattacharyya's bound)" in page
 
+    @pytest.mark.slow
     def test_files(self, run, tmp_path):
         out = tmp_path / "new" / "results"
         result = run("compare", *SMALL, "--details", "--out", out, "--trials", 2)
@@ -122,6 +124,7 @@ class TestSimulated:
 
 
 class TestRecorded:
+    @pytest.mark.slow
     def test_the_defaults_of_recorded_crowds(self, run, recorded):
         rows, payload = rows_of(run("compare", *recorded, "--epsilon", 0.2, "--json"))
         assert payload["gain"] == "bhattacharyya"
@@ -152,6 +155,7 @@ class TestRecorded:
         assert "one right, one wrong added" in old["notes"][0]
         assert rows["offline IP"]["objective"] < paper["offline IP"]["objective"]
 
+    @pytest.mark.release
     def test_gold_labels_cost_what_their_workers_charge(self, run, recorded, tmp_path):
         prices = pd.DataFrame({"worker": [f"ann{j}" for j in range(24)], "cost": 1e-5})
         prices.to_csv(tmp_path / "c.csv", index=False)

@@ -42,8 +42,16 @@ def export(tmp_path, monkeypatch):
         (("hire", "--budget", 2), "expected"),
         (("check",), "12 tasks with gold"),
         (("learn",), "12 tasks"),
-        (("compare", "--epsilon", 0.5, "--time-limit", 2), "crowd p.json"),
-        (("plan", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45), "labels by"),
+        pytest.param(
+            ("compare", "--epsilon", 0.5, "--time-limit", 2),
+            "crowd p.json",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ("plan", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45),
+            "labels by",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_export_with_gold_goes_into_every_command(command, part, run, export, tmp_path):

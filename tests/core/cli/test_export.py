@@ -40,6 +40,7 @@ def test_a_task_without_workers_cannot_be_modelled(refused, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.release
 def test_it_works_in_a_fresh_process(problem, tmp_path):
     """Where no other command has imported what it needs."""
     out = tmp_path / "model.mps"
@@ -56,6 +57,7 @@ def proven(run, problem, tmp_path):
     return proof
 
 
+@pytest.mark.release
 def test_the_plan_stands_beside_the_model_in_miplibs_form(run, problem, proven, tmp_path):
     out = tmp_path / "model.mps"
     result = run("export", problem, "--proof", proven, "--out", out)

@@ -90,6 +90,7 @@ def test_json_is_the_library_s_answer(run, files):
     ]
 
 
+@pytest.mark.slow
 def test_money(run, files):
     arguments = (*FEW, 10, "--costs", "costs.csv", "--money", 6, "--rule", "selected")
     prices = pd.read_csv("costs.csv").set_index("worker")["cost"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pandas as pd
+import pytest
 
 SMALL = ("--tasks", 30, "--workers", 80, "--capacity", 30, "--trials", 3)
 
 
+@pytest.mark.release
 def test_json_and_files(run, tmp_path):
     ran = run("ladder", *SMALL, "--out", tmp_path, "--json")
     assert ran.exit_code == 0, ran.stderr

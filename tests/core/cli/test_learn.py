@@ -196,7 +196,13 @@ def test_simulated_by_the_model(run):
 # ---- for both ----
 
 
-@pytest.mark.parametrize("arguments", [SIMULATED, RECORDED])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(SIMULATED, marks=pytest.mark.release),
+        pytest.param(RECORDED, marks=pytest.mark.slow),
+    ],
+)
 def test_files(run, files, arguments):
     out = files / "results"
     told = answer(run(*arguments, "--out", "results", "--json"))
@@ -248,6 +254,7 @@ def test_bad_input(case, refused, files):
     assert sorted(path.name for path in files.iterdir()) == before
 
 
+@pytest.mark.release
 def test_gold_of_tasks_without_labels_can_be_left_out(run, files):
     whole = answer(run(*RECORDED, "--json"))
     with Path("gold.csv").open("a", encoding="utf-8") as file:

@@ -53,7 +53,7 @@ COMMANDS = [
     ("aggregate", "--method", "weighted-linear"),
     ("aggregate", "--method", "dawid-skene"),
     ("learn",),
-    ("compare", "--epsilon", 0.5, "--time-limit", 2),
+    pytest.param(("compare", "--epsilon", 0.5, "--time-limit", 2), marks=pytest.mark.release),
     ("plan", "--tasks", "tasks.csv", "--capacity", 5, "--epsilon", 0.5),
 ]
 
@@ -68,6 +68,7 @@ def test_json_has_the_names_as_they_are_and_steers_no_terminal(command, crowd, r
         assert {row["worker"] for row in told["workers"]} == set(HARM)
 
 
+@pytest.mark.slow
 def test_files_have_the_names_as_they_came(crowd, run):
     """What one command writes the next one reads; no id is changed to please a spreadsheet."""
     hired = run("hire", *crowd, "--budget", 9, "--out", "chosen.csv")

@@ -92,6 +92,7 @@ def test_every_command_takes_plugins(command, run):
     assert "--plugin FILE" in run(command, "--help").stdout
 
 
+@pytest.mark.release
 def test_a_study_that_always_fails_says_why(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(
@@ -112,6 +113,7 @@ STUDY = Study(name="own", title="mine", source="none", parameters={"n": Paramete
     assert "the crowd is empty" in result.stdout
 
 
+@pytest.mark.release
 def test_a_ratio_below_one_is_explained(tmp_path, monkeypatch, run):
     """Labels that cost a sixth of the bound, and err on a third of the tasks, are no bargain."""
     monkeypatch.chdir(tmp_path)

@@ -36,6 +36,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_batch_half_labelled_is_topped_up(run, files):
     had = pd.DataFrame({"task": ["x", "x"], "worker": ["w0", "w1"], "label": ["0", "0"]})
     had.to_csv("had.csv", index=False)
@@ -71,6 +72,7 @@ def test_the_papers_plan(run, files):
     assert "at most" in result.stdout
 
 
+@pytest.mark.release
 def test_the_exact_error_is_kept_with_fewer_labels(run, files):
     asked = ("--capacity", 3, "--epsilon", 0.07, "--json")
     exact = json.loads(run(*BASE, *asked).stdout)
@@ -184,3 +186,29 @@ def test_a_plan_goes_out_and_its_labels_come_back(run, files):
     assert refused.exit_code == 2
     assert "leave --method out" in refused.stderr
     assert run("aggregate", "--labels", "back.csv", "--plan", "tasks.csv").exit_code == 2
+
+
+def test_labels_are_shared_evenly_without_skills(run, refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"task": [f"d{i}" for i in range(100)]}).to_csv("tasks.csv", index=False)
+    who = pd.DataFrame({"worker": [f"a{j}" for j in range(8)], "skill": 0.8})
+    who.to_csv("skills.csv", index=False)
+    base = ("plan", "--tasks", "tasks.csv", "--least", 2, "--most", 2)
+    names = ",".join(who["worker"])
+    for asked in (("--workers", "skills.csv"), ("--workers", names), ("--skills", "skills.csv")):
+        ended = run(*base, *asked, "--capacity", 25, "--out", "plan.csv", "--plot", "p.png")
+        assert ended.exit_code == 0, ended.output
+        plan = pd.read_csv("plan.csv")
+        assert (plan["worker"].value_counts() == 25).all()
+        assert (plan["task"].value_counts() == 2).all()
+        assert ("Skills were not looked at" in ended.stdout) == (asked[0] == "--skills")
+    assert json.loads(run(*base, "--workers", 8, "--json").stdout)["largest_load"] == 25
+    ended = run(*base, "--workers", 8, "--capacity", 24, "--out", "none.csv")
+    assert ended.exit_code == 1
+    assert "fewer labels a task (--least)" in ended.stdout
+    assert not (tmp_path / "none.csv").exists()
+    assert "--epsilon is not for" in refused(*base, "--workers", 8, "--epsilon", 0.1)
+    assert "have no weights" in refused(*base, "--workers", 8, "--vote", "vote.csv")
+    assert "give --least" in refused("plan", "--tasks", "tasks.csv", "--workers", 8)
+    assert "--workers and --least" in refused("plan", "--tasks", "tasks.csv")
+    assert "no such file" in refused(*base, "--workers", "nobody.csv")

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PLUGINS = Path(__file__).parents[1] / "plugins"
 
 
+@pytest.mark.release
 def test_a_study_in_worker_processes(tmp_path):
     """A process of its own, which the file that it loads leaves with it."""
     own = str(PLUGINS / "redundancy_study.py")

@@ -37,6 +37,7 @@ def study(run, tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_run_resume_and_look(study, tmp_path):
     first = study("run", TOYS, "--size", "smoke", "--processes", 1, "--json")
     told = json.loads(first.stdout)
@@ -71,6 +72,7 @@ def test_run_resume_and_look(study, tmp_path):
     assert "<svg" in page.read_text() or "30 trials" in page.read_text()
 
 
+@pytest.mark.slow
 def test_verify_finds_a_record_that_does_not_come_again(study):
     study("run", TOYS, "--size", "smoke", "--processes", 1)
     with sqlite3.connect(study.store) as db:
@@ -134,6 +136,7 @@ def marked(tmp_path, run, monkeypatch):
     return mark
 
 
+@pytest.mark.slow
 def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path):
     for arguments in (
         ("status",),
@@ -147,6 +150,7 @@ def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path):
         assert not marked.exists(), arguments
 
 
+@pytest.mark.release
 def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, refused):
     told = run("study", "verify")
     assert told.exit_code == 0
@@ -207,7 +211,10 @@ def kept(store):
     return counts
 
 
-@pytest.mark.parametrize("presses", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "presses",
+    [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.release)],
+)
 def test_control_c_keeps_what_ended_and_leaves_no_process(tmp_path, presses):
     store = tmp_path / "s.sqlite"
     terminal, workers = started(store, 200)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from workbench.base import registry
 
 STUDY = """
@@ -19,6 +21,7 @@ STUDY = Study("mine", "Mine", "none", {"x": Parameter(int, 1, "x")}, SIZES, tria
 """
 
 
+@pytest.mark.slow
 def test_a_study_of_ones_own_from_its_probe_to_a_page_that_is_stale(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     for name in ("_shared", "_loaded", "_registered"):

@@ -58,7 +58,8 @@ def test_defaults_are_those_of_the_functions(name):
     defaults = {}
     for function in reversed(of(COMMANDS[name])):
         module, _, thing = function.partition(":")
-        called = getattr(importlib.import_module(f"workbench.api.{module}"), thing)
+        room = module if "." in module else f"api.{module}"
+        called = getattr(importlib.import_module(f"workbench.{room}"), thing)
         signature = inspect.signature(called).parameters.values()
         defaults |= {parameter.name: parameter.default for parameter in signature}
     for option in options(COMMANDS[name]):
@@ -94,6 +95,7 @@ def test_a_docstring_of_several_paragraphs_and_names():
     }
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_of_the_front_door():
     code = (
         "import sys; from workbench.cli.app import main\n"

@@ -51,7 +51,7 @@ def told(policy, answers, most=None):
 
 
 @pytest.mark.parametrize("name", RANKING)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=4)
 @given(st.integers(0, 2**20), st.integers(1, 150))
 def test_budgets_are_spent_and_a_saved_policy_goes_on(name, seed, total):
     spends_its_budget_and_goes_on(name, seed, total)

@@ -117,6 +117,7 @@ def test_models_and_people_together_beat_either():
     assert found == pytest.approx(true, rel=0.3)
 
 
+@pytest.mark.release
 def test_an_expert_is_bought_where_she_pays():
     """At ten times a person's price for little more than twice the information she is not."""
     for price, bought in ((1.0, False), (0.1, True)):

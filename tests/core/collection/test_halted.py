@@ -8,6 +8,7 @@ from tests.core.collection.shipped import SHIPPED
 from tests.core.collection.test_collector_journal import WORKERS, answered, begun, looks
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 
 PLACES = ["memory", "journal"]
 
@@ -89,16 +90,16 @@ def test_a_correction_stands_in_the_history_and_changes_no_belief(path):
     collector = begun("until-sure", path)
     answered(collector, collector.next("w1", 3))
     before = looks(collector)
-    collector.reworded(["t3", "g1"])
+    Desk(collector).reworded(["t3", "g1"])
     assert repr(looks(collector)) == repr(before)
     last = collector.history(1).iloc[0]
     assert (last["event"], last["details"]) == ("reworded", "t3, g1")
     with pytest.raises(InputError, match="no task here"):
-        collector.reworded(["nothing"])
+        Desk(collector).reworded(["nothing"])
 
 
 def test_a_snapshot_keeps_halts_and_deleted_names(monkeypatch, tmp_path):
-    monkeypatch.setattr("workbench.collection.collector.EVERY", 1)
+    monkeypatch.setattr("workbench.collection.kept.EVERY", 1)
     path = tmp_path / "labels.sqlite"
     collector = begun("fixed", path)
     collector.forget("w0")

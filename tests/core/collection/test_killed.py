@@ -52,8 +52,13 @@ while asked := held.next("ann", 3):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("by", ["object", "command"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param("object", marks=pytest.mark.release),
+        pytest.param("command", marks=pytest.mark.slow),
+    ],
+)
 def test_a_kill_at_any_moment_loses_no_label_whose_sender_got_an_answer(by, tmp_path):
     rng = random.Random(by)
     path = tmp_path / "c.sqlite"
@@ -98,6 +103,10 @@ main(words)
 NEXT = ("next", "c.sqlite", "--worker", "bob")
 TELL = ("tell", "c.sqlite", "--labels", "labels.csv")
 UNDO = ("undo", "c.sqlite", "1")
+SOME = [
+    pytest.param(TELL, id="tell", marks=pytest.mark.slow),
+    *(pytest.param(words, id=words[0], marks=pytest.mark.release) for words in (NEXT, UNDO)),
+]
 
 
 @pytest.fixture
@@ -123,7 +132,7 @@ def run_apart(*arguments):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of files")
-@pytest.mark.parametrize("words", [NEXT, TELL, UNDO], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", SOME)
 def test_a_full_disk_is_one_line_and_changes_nothing(words, collection):
     before = CliRunner().invoke(main, ["collect", "history", "c.sqlite", "--json"]).stdout
     ended = run_apart("full", *words)
@@ -134,9 +143,8 @@ def test_a_full_disk_is_one_line_and_changes_nothing(words, collection):
     assert CliRunner().invoke(main, ["collect", "history", "c.sqlite", "--json"]).stdout == before
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="users that may not write")
-@pytest.mark.parametrize("words", [NEXT, TELL, UNDO], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", SOME)
 def test_a_folder_that_may_not_be_written_is_one_line(words, monkeypatch):
     with tempfile.TemporaryDirectory() as folder:  # others may look into it
         home = Path(folder)

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.core.release import some
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal, notes_of
 from workbench.collection.pool import Questions
+from workbench.collection.setup import People
 
 TASKS, WORKERS = 64, 24
 
@@ -44,7 +46,7 @@ WARNINGS = {
 }
 
 
-@pytest.mark.parametrize("kind", WARNINGS)
+@pytest.mark.parametrize("kind", some(WARNINGS, 2))
 def test_live_notes_are_those_of_a_rehearsal(kind, tmp_path):
     truth, label, hidden = crowd(kind)
     place, worker = (axis.ravel() for axis in np.indices(label.shape))
@@ -63,8 +65,8 @@ def test_live_notes_are_those_of_a_rehearsal(kind, tmp_path):
         classes=[0, 1],
         epsilon=0.05,
         hidden={names[i]: int(truth[i]) for i in np.flatnonzero(hidden)} or None,
-        have=table,
         path=tmp_path / "labels.sqlite",
+        people=People(have=table),
     )
     assert collector.next() == []  # every pair is on record; what is believed is fitted
 

@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.core.collection.shipped import SHIPPED
+from tests.core.flat import in_objects
 from workbench.base.errors import InputError
 
 WORKERS = [f"w{j}" for j in range(6)]
@@ -36,11 +37,16 @@ def recorded(tasks=10, seed=0, skill=0.8):
 @pytest.mark.parametrize(
     "price",
     [
-        dict.fromkeys(WORKERS, 0.0),
-        {worker: float(j % 2) for j, worker in enumerate(WORKERS)},
-        {worker: [1e9, 5e-324, 0.0][j % 3] for j, worker in enumerate(WORKERS)},
+        pytest.param(dict.fromkeys(WORKERS, 0.0), id="free", marks=pytest.mark.release),
+        pytest.param(
+            {worker: float(j % 2) for j, worker in enumerate(WORKERS)},
+            id="some free",
+            marks=pytest.mark.release,
+        ),
+        pytest.param(
+            {worker: [1e9, 5e-324, 0.0][j % 3] for j, worker in enumerate(WORKERS)}, id="unlike"
+        ),
     ],
-    ids=["free", "some free", "unlike"],
 )
 def test_prices_from_nothing_up_bring_no_warning(policy, price):
     labels, gold = recorded()
@@ -50,7 +56,9 @@ def test_prices_from_nothing_up_bring_no_warning(policy, price):
         {"epsilon": 0.1, "total": 1e308},
     )
     for plan in plans:
-        result = wb.collect(labels, gold, policy=policy, costs=price, **plan)  # warnings are errors
+        result = wb.collect(
+            labels, gold, **in_objects({"policy": policy, "costs": price, **plan})
+        )  # warnings are errors
         assert 0.0 <= result.cost <= plan.get("total", 1e11)
 
 
@@ -63,8 +71,7 @@ def test_a_free_worker_is_asked_and_the_better_one_first():
         list(skills),
         classes=["n", "y"],
         epsilon=0.1,
-        skills=skills,
-        costs=dict.fromkeys("abc", 0.0),
+        people=wb.People(skills=skills, costs=dict.fromkeys("abc", 0.0)),
     )
     assert {one.worker for one in made.next()} == {"b"}
 
@@ -79,7 +86,7 @@ def test_prices_that_overflow_are_refused(policy, price):
             gold,
             policy=policy,
             epsilon=0.1,
-            costs={**dict.fromkeys(WORKERS, 1.0), "w1": price},
+            people=wb.People(costs={**dict.fromkeys(WORKERS, 1.0), "w1": price}),
         )
     assert "\n" not in str(refused.value)
 

@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from tests.core.collection.shipped import SHIPPED
+from tests.core.flat import in_objects, reopened
 from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 from workbench.collection.answers import rehearse
@@ -66,15 +67,14 @@ class TestLive:
 
     def begun(self, **more):
         given = {"have": self.HAVE, "gold": {"g": "no"}, "classes": ["no", "yes"], "capacity": 3}
-        return wb.Collector(["a", "b", "c"], 4, **{"epsilon": 0.2} | given | more)
+        return wb.Collector(["a", "b", "c"], 4, **in_objects({"epsilon": 0.2} | given | more))
 
-    def test_what_there_is_counts_and_is_neither_paid_nor_asked(self):
-        running = self.begun()
+    def test_what_there_is_counts_and_is_neither_paid_nor_asked(self, tmp_path):
+        running, again = self.begun(), reopened(self.begun(path=tmp_path / "c.sqlite"))
         told = running.status()
         assert (told["labels"], told["gold_labels"], told["on_record"]) == (2, 1, 3)
         assert (running.cost, list(running.workers)) == (0.0, ["ann", "bob"])
         assert running.belief().error[0] < running.belief().error[1]
-        again = type(running).restore(running.state())
         assert again.status() == told
         for worker in ("ann", "bob", "cy"):
             asked = running.next(worker)
@@ -111,8 +111,14 @@ def test_the_front_door_counts_them_apart():
     first = wb.collect(crowd, total=30, policy="fixed")
     assert (first.on_record, first.labels) == (0, 30)
     table = pd.DataFrame({"task": ["t1", "t2"], "worker": ["w1", "w1"], "label": ["0", "1"]})
-    found = wb.collect(crowd, total=30, policy="fixed", have=table, most=2)
+    found = wb.collect(
+        crowd,
+        total=30,
+        policy="fixed",
+        people=wb.People(have=table),
+        closing=wb.ClosingRules(most=2),
+    )
     assert (found.on_record, found.labels, found.cost) == (2, 30, 30.0)
     assert "2 more, counted at no cost" in found.details()
     with pytest.raises(InputError, match="worker 'zoe' is not among"):
-        wb.collect(crowd, total=30, have=table.assign(worker="zoe"))
+        wb.collect(crowd, total=30, people=wb.People(have=table.assign(worker="zoe")))

@@ -169,7 +169,10 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rounds", [2, pytest.param(RACES, marks=pytest.mark.release)])
+@pytest.mark.parametrize(
+    "rounds",
+    [pytest.param(2, marks=pytest.mark.slow), pytest.param(RACES, marks=pytest.mark.release)],
+)
 def test_two_at_once_lose_nothing_and_stay_within_the_budget(kind, rounds, racers, tmp_path):
     for turn in range(rounds):
         folder = tmp_path / str(turn)

@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from tests.core.collection.test_collector_journal import label, looks, same
-from workbench.collection import collector as collector_module
+from tests.core.flat import in_objects
+from workbench.collection import kept
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 from workbench.collection.sure import UntilSure
 
 TASKS = [f"t{i}" for i in range(30)]
@@ -27,12 +29,12 @@ KINDS = {
     },
     "several": {"classes": [0, 1, 2], "hidden": {f"t{i}": i % 3 for i in range(12)}},
 }
-DEAR = ("until-sure", "gold", "groups", "models")
+DEAR = ("until-sure", "until-trusted", "gold", "groups", "models")
 SOME = [pytest.param(kind, marks=pytest.mark.release) if kind in DEAR else kind for kind in KINDS]
 
 
 def settings(kind):
-    return {"classes": [0, 1], "epsilon": 0.02, "seed": 5, **KINDS[kind]}
+    return in_objects({"classes": [0, 1], "epsilon": 0.02, "seed": 5, **KINDS[kind]})
 
 
 def begun(path, kind):
@@ -59,8 +61,8 @@ def test_a_fit_taken_at_once_is_the_fit_made_within_a_step(kind, tmp_path):
             labels = {question.task: label(question.task, worker) for question in asked}
             plain.tell(worker, labels)
             apart.tell(worker, labels)
-        if apart.refit_begun is not None:
-            apart.adopt(apart.refit_begun)
+        if Desk(apart).refit_begun is not None:
+            Desk(apart).adopt(Desk(apart).refit_begun)
     assert apart.history()["event"].tolist().count("refit taken") >= 2
     assert plain.policy.fitted >= 40
 
@@ -68,7 +70,7 @@ def test_a_fit_taken_at_once_is_the_fit_made_within_a_step(kind, tmp_path):
 @pytest.mark.parametrize("kind", SOME)
 def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, monkeypatch):
     """Late fits, labels given up and taken back, steps undone, snapshots, a second program."""
-    monkeypatch.setattr(collector_module, "EVERY", 7)
+    monkeypatch.setattr(kept, "EVERY", 7)
     path, rng = tmp_path / "c.sqlite", np.random.default_rng(8)
     server = begun(path, kind)
     beside = Collector.open(path)
@@ -84,10 +86,10 @@ def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, m
             server.take_back(row["worker"], [row["task"]])
         if rng.random() < 0.04:
             server.undo(int(rng.integers(1, 5)))
-        begins += server.refit_begun is not None
-        if server.refit_begun is not None and rng.random() < 0.25:
+        begins += Desk(server).refit_begun is not None
+        if Desk(server).refit_begun is not None and rng.random() < 0.25:
             taken += 1
-            server.adopt(server.refit_begun)
+            Desk(server).adopt(Desk(server).refit_begun)
         if rng.random() < 0.1:
             assert same(server, beside)
     assert taken
@@ -95,8 +97,8 @@ def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, m
     assert same(server, beside)
     assert same(server, Collector.open(path))
     with beside._log.view() as view:
-        assert view.snapshot(collector_module.MAKER) is not None
-    monkeypatch.setattr(collector_module, "MAKER", "another")
+        assert view.snapshot(kept.MAKER) is not None
+    monkeypatch.setattr(kept, "MAKER", "another")
     monkeypatch.setattr("workbench.collection.log.MAKER", "another")  # no snapshot: all events
     assert same(server, Collector.open(path))
 
@@ -104,8 +106,8 @@ def test_whoever_reads_the_events_has_the_same_to_the_last_bit(kind, tmp_path, m
 def until_begun(collector):
     for turn in range(40):
         step(collector, WORKERS[turn % 8])
-        if collector.refit_begun is not None:
-            return collector.refit_begun
+        if Desk(collector).refit_begun is not None:
+            return Desk(collector).refit_begun
     raise AssertionError("no fit was begun")
 
 
@@ -115,10 +117,10 @@ def test_questions_are_asked_and_labels_heard_while_a_fit_is_made(tmp_path):
     before = collector.policy.fitted
     for worker in WORKERS[:4]:
         step(collector, worker)
-    assert collector.refit_begun is refit
+    assert Desk(collector).refit_begun is refit
     assert collector.policy.fitted == before
     labels = len(collector.labels())
-    collector.adopt(refit)
+    Desk(collector).adopt(refit)
     assert collector.policy.fitted == refit.labels < labels
     collector.policy.refit()  # it has heard all labels: a fit to them can be made
     assert collector.policy.fitted == labels
@@ -131,7 +133,7 @@ def test_labels_since_a_fit_was_begun_move_the_beliefs_that_are_taken(tmp_path):
     collector.tell("w0", {each.task: 1 for each in waiting})
     places = [collector.tasks[each.task] for each in waiting]
     without = refit.fitted().belief().posterior[places]
-    collector.adopt(refit)
+    Desk(collector).adopt(refit)
     with_them = collector.belief().posterior[places]
     assert places
     assert (np.abs(with_them - without).max(axis=1) > 1e-4).all()
@@ -143,9 +145,9 @@ def test_undoing_counts_no_fits_and_takes_those_since_along(tmp_path):
         return int((~events.str.startswith("refit")).sum()), len(events)
 
     collector = begun(tmp_path / "c.sqlite", "until-trusted")
-    collector.adopt(until_begun(collector))
+    Desk(collector).adopt(until_begun(collector))
     before, (many, events) = looks(collector), steps()
-    collector.adopt(until_begun(collector))
+    Desk(collector).adopt(until_begun(collector))
     more, all_events = steps()
     assert all_events - events > more - many > 2
     assert repr(looks(collector)) != repr(before)
@@ -161,16 +163,16 @@ def test_a_fit_that_nobody_takes_is_made_by_who_comes_next_or_dropped(tmp_path):
     fitted = killed.policy.fitted
     killed.close()
     again = Collector.open(path, refits_apart=True)
-    assert again.refit_begun is not None
-    again.adopt(again.refit_begun)
+    assert Desk(again).refit_begun is not None
+    Desk(again).adopt(Desk(again).refit_begun)
     assert again.policy.fitted > fitted
     until_begun(again)
-    late = again.refit_begun
+    late = Desk(again).refit_begun
     command = Collector.open(path)
     step(command, "w3")  # fits within its step
-    assert command.refit_begun is None
+    assert Desk(command).refit_begun is None
     events = len(command.history())
-    again.adopt(late)
+    Desk(again).adopt(late)
     assert len(command.history()) == events
     assert same(again, command)
 
@@ -193,7 +195,7 @@ def test_a_fit_says_nothing_of_the_collection_going_on(tmp_path):
 def test_snapshots_hold_no_step_that_was_undone_and_none_is_kept_while_a_fit_is_made(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(collector_module, "EVERY", 1)
+    monkeypatch.setattr(kept, "EVERY", 1)
     path = tmp_path / "c.sqlite"
     collector = begun(path, "until-trusted")
     step(collector, "w0")
@@ -206,7 +208,7 @@ def test_snapshots_hold_no_step_that_was_undone_and_none_is_kept_while_a_fit_is_
     step(collector, "w2")
     again = Collector.open(path, refits_apart=True)
     for one in (collector, again):
-        one.adopt(one.refit_begun)
-        assert one.refit_begun is None
+        Desk(one).adopt(Desk(one).refit_begun)
+        assert Desk(one).refit_begun is None
     assert same(collector, again)
     assert same(collector, Collector.open(path))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.core.flat import in_objects
 from workbench.assignment.label_by_label import LabelPlan, closing_rules, execute, plan_labels
 from workbench.base.errors import InputError
 from workbench.collection.answers import Answers, rehearse
@@ -15,7 +16,7 @@ from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Pool
 from workbench.collection.sequential_plan import LabelByLabel
-from workbench.collection.setup import one_coin
+from workbench.collection.setup import People, one_coin
 
 
 def pool_of(skill, kind, capacity, price=None):
@@ -61,6 +62,7 @@ def carried_out(pool, epsilon, trials, **options):
     return np.array(costs), np.array(errors), ended
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("posterior", [False, True])
 def test_lead_by_two_or_by_three(posterior):
     """3.328125 labels a task and .05 wrong; or 315/65 labels and 1/65 wrong."""
@@ -126,10 +128,10 @@ def test_a_saved_collection_goes_on_with_its_plan(tmp_path):
             [f"t{i}" for i in range(8)],
             list(skills),
             classes=["a", "b"],
-            skills=skills,
             epsilon=0.2,
             policy="sequential-plan",
             path=path,
+            people=People(skills=skills),
         )
 
     plain, kept = begun(), begun(tmp_path / "c.sqlite")
@@ -155,18 +157,23 @@ def test_a_saved_collection_goes_on_with_its_plan(tmp_path):
 def test_what_it_refuses(changes, message):
     settings = {"classes": ["a", "b"], "skills": {"ann": 0.7, "bob": 0.7}, "epsilon": 0.2}
     with pytest.raises(InputError, match=message):
-        Collector(["t"], ["ann", "bob"], policy="sequential-plan", **(settings | changes)).next()
+        Collector(
+            ["t"], ["ann", "bob"], **in_objects({"policy": "sequential-plan"} | settings | changes)
+        ).next()
 
 
+@pytest.mark.release
 def test_a_collection_states_what_ignorance_costs_at_its_error():
     crowd = wb.simulate("spammer-hammer", tasks=40, workers=60, capacity=10, seed=1)
-    found = wb.collect(crowd, epsilon=0.1, policy="until-sure", prior="0.8:0.5,0.5:0.5")
+    found = wb.collect(
+        crowd, epsilon=0.1, policy="until-sure", people=wb.People(prior="0.8:0.5,0.5:0.5")
+    )
     assert found.limit < found.limit_unknown < found.cost
     assert f"the cost is {found.cost / found.limit_unknown:.3g} times that" in found.details()
     assert found.to_dict()["limit_unknown"] == found.limit_unknown
     assert wb.collect(crowd, epsilon=0.1, policy="until-sure").limit_unknown is None
     unlike = {f"w{i}": 1.0 + i % 2 for i in range(60)}
     with pytest.raises(InputError, match="prior: its bound is of two classes, one price"):
-        wb.collect(crowd, epsilon=0.1, prior="0.8:0.5,0.5:0.5", costs=unlike)
+        wb.collect(crowd, epsilon=0.1, people=wb.People(prior="0.8:0.5,0.5:0.5", costs=unlike))
     with pytest.raises(InputError, match="sum to"):
-        wb.collect(crowd, epsilon=0.1, prior={0.8: 0.4})
+        wb.collect(crowd, epsilon=0.1, people=wb.People(prior={0.8: 0.4}))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.flat import in_objects
 from workbench.base.errors import InputError
 from workbench.base.seeds import sequence
 from workbench.learning import schedule as schedules
@@ -81,8 +83,7 @@ def test_ls_ol_asks_and_labels_as_the_algorithm_does(options, classes, one_by_on
         [],
         WORKERS,
         classes=list(range(classes)),
-        policy="ls-ol",
-        options={"schedule": "2,1", **options},
+        policy=("ls-ol", {"schedule": "2,1", **options}),
         seed=3,
     )
     steps = collected(collector, 120, classes, one_by_one)
@@ -103,7 +104,7 @@ def test_ls_ol_asks_and_labels_as_the_algorithm_does(options, classes, one_by_on
 
 def test_the_model_asks_as_the_learner_does():
     collector = wb.Collector(
-        [], WORKERS, classes=[0, 1], policy="model", options={"horizon": 150}, seed=5
+        [], WORKERS, classes=[0, 1], policy=("model", {"horizon": 150}), seed=5
     )
     steps = collected(collector, 150)
     expected, labels = learnt(EmLearner(WORKERS, horizon=150, seed=sequence(5)), 150)
@@ -114,12 +115,10 @@ def test_the_model_asks_as_the_learner_does():
 def test_types_are_contexts_with_a_learner_each():
     kinds = ["image", "sound"]
     collector = wb.Collector(
-        {},
+        pd.Series([], dtype=pd.CategoricalDtype(kinds)),
         WORKERS,
         classes=[0, 1],
-        types=kinds,
-        policy="ls-ol",
-        options={"schedule": "2,1"},
+        policy=("ls-ol", {"schedule": "2,1"}),
         seed=1,
     )
     tasks = {f"t{i}": kinds[i % 3 == 0] for i in range(80)}
@@ -143,15 +142,10 @@ def test_types_are_contexts_with_a_learner_each():
 
 def test_contexts_between_0_and_1_are_cut_into_intervals():
     collector = wb.Collector(
-        [],
-        WORKERS,
-        classes=[0, 1],
-        policy="ls-ol",
-        options={"schedule": "2,1", "zeta": 0.4},
-        seed=1,
+        [], WORKERS, classes=[0, 1], policy=("ls-ol", {"schedule": "2,1", "zeta": 0.4}), seed=1
     )
     context = {f"t{i}": (i * 0.37) % 1 for i in range(60)}
-    collector.add(list(context), contexts=context)
+    collector.add(pd.Series(context, name="context"))
     steps = []
     for task in context:
         asked = collector.next(task=task)
@@ -173,10 +167,9 @@ def test_late_labels_and_workers_who_come_and_go():
         [],
         WORKERS[:3],
         classes=[0, 1],
-        policy="ls-ol",
-        options={"schedule": "2,1"},
-        newcomers=2,
+        policy=("ls-ol", {"schedule": "2,1"}),
         seed=2,
+        people=wb.People(newcomers=2),
     )
     collector.add([f"t{i}" for i in range(40)])
     learner = LsOl(["0", "1", "2"], schedules.read("2,1"), seed=sequence(2))
@@ -206,7 +199,7 @@ def test_late_labels_and_workers_who_come_and_go():
 
 def test_a_worker_sees_only_her_own_questions_and_a_step_waits_for_all():
     collector = wb.Collector(
-        ["a", "b"], WORKERS, classes=[0, 1], policy="ls-ol", options={"schedule": "2,1"}
+        ["a", "b"], WORKERS, classes=[0, 1], policy=("ls-ol", {"schedule": "2,1"})
     )
     assert [one.task for one in collector.next("ann")] == ["a"]
     assert len(collector.waiting()) == 5
@@ -230,4 +223,4 @@ def test_a_worker_sees_only_her_own_questions_and_a_step_waits_for_all():
 def test_refusals(changes, word):
     given = {"classes": [0, 1], "policy": "ls-ol", **changes}
     with pytest.raises(InputError, match=word):
-        wb.Collector(["a"], WORKERS, **given)
+        wb.Collector(["a"], WORKERS, **in_objects(given))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from workbench.aggregation.calibration import Calibration
-from workbench.collection import POLICIES, atom_beliefs
+from workbench.collection import POLICIES, grid_beliefs
 from workbench.collection.answers import Answers, rehearse
-from workbench.collection.atom_beliefs import AtomBeliefs
+from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Pool, Questions
 
@@ -84,6 +84,7 @@ def test_a_rare_class_and_two_coins():
     assert np.sum(made) <= np.sum(before) + 3 * np.sqrt(np.sum(before))
 
 
+@pytest.mark.release
 def test_workers_who_are_nearly_always_wrong_do_not_turn_the_others_round():
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 300)
@@ -109,15 +110,16 @@ def test_a_fifth_that_copies_one_worker_is_one_voter():
     truth = rng.integers(0, 2, 300)
     label = drawn(rng.uniform(0.5, 0.99, 80), truth, 42)
     label[:, 1:16] = label[:, :1]
-    beliefs = AtomBeliefs(Ledger(pool_of(300, 80)))
+    beliefs = GridBeliefs(Ledger(pool_of(300, 80)))
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(32), np.arange(0, 24)))
     beliefs.common = np.arange(32)
     hear(beliefs, Questions(task, worker), label)
     beliefs.refit()
-    assert len(set(beliefs.voter[:16].tolist())) == 1
-    assert (beliefs.voter[16:] == np.arange(16, 80)).all()
+    assert len(set(beliefs.merged[:16].tolist())) == 1
+    assert (beliefs.merged[16:] == np.arange(16, 80)).all()
 
 
+@pytest.mark.release
 def test_hidden_tasks_that_stay_wrong_end_the_buying():
     """All workers share the errors of a quarter of the tasks: no label cures that."""
     rng = np.random.default_rng(7)
@@ -137,7 +139,7 @@ def test_hidden_tasks_that_stay_wrong_end_the_buying():
 def test_the_posterior_that_is_kept_is_the_one_that_labels_give():
     rng = np.random.default_rng(13)
     label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 13)
-    beliefs = AtomBeliefs(Ledger(pool_of(40, 12)))
+    beliefs = GridBeliefs(Ledger(pool_of(40, 12)))
     for worker in range(12):
         ask = Questions(
             np.arange(worker % 3, 40, 3), np.full(len(range(worker % 3, 40, 3)), worker)
@@ -149,7 +151,7 @@ def test_the_posterior_that_is_kept_is_the_one_that_labels_give():
         beliefs.told(ask, label[ask.task, ask.worker])
         np.testing.assert_array_equal(before, kept)  # whoever was given it keeps it
         after = beliefs.posterior()
-        again = AtomBeliefs(beliefs.ledger)
+        again = GridBeliefs(beliefs.ledger)
         again.resume(beliefs.state())
         np.testing.assert_array_equal(after, again.posterior())
         if worker % 4 == 3:
@@ -161,12 +163,12 @@ def test_what_is_kept_of_tasks_is_what_all_labels_give():
     rng = np.random.default_rng(14)
     truth, ease = rng.integers(0, 2, 150), rng.choice([1.0, 0.0], 150, p=[0.7, 0.3])
     label = drawn(0.5 + 0.45 * ease[:, None] * np.ones(14), truth, 14)
-    beliefs = AtomBeliefs(Ledger(pool_of(150, 14)))
+    beliefs = GridBeliefs(Ledger(pool_of(150, 14)))
     for worker in range(14):
         hear(beliefs, Questions(np.arange(150), np.full(150, worker)), label)
         if worker == 11:
             beliefs.refit()
-        again = AtomBeliefs(beliefs.ledger)
+        again = GridBeliefs(beliefs.ledger)
         again.resume(beliefs.state())
         np.testing.assert_array_equal(beliefs.confidence(), again.posterior().max(axis=1))
         np.testing.assert_array_equal(beliefs.hopeless(), again.hopeless())
@@ -175,14 +177,14 @@ def test_what_is_kept_of_tasks_is_what_all_labels_give():
 
 def test_of_one_voter_the_first_label_on_a_task_counts():
     rng = np.random.default_rng(15)
-    beliefs = AtomBeliefs(Ledger(pool_of(12, 9)))
-    beliefs.voter = np.array([0, 0, 2, 3, 3, 3, 6, 0, 8])
+    beliefs = GridBeliefs(Ledger(pool_of(12, 9)))
+    beliefs.merged = np.array([0, 0, 2, 3, 3, 3, 6, 0, 8])
     pairs = rng.permutation(12 * 9)[:80]
     ask = Questions(pairs // 9, pairs % 9)
     beliefs.ledger.ask(ask)
     beliefs.ledger.tell(ask, rng.integers(0, 2, 80))
     before, expected = set(), []
-    for task, worker in zip(ask.task.tolist(), beliefs.voter[ask.worker].tolist(), strict=True):
+    for task, worker in zip(ask.task.tolist(), beliefs.merged[ask.worker].tolist(), strict=True):
         expected.append((task, worker) not in before)
         before.add((task, worker))
     np.testing.assert_array_equal(beliefs._counted(), expected)
@@ -200,7 +202,7 @@ def test_copies_stay_one_voter_as_they_repeat_one_another():
     one[4:] = np.arange(4, 20)
     gains = []
     for more in (0, 160):
-        beliefs = AtomBeliefs(Ledger(pool_of(300, 20)), np.arange(32))
+        beliefs = GridBeliefs(Ledger(pool_of(300, 20)), np.arange(32))
         pairs = [(task, worker) for task in range(32) for worker in range(20)]
         pairs += [(task, worker) for task in range(32, 32 + more) for worker in range(4)]
         task, worker = np.array(pairs).T
@@ -217,7 +219,7 @@ def test_contested_are_common_tasks_on_which_half_of_the_others_contradict():
     truth = rng.integers(0, 2, 200)
     label = drawn(np.concatenate([np.full(3, 0.97), rng.uniform(0.5, 0.8, 8)]), truth, 32)
     label[:5, :3] = 1 - truth[:5, None]  # three copies are wrong together there
-    beliefs = AtomBeliefs(Ledger(pool_of(200, 11)), np.arange(20))
+    beliefs = GridBeliefs(Ledger(pool_of(200, 11)), np.arange(20))
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(200), np.arange(11)))
     hear(beliefs, Questions(task, worker), label)
     beliefs.refit()
@@ -229,15 +231,15 @@ def test_contested_are_common_tasks_on_which_half_of_the_others_contradict():
         for i in range(20)
         if (label[i, others] != np.bincount(label[i, able]).argmax()).sum() * 2 >= len(others)
     ]
-    assert beliefs.contested().tolist() == expected
+    assert beliefs.doubtful_tasks().tolist() == expected
     assert 0 < len(expected) < 20
 
 
 def test_while_copies_are_undecided_more_workers_answer_what_is_contested(monkeypatch):
     policy = POLICIES["until-trusted"].call(Ledger(pool_of(100, 30)), Goal(0.05), 3)
     contested = policy.common[3:7]
-    monkeypatch.setattr(AtomBeliefs, "contested", lambda self: contested)
-    monkeypatch.setattr(AtomBeliefs, "suspects", lambda self: np.arange(0))
+    monkeypatch.setattr(GridBeliefs, "doubtful_tasks", lambda self: contested)
+    monkeypatch.setattr(GridBeliefs, "suspects", lambda self: np.arange(0))
     policy.started, asked = True, []
     for undecided in (True, True, False):
         policy.beliefs.undecided = undecided
@@ -255,11 +257,11 @@ def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatc
     label = drawn(np.full(22, 0.7), truth, 16)
     label[:, 20:] = label[:, 19:20]
     chosen = []
-    plain = AtomBeliefs._choose
+    plain = GridBeliefs._choose
     monkeypatch.setattr(
-        AtomBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
+        GridBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
     )
-    beliefs = AtomBeliefs(Ledger(pool_of(60, 22)))
+    beliefs = GridBeliefs(Ledger(pool_of(60, 22)))
     beliefs.common = np.arange(32)
     for worker in range(22):
         hear(beliefs, Questions(np.arange(60), np.full(60, worker)), label)
@@ -278,7 +280,7 @@ def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatc
 def test_a_fit_is_chosen_anew_where_its_mirror_image_becomes_the_likelier(before, monkeypatch):
     """Not at every refit, where the last choice could not tell the two."""
     rng = np.random.default_rng(18)
-    beliefs = AtomBeliefs(Ledger(pool_of(50, 20)))
+    beliefs = GridBeliefs(Ledger(pool_of(50, 20)))
     task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(50), np.arange(20)))
     ask = Questions(task, worker)
     label = rng.integers(0, 2, 1000)
@@ -287,29 +289,29 @@ def test_a_fit_is_chosen_anew_where_its_mirror_image_becomes_the_likelier(before
     beliefs.told(ask, label)
     beliefs.refit()
     chosen = []
-    plain = AtomBeliefs._choose
+    plain = GridBeliefs._choose
     monkeypatch.setattr(
-        AtomBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
+        GridBeliefs, "_choose", lambda self, voter: (chosen.append(voter), plain(self, voter))
     )
-    monkeypatch.setattr(atom_beliefs, "upright_odds", lambda *_: -1.0)
-    beliefs.upright = before
+    monkeypatch.setattr(grid_beliefs, "orientation_odds", lambda *_: -1.0)
+    beliefs.orientation = before
     beliefs.refit()
     assert len(chosen) == (before > 0.0)
     assert beliefs.doubtful
-    assert beliefs.upright >= 0.0
+    assert beliefs.orientation >= 0.0
 
 
 def test_what_is_saved_goes_on_the_same():
     rng = np.random.default_rng(9)
     label = drawn(rng.uniform(0.6, 0.95, 12), rng.integers(0, 2, 40), 9)
     ledger = Ledger(pool_of(40, 12))
-    beliefs = AtomBeliefs(ledger)
+    beliefs = GridBeliefs(ledger)
     for step in range(12):
         task = np.arange(step % 5, 40, 5)
         hear(beliefs, Questions(task, np.full(8, step)), label)
         if step in (2, 6, 7):
             beliefs.refit()
-    again = AtomBeliefs(ledger)
+    again = GridBeliefs(ledger)
     again.resume(beliefs.state())
     np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
     beliefs.refit()
@@ -318,6 +320,7 @@ def test_what_is_saved_goes_on_the_same():
     np.testing.assert_array_equal(again.weight, beliefs.weight)
 
 
+@pytest.mark.release
 def test_easiness_is_seldom_taken_up_where_tasks_are_alike():
     """Its evidence is 4.6 nats less there, within some tenths; where a quarter is hopeless more."""
     alike, unlike = 0, 0
@@ -339,7 +342,7 @@ def test_liars_who_answer_together_are_seen_through_once_strangers_have_answered
     truth = rng.integers(0, 2, 200)
     skill = np.where(np.arange(60) < 15, 0.05, rng.uniform(0.65, 0.95, 60))
     label = drawn(skill, truth, 12)
-    beliefs = AtomBeliefs(Ledger(pool_of(200, 60)))
+    beliefs = GridBeliefs(Ledger(pool_of(200, 60)))
 
     def ask(workers, tasks):
         task, worker = (axis.ravel() for axis in np.meshgrid(tasks, workers))
@@ -364,7 +367,7 @@ def test_few_labels_are_believed_less_than_the_model_says():
     label = drawn(np.full(20, 0.8), truth, 4)
     heats = []
     for workers in (2, 20):
-        beliefs = AtomBeliefs(Ledger(pool_of(100, 20)))
+        beliefs = GridBeliefs(Ledger(pool_of(100, 20)))
         task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(100), np.arange(workers)))
         hear(beliefs, Questions(task, worker), label)
         beliefs.refit()
@@ -394,17 +397,21 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
     before = 1.0 - beliefs._above_floor()
     error = 1.0 - beliefs.confidence()
     for epsilon in (0.12, 0.15, 0.3):
-        goal = beliefs.curable(epsilon)
+        goal = beliefs.closable_at(epsilon)
         np.testing.assert_array_equal(error <= epsilon, before <= goal)
-        assert not beliefs.cured(epsilon).any()
-        np.testing.assert_array_equal(beliefs.lacking(epsilon) > 1e-9, error > epsilon + 1e-9)
+        assert not beliefs.closed_at_floor(epsilon).any()
+        np.testing.assert_array_equal(
+            beliefs.evidence_needed(epsilon) > 1e-9, error > epsilon + 1e-9
+        )
     # A floor of .2 is an error of .1: it leaves less than a tenth of .11.
     for epsilon in (0.05, 0.11):
-        assert beliefs.curable(epsilon) == 0.0
-    np.testing.assert_array_equal(beliefs.cured(0.08), before <= 0.08)
+        assert beliefs.closable_at(epsilon) == 0.0
+    np.testing.assert_array_equal(beliefs.closed_at_floor(0.08), before <= 0.08)
     # Far above it, only hidden tasks are asked about.
     beliefs.ledger.pool.hidden[:5] = 0
-    np.testing.assert_array_equal(beliefs.cured(0.05), (before <= 0.05) | (np.arange(60) >= 5))
+    np.testing.assert_array_equal(
+        beliefs.closed_at_floor(0.05), (before <= 0.05) | (np.arange(60) >= 5)
+    )
 
 
 def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
@@ -413,7 +420,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     prices = rng.uniform(1.0, 3.0, (1, 25))
     policy = seen(label, tasks=np.arange(20), price=prices)
     cost, closed = policy.to_close(), policy.belief().closed
-    lacking, nats = policy.beliefs.lacking(0.1), policy._nats()[0]
+    lacking, nats = policy.beliefs.evidence_needed(0.1), policy._nats()[0]
     assert closed[:20].any()
     np.testing.assert_array_equal(cost == 0.0, closed)
     order = np.argsort(-nats / prices[0])
@@ -431,6 +438,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     assert policy.to_close() is None
 
 
+@pytest.mark.release
 def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
     """Four workers a task, who together can hardly bring it to so small an error."""
     rng = np.random.default_rng(23)
@@ -445,6 +453,7 @@ def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
     assert not end.belief.closed.any()
 
 
+@pytest.mark.release
 def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     """Hidden tasks do not show that the floor stays; its mean keeps tasks above ε all the same."""
     rng = np.random.default_rng(24)
@@ -453,7 +462,7 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     label = drawn(rng.uniform(0.65, 0.95, 30), seems, 24)
     hidden = np.where(np.arange(200) < 24, truth, -1)
     end, beliefs = collected(label, truth, hidden=hidden)
-    assert beliefs.curable(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
+    assert beliefs.closable_at(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
     assert not end.belief.closed.any()
     assert len(end.ledger.labels) < label.size / 3  # other draws: 650 to 1,750 of 6,000
 
@@ -473,7 +482,7 @@ def test_a_known_skill_is_believed_from_the_start_and_through_refits():
     truth = np.random.default_rng(31).integers(0, 2, 80)
     label = drawn(skill, truth, 31)
     ledger = Ledger(known_pool(skill, 80, known))
-    beliefs = AtomBeliefs(ledger)
+    beliefs = GridBeliefs(ledger)
 
     def means():
         return beliefs.weight @ np.einsum("gcc->g", beliefs.grid.chance) / 2.0
@@ -486,7 +495,7 @@ def test_a_known_skill_is_believed_from_the_start_and_through_refits():
     beliefs.refit()
     np.testing.assert_allclose(means()[[1, 2]], skill[[1, 2]], atol=0.03)  # who have said nothing
     np.testing.assert_allclose(means()[[0, 4]], skill[[0, 4]], atol=0.06)
-    again = AtomBeliefs(ledger)
+    again = GridBeliefs(ledger)
     again.resume(beliefs.state())
     np.testing.assert_array_equal(again.weight, beliefs.weight)
 
@@ -499,9 +508,9 @@ def test_known_liars_tell_which_way_is_right():
     end, beliefs = collected(
         label, truth, confusion=known_pool(skill, 120, np.arange(12) % 3 == 0).confusion
     )
-    assert isinstance(beliefs, AtomBeliefs)
+    assert isinstance(beliefs, GridBeliefs)
     assert (end.belief.posterior.argmax(axis=1) != truth).mean() < 0.05
     # One who never errs is taken at her word: until-sure's belief has no coins.
     expert = known_pool(np.array([1.0, 0.6]), 5, np.array([True, False]))
     policy = POLICIES["until-trusted"].call(Ledger(expert), Goal(0.05), 0)
-    assert not isinstance(policy.beliefs, AtomBeliefs)
+    assert not isinstance(policy.beliefs, GridBeliefs)

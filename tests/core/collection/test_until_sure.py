@@ -19,6 +19,7 @@ from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal, notes_of
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
+from workbench.collection.setup import People
 from workbench.collection.simulation import simulated
 from workbench.collection.sure import UntilSure
 from workbench.crowd.datasets import load
@@ -65,7 +66,13 @@ def test_confidences_are_kept_up_label_by_label() -> None:
         np.testing.assert_allclose(kept, beliefs.posterior().max(axis=1), rtol=1e-12)
 
 
-@pytest.mark.parametrize("arrivals", [None, np.random.default_rng(0).permutation(60)])
+@pytest.mark.parametrize(
+    "arrivals",
+    [
+        pytest.param(None, marks=pytest.mark.slow),
+        pytest.param(np.random.default_rng(0).permutation(60), marks=pytest.mark.release),
+    ],
+)
 def test_a_saved_collection_goes_on_as_if_never_interrupted(arrivals: np.ndarray | None) -> None:
     """State through JSON at every step, and the same asks follow."""
     pool, answers = simulated(HALF, 40, gold=5, seed=1)
@@ -211,6 +218,7 @@ def test_forgetting_follows_a_worker_who_changes() -> None:
     assert means[0] > 0.75 > 0.65 > means[1]
 
 
+@pytest.mark.release
 @pytest.mark.skipif(
     not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
 )
@@ -389,7 +397,7 @@ def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
         ["ann", *experts],
         classes=["no", "yes"],
         epsilon=0.1,
-        skills={"ann": 0.55, **experts},
+        people=People(skills={"ann": 0.55, **experts}),
     )
     assert collector.next("ann", 1) == []
     assert looks == []

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.core.flat import in_objects, reopened, whole
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 
 TASKS = [f"t{i}" for i in range(30)]
 PEOPLE = [f"w{j}" for j in range(6)]
@@ -17,7 +19,7 @@ POLICIES = ["until-trusted", "until-sure", "mixed", "fixed", "uncertain"]
 def begun(path=None, **more):
     given = {"classes": ["no", "yes"], "epsilon": 0.05, "policy": "until-sure"} | more
     workers = given.pop("workers", PEOPLE)
-    return Collector(TASKS, workers, path=path, **given)
+    return Collector(TASKS, workers, path=path, **in_objects(given))
 
 
 def choices(seed, right=0.85):
@@ -37,10 +39,10 @@ def test_labels_that_nobody_was_asked_for_count_and_are_paid(policy, tmp_path):
     collector, memory = begun(path, policy=policy), begun(policy=policy)
     asked = collector.next(most=4)
     memory.next(most=4)
-    rows = list(choices(1))[:100]
+    rows = list(choices(1))[:40]
     for worker, task, label in rows:
-        collector.volunteered({worker: {task: label}})
-        memory.volunteered({worker: {task: label}})
+        Desk(collector).volunteered({worker: {task: label}})
+        Desk(memory).volunteered({worker: {task: label}})
     expected = {(task, worker, label) for worker, task, label in rows}
     assert {*collector.labels().itertuples(index=False, name=None)} == expected
     left = {(q.task, q.worker) for q in asked} - {(task, worker) for task, worker, _ in expected}
@@ -57,7 +59,7 @@ def test_beliefs_are_fitted_anew_though_nobody_is_asked():
     chosen, asked = begun(), begun()
     rows = list(choices(2))
     for worker, task, label in rows:
-        chosen.volunteered({worker: {task: label}})
+        Desk(chosen).volunteered({worker: {task: label}})
     asked.record(pd.DataFrame(rows, columns=["worker", "task", "label"]))
     asked.next()  # which fits
     assert chosen.policy.fitted >= len(rows) - 20 - len(rows) // 20
@@ -66,13 +68,13 @@ def test_beliefs_are_fitted_anew_though_nobody_is_asked():
 
 def test_a_label_once_and_not_otherwise_and_not_beyond_the_money():
     collector = begun(total=2.0, policy="fixed", epsilon=None)
-    collector.volunteered({"w0": {"t0": "yes"}})
-    collector.volunteered({"w0": {"t0": "yes"}})
+    Desk(collector).volunteered({"w0": {"t0": "yes"}})
+    Desk(collector).volunteered({"w0": {"t0": "yes"}})
     assert collector.cost == 1.0
     with pytest.raises(InputError, match="otherwise"):
-        collector.volunteered({"w0": {"t0": "no"}})
+        Desk(collector).volunteered({"w0": {"t0": "no"}})
     with pytest.raises(InputError, match="2 labels cost 2, and 1 is left"):
-        collector.volunteered({"w1": {"t0": "yes", "t1": "yes"}})
+        Desk(collector).volunteered({"w1": {"t0": "yes", "t1": "yes"}})
     with pytest.raises(InputError, match="was not asked"):
         collector.tell("w1", {"t0": "yes"})
     assert len(collector.labels()) == 1
@@ -83,7 +85,7 @@ def test_a_task_that_has_its_most_may_get_another_and_the_pair_is_not_asked_agai
     for worker in ("w1", "w2"):
         assert len(collector.next(worker, 30)) == 30
     assert collector.ledger.full.all()
-    collector.volunteered({"w0": {"t0": "yes"}})
+    Desk(collector).volunteered({"w0": {"t0": "yes"}})
     for worker in ("w1", "w2"):
         collector.tell(worker, {"t0": None})
     assert not collector.ledger.full[0]
@@ -92,29 +94,29 @@ def test_a_task_that_has_its_most_may_get_another_and_the_pair_is_not_asked_agai
 
 def test_capacity_is_no_bar_and_late_labels_are_as_before():
     collector = begun(capacity=1, policy="fixed")
-    collector.volunteered({"w0": {"t0": "yes", "t1": "no"}})
+    Desk(collector).volunteered({"w0": {"t0": "yes", "t1": "no"}})
     assert len(collector.labels()) == 2
     assert collector.next("w0") == []
     (question,) = collector.next("w1", 1)
     collector.tell("w1", {question.task: None})
-    collector.volunteered({"w1": {question.task: "yes"}})
+    Desk(collector).volunteered({"w1": {question.task: "yes"}})
     assert len(collector.labels()) == 3
     with pytest.raises(InputError, match="takes tasks as they arrive"):
-        Collector(TASKS, 3, classes=[0, 1], policy="ls-ol").outlook(3)
+        Desk(Collector(TASKS, 3, classes=[0, 1], policy="ls-ol")).outlook(3)
     streaming = Collector(TASKS, ["a", "b"], classes=[0, 1], policy="ls-ol")
     with pytest.raises(InputError, match="wants labels of those alone"):
-        streaming.volunteered({"a": {"t0": 1}})
+        Desk(streaming).volunteered({"a": {"t0": 1}})
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_outlook_is_what_is_then_asked_and_asks_nothing(policy):
     collector = begun(policy=policy)
     for worker, task, label in list(choices(3))[:40]:
-        collector.volunteered({worker: {task: label}})
-    before = collector.state().seal()
-    seen = collector.outlook(12)
+        Desk(collector).volunteered({worker: {task: label}})
+    before = whole(collector)
+    seen = Desk(collector).outlook(12)
     assert seen
-    assert collector.state().seal() == before
+    assert whole(collector) == before
     asked = []
     while len(asked) < 12:
         questions = collector.next(most=12 - len(asked))
@@ -127,34 +129,36 @@ def test_the_outlook_is_what_is_then_asked_and_asks_nothing(policy):
 def test_the_outlook_knows_newcomers_gold_halts_and_money():
     newcomers = begun(workers=4)
     assert newcomers.next() == []
-    assert newcomers.outlook(5)
+    assert Desk(newcomers).outlook(5)
     assert newcomers.workers == {}
     gold = begun(gold={"g0": "yes", "g1": "no", "g2": "yes"})
-    assert all(is_gold for _, is_gold in gold.outlook(3))
+    assert all(is_gold for _, is_gold in Desk(gold).outlook(3))
     gold.halt("paused")
-    assert gold.outlook(3) == []
+    assert Desk(gold).outlook(3) == []
     poor = begun(policy="fixed", epsilon=None, total=3.0)
-    assert len(poor.outlook(50)) == 3
-    poor.volunteered({"w0": dict.fromkeys(TASKS[:3], "yes")})
-    assert poor.outlook(50) == []
+    assert len(Desk(poor).outlook(50)) == 3
+    Desk(poor).volunteered({"w0": dict.fromkeys(TASKS[:3], "yes")})
+    assert Desk(poor).outlook(50) == []
 
 
-def test_a_crowd_of_which_half_is_worse_than_chance_can_be_kept():
-    collector = begun(policy="until-trusted")
+def test_a_crowd_of_which_half_is_worse_than_chance_can_be_kept(tmp_path):
+    collector = begun(tmp_path / "c.sqlite", policy="until-trusted")
     rng = np.random.default_rng(5)
     truth = rng.integers(2, size=len(TASKS))
     for j, worker in enumerate(PEOPLE):
         right = rng.random(len(TASKS)) < (0.9 if j % 2 else 0.1)
         labels = np.where(right, truth, 1 - truth)
-        collector.volunteered({worker: {TASKS[i]: ["no", "yes"][c] for i, c in enumerate(labels)}})
+        Desk(collector).volunteered(
+            {worker: {TASKS[i]: ["no", "yes"][c] for i, c in enumerate(labels)}}
+        )
     assert any("interchanged" in note for note in collector.status()["notes"])
-    again = Collector.restore(collector.state())
-    assert again.answers().equals(collector.answers())
+    before = collector.answers()
+    assert reopened(collector).answers().equals(before)
 
 
 def test_keys_name_workers_beyond_their_names():
     collector = begun()
-    keys = {name: key for key, name in collector.keys.items()}
+    keys = {name: key for key, name in Desk(collector).keys.items()}
     collector.forget("w3")
-    assert collector.keys[keys["w3"]].startswith("forgotten worker")
-    assert collector.keys[keys["w2"]] == "w2"
+    assert Desk(collector).keys[keys["w3"]].startswith("forgotten worker")
+    assert Desk(collector).keys[keys["w2"]] == "w2"

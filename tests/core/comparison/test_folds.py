@@ -86,8 +86,10 @@ def test_a_task_is_not_kept_for_being_right_by_its_own_gold():
         instance(labels, gold, epsilon=0.49, gamma=0.1, skills="plug-in")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "classes",
+    [pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.release)],
+)
 def test_scarce_workers_are_shared_by_all_tasks_in_every_fold(classes):
     labels, gold = tables(classes)
     given = instance(labels, gold, capacity=9, epsilon=0.45)
@@ -164,6 +166,7 @@ def test_who_looks_at_labels_as_they_come_guesses_no_task_without_one():
     assert measured(given, answers).blank == empty[given.judged].sum()
 
 
+@pytest.mark.release
 def test_bounds_see_all_gold_and_are_not_measured():
     labels, gold = tables()
     given = instance(labels, gold)

@@ -54,7 +54,9 @@ def rows_of(case):
     return [{name: value for name, value in vars(row).items() if name != "seconds"} for row in rows]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(name, marks=[pytest.mark.slow] * (name != "simulated")) for name in CASES]
+)
 def test_rows_are_those_on_record(case):
     for row, record in zip(rows_of(case), RECORD[case], strict=True):
         keys = ("objective", "lower_bound", "ratio") if row["method"] in OPTIMA else ("method",)

@@ -32,6 +32,7 @@ def rows(given):
     return {row.method: row for row in compare(given, seed=np.random.SeedSequence(4))}
 
 
+@pytest.mark.release
 def test_costs_stand_over_the_bound_and_errors_are_counted(tables):
     given = instance(tables)
     found = rows(given)
@@ -66,6 +67,7 @@ def test_sampled_workers_are_left_out(tables):
         assert (given.label[purchase.task, purchase.worker] >= 0).all()
 
 
+@pytest.mark.release
 def test_prices_double_and_choices_stay(tables):
     workers = tables[0]["worker"].unique()
     prices = pd.DataFrame({"all": 2.0}, index=pd.Index(workers, name="worker"))
@@ -75,6 +77,7 @@ def test_prices_double_and_choices_stay(tables):
         assert dear[method].labels_task == plain[method].labels_task
 
 
+@pytest.mark.release
 def test_capacities_hold_and_what_is_out_of_reach_is_named(tables):
     scarce = instance(tables, capacity=9)
     assert scarce.left_out
@@ -91,6 +94,7 @@ def test_what_is_for_two_classes_is_refused(tables):
             instance(tables, **wrong)
 
 
+@pytest.mark.release
 def test_at_the_front_door(tables):
     found = wb.compare(*tables, epsilon=0.3, sampling=wb.SampleOptions(gold_tasks=10))
     row = found.to_dict()["rows"][3]

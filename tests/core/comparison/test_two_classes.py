@@ -29,24 +29,30 @@ def rows(given):
     return {row.method: row for row in compare(given, seed=np.random.SeedSequence(4))}
 
 
-def test_every_method_once_in_order():
-    assert list(rows(instance())) == list(METHODS)
+@pytest.fixture(scope="module")
+def plain():
+    """Rows of the instance as it is."""
+    return rows(instance())
 
 
-def test_preliminary_workers_get_no_task_and_the_rest_do():
+def test_every_method_once_in_order(plain):
+    assert list(plain) == list(METHODS)
+
+
+def test_preliminary_workers_get_no_task_and_the_rest_do(plain):
     given = instance()
     assert len(given.main) == 40
     assert len(set(given.order)) == 52
-    exact = rows(given)["offline IP"]
+    exact = plain["offline IP"]
     # Specialists of quality 0.64 and strangers of 0: five labels a task at 2 ln 5.
     assert exact.objective == 30 * np.ceil(float(requirement(0.2)) / 0.64)
     assert exact.error_bound == pytest.approx(np.exp(-0.5 * 6 * 0.64))
 
 
-def test_prices_enter_cost_objective_and_bound():
+def test_prices_enter_cost_objective_and_bound(plain):
     given = instance()
     doubled = type(given)(**{**vars(given), "price": np.full((2, 52), 2.0)})
-    plain, dear = rows(given), rows(doubled)
+    dear = rows(doubled)
     assert dear["offline IP"].objective == 2 * plain["offline IP"].objective
     assert dear["offline IP"].lower_bound == pytest.approx(2 * plain["offline IP"].lower_bound)
     for method in METHODS[4:]:
@@ -61,6 +67,7 @@ def test_prices_enter_cost_objective_and_bound():
         assert row.cost == 2 * plain[method].cost
 
 
+@pytest.mark.release
 def test_a_gold_label_costs_what_its_worker_charges_for_its_type():
     given = instance()
     price = np.random.default_rng(1).integers(1, 9, (2, 52)) / 10
@@ -72,8 +79,8 @@ def test_a_gold_label_costs_what_its_worker_charges_for_its_type():
     assert dear["random + majority"].cost_gold == dear["offline IP"].cost_gold == 0
 
 
-def test_policies_know_only_their_gold_answers_and_pay_for_them():
-    table = rows(instance())
+def test_policies_know_only_their_gold_answers_and_pay_for_them(plain):
+    table = plain
     assert table["coverage-aware"].labels_gold == table["adaptive"].labels_gold == 52 * 2 * 15
     assert table["re-solve"].labels_gold == 52 * 2 * 15
     assert table["dual descent"].labels_gold == 40 * 2 * 15  # no preliminary worker
@@ -93,6 +100,7 @@ def test_a_method_added_at_the_end_leaves_the_others_as_they_were():
     assert METHODS[8:] == (*ONLINE_POLICIES, *latest)
 
 
+@pytest.mark.release
 def test_the_closed_loop_stands_over_the_information_limit():
     price = np.random.default_rng(2).integers(1, 9, (2, 52)) / 10
     given = instance()
@@ -138,9 +146,8 @@ def test_by_either_gain_the_offline_methods_keep_the_promise(epsilon):
         assert optimum["bhattacharyya"] < optimum["hoeffding"]
 
 
-def test_dawid_skene_votes_on_the_labels_of_the_majority_row():
-    given = instance()
-    table = rows(given)
+def test_dawid_skene_votes_on_the_labels_of_the_majority_row(plain):
+    table = plain
     told, plain = table["random + Dawid–Skene"], table["random + majority"]
     for name in ("labels_task", "cost", "objective", "tasks_covered", "ratio"):
         assert getattr(told, name) == getattr(plain, name)
@@ -213,8 +220,8 @@ def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():
         simulated(coins, epsilon=0.1, **options)
 
 
-def test_summarise():
-    one = pd.DataFrame([vars(row) for row in compare(instance(), seed=np.random.SeedSequence(4))])
+def test_summarise(plain):
+    one = pd.DataFrame([vars(row) for row in plain.values()])
     trials = pd.concat([one.assign(trial=0), one.assign(trial=1, error_measured=0.5)])
     summary = summarise(trials, 0.2)
     assert summary["method"].tolist() == list(METHODS)

@@ -18,6 +18,7 @@ from label_tables import assert_same_labels
 from pandas.testing import assert_series_equal
 
 import workbench as wb
+from tests.core.release import some
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry
 from workbench.crowd import datasets
@@ -59,7 +60,7 @@ HERE = [name for name in DATASETS if stored(DATASETS[name].call)]
 
 
 @recorded
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", some(HERE, 3))
 def test_upstream_files_give_the_normalised_tables(name):
     crowd = load(name)
     dataset = DATASETS[name].call
@@ -100,7 +101,7 @@ def test_a_data_set_that_repeats_pairs_is_taken_as_studies_take_it():
 
 
 @recorded
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", some(HERE, 3))
 def test_labels_of_a_data_set_are_taken_by_the_front_door(name):
     labels, gold = wb.load(name)
     assert not labels.duplicated(["task", "worker"]).any()

@@ -349,7 +349,7 @@ names = (
 pairs = st.dictionaries(st.tuples(names, names), names, min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=4)
 @given(pairs, st.dictionaries(st.integers(0, 7), names, max_size=4), st.data())
 @pytest.mark.parametrize("form", written())
 def test_what_is_written_is_read_again(form, tmp_path_factory, votes, true, data):

@@ -59,6 +59,7 @@ def test_any_graph_that_can_be_is_drawn(data):
         assert by_worker[below].min() >= by_worker.max() - 1
 
 
+@pytest.mark.release
 def test_graphs_without_double_edges_are_equally_likely():
     """Matrices of order n with sums 2: 90 for n = 4 (OEIS A001499). With 3: 4!."""
     rng = np.random.default_rng(6)

@@ -1,6 +1,6 @@
 """Label files with mistakes in them: read, or refused in one line with exit code 2.
 
-Files of all twenty forms, changed at random places: bytes, lines, cells, whole values. 700 in
+Files of all forms, changed at random places: bytes, lines, cells, whole values. 700 in
 the slow tests; WORKBENCH_LABEL_FILES is how many.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.forms import ENDINGS, write_form
+from benchmarks.forms import measured, write_form
 from workbench.cli import main
 
 FILES = int(os.environ.get("WORKBENCH_LABEL_FILES", "250"))
@@ -80,14 +80,14 @@ def hurt(content: bytes, rng: random.Random) -> bytes:
 
 @pytest.mark.parametrize("many", [70, pytest.param(FILES, marks=pytest.mark.slow)])
 def test_a_file_with_mistakes_is_read_or_refused_in_one_line(many, tmp_path):
-    whole = {}
-    for form in ENDINGS:
+    whole, forms = {}, measured()
+    for form in forms:
         folder = tmp_path / form
         folder.mkdir()
         whole[form] = write_form(form, 12, folder)
     rng, taken = random.Random(many), 0
     for k in range(many):
-        form = list(ENDINGS)[k % len(ENDINGS)]
+        form = forms[k % len(forms)]
         source = whole[form]
         if source.is_dir():
             path = tmp_path / f"f{k}"

@@ -17,10 +17,11 @@ from workbench.crowd.formats import FORMATS, ReadOptions, read_export
 
 
 def test_every_form_is_measured():
-    assert set(forms.ENDINGS) == set(FORMATS)
+    """One that is only read needs a writer of its own in the bench."""
+    assert forms.measured() == list(FORMATS)
 
 
-@pytest.mark.parametrize("form", forms.ENDINGS)
+@pytest.mark.parametrize("form", forms.measured())
 def test_a_file_is_not_parsed_anew_for_every_row(form, tmp_path, monkeypatch):
     path = forms.write_form(form, 60, tmp_path)
     opened = []

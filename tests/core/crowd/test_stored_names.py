@@ -46,6 +46,7 @@ def folders(tmp_path_factory):
     return folder, made
 
 
+@pytest.mark.release
 def test_a_folder_is_read_file_by_file_whatever_their_names(folders, tmp_path):
     folder, made = folders
     result = tasks(folder, tmp_path)
@@ -53,7 +54,7 @@ def test_a_folder_is_read_file_by_file_whatever_their_names(folders, tmp_path):
     assert result == wb.aggregate(folder).to_frame()["task"].tolist()
 
 
-@pytest.mark.parametrize("name", ["*", "?", "[12]", "[", "**", "'", "~", "k=[v]"])
+@pytest.mark.parametrize("name", ["*", "[12]", "'", "k=[v]"])
 def test_a_folder_may_be_called_so_too(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     decoys = ("1", "x")

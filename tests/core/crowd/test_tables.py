@@ -288,6 +288,7 @@ QUOTED = st.text(st.sampled_from('a ",;\n\u00e9'), max_size=3).map(
 )
 
 
+@pytest.mark.release
 @settings(deadline=None, max_examples=120)
 @given(
     lines=st.lists(

@@ -61,7 +61,7 @@ def _planned(labels, given, tasks, epsilon, seed):
             [f"new {i}" for i in range(tasks)],
             epsilon=epsilon,
             capacity=tasks,
-            time_limit=5.0,
             seed=seed,
+            options=wb.PlanOptions(time_limit=5.0),
         )
     return found, asked[-1] if asked else None

@@ -106,8 +106,7 @@ class Small:
                 least=self.least,
                 most=self.most,
             ),
-            options=wb.PlanOptions(promise=self.promise, gain=self.gain),
-            time_limit=600,
+            options=wb.PlanOptions(promise=self.promise, gain=self.gain, time_limit=600),
         )
 
     def error(self, i, voting):

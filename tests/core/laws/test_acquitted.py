@@ -199,7 +199,7 @@ def test_what_is_acquitted_says_what_was_looked_at():
     assert ACQUITTED not in few
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_good_crowds_are_left_in_peace():
     """False alarms in a few crowds of a hundred: several shapes, with and without gold."""
     alarms, crowds = 0, 0

@@ -163,7 +163,7 @@ def test_three_who_label_everything_are_answered_as_by_their_majority(skill):
     assert behind(skill, 200, 3) <= 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_three_who_label_everything_in_eight_cells():
     cells = [behind(skill, tasks, 10) for skill in (0.6, 0.7, 0.8, 0.9) for tasks in (200, 600)]
     assert np.mean(cells) <= 0.01
@@ -211,7 +211,7 @@ def test_the_range_of_the_other_crowds_holds():
 
 
 @DATA
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_default_on_recorded_crowds():
     """Each crowd judged by the ranges of the others; errors beside a majority's."""
     rows, held, error, more = recorded(), [], [], []

@@ -28,7 +28,7 @@ from workbench.solving.sequential import sequential_optimum
 
 COUNT = int(os.environ.get("WORKBENCH_LAWS", "24"))
 """Problems of each promise, in the slow run."""
-QUICK = 6
+QUICK = 3
 PROMISES = ("error", "mean", "posterior")
 LABELS = {1: 12, 2: 8, 3: 6}
 """Listed, by the number of different workers."""
@@ -61,7 +61,7 @@ def random_settings(seed, promise):
         "costs": dict(zip(workers, price[who].tolist(), strict=True)),
         "capacity": int(rng.choice([1, 2, len(tasks), 50])),
         "epsilon": epsilon,
-        "sequential": promise,
+        "options": wb.PlanOptions(sequential=promise),
     }
 
 
@@ -80,7 +80,7 @@ def stated(asked):
         list(columns.values()),
         asked["epsilon"],
         np.tile(kinds[:, -1], (len(types), 1)),
-        asked["sequential"],
+        asked["options"].sequential,
     )
 
 
@@ -165,7 +165,7 @@ def test_many_problems(promise):
 
 def asked_of(skills, epsilon, promise, **more):
     settings = {"tasks": ["t1"], "capacity": 1, "skills": skills, "epsilon": epsilon}
-    return {**settings, "sequential": promise, **more}
+    return {**settings, "options": wb.PlanOptions(sequential=promise), **more}
 
 
 def test_a_worker_who_is_beaten_is_not_left_out_of_a_posterior():
@@ -319,6 +319,7 @@ def many_of_several(seeds, seconds):
     return seen
 
 
+@pytest.mark.release
 def test_some_problems_of_several_classes():
     many_of_several(range(3), 1.0)
 
@@ -329,7 +330,10 @@ def test_many_problems_of_several_classes():
     assert seen["solved"] > COUNT / 3
 
 
-@pytest.mark.parametrize("price", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "price",
+    [pytest.param(0.0, marks=pytest.mark.release), pytest.param(1.0, marks=pytest.mark.release)],
+)
 def test_several_classes_that_nobody_tells(price):
     """Seconds, where it did not end: whoever tells nothing was asked for ever."""
     guess, coin = np.full((3, 3), 1 / 3), np.full((3, 3), 0.1) + 0.7 * np.eye(3)

@@ -45,9 +45,16 @@ MEASURED = {
 """Front-door results that say how often answers are wrong."""
 DRAWN = ("hire", "collect", "learn", "check")
 """Those of them with the measured error in their picture."""
+LANES = {
+    "hire": pytest.mark.slow,
+    **dict.fromkeys(("check", "collect", "learn"), pytest.mark.release),
+}
 
 
-@pytest.fixture(scope="module", params=MEASURED)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=LANES.get(name, ())) for name in MEASURED],
+)
 def found(request):
     return request.param, MEASURED[request.param]()
 
@@ -101,6 +108,7 @@ def test_a_plan_draws_the_errors_that_it_promises():
     assert percent(told["error_exact_most"]) in plan.summary()
 
 
+@pytest.mark.slow
 def test_a_comparison_says_draws_and_writes_the_same():
     found = wb.compare(LABELS, KNOWN, epsilon=0.2, seed=2)
     table = found.to_frame()
@@ -114,7 +122,9 @@ def test_a_comparison_says_draws_and_writes_the_same():
         assert f"{row['error_measured']:.4f}" in found.summary()
 
 
-@pytest.mark.parametrize("name", ["hire", "check", "aggregate"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("hire", marks=pytest.mark.slow), "check", "aggregate"]
+)
 def test_the_command_says_what_the_call_says(name, tmp_path):
     LABELS.to_csv(tmp_path / "labels.csv", index=False)
     KNOWN.rename_axis("task").rename("gold").to_csv(tmp_path / "gold.csv")

@@ -27,6 +27,7 @@ def fed(skill, tasks, seed=0, **options):
     return learner
 
 
+@pytest.mark.release
 @given(st.floats(0.0, 1.0), st.integers(2, 5))
 def test_a_one_coin_worker_is_worth_her_skill(p, classes):
     wrong = (1.0 - p) / (classes - 1)
@@ -57,6 +58,7 @@ def test_accuracy_by_listing_every_outcome():
     assert drawn == pytest.approx(whole.accuracy_of(many, np.arange(19)[::-1]), abs=0.02)
 
 
+@pytest.mark.release
 def test_it_comes_near_the_best_set_and_stops_asking_the_others():
     draws = Draws(SKILL, 1, seed=5)
     learner = EmLearner(9, horizon=1500, seed=draws.coins(0))

@@ -11,7 +11,7 @@ from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 
-CASES = list(configurations(32, seed=23, horizon=160))
+CASES = list(configurations(16, seed=23, horizon=160))
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
 
 

@@ -37,6 +37,7 @@ def exact_error(confusion, prior):
     return 1.0 - likely.max(axis=0).sum()
 
 
+@pytest.mark.release
 def test_the_likeliest_class_errs_no_more_than_promised_a_thousand_times():
     rng = np.random.default_rng(0)
     for _ in range(1000):

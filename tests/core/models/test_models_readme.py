@@ -55,6 +55,7 @@ GIVEN = {
         [Pattern.of(CLASSES, 0, [1, 0]), Pattern.of(CLASSES, 1, [1, 1])],
     ),
     "pricing": (CLASSES, 0, np.zeros(2)),
+    "even_teams": ([3], 2, [2, 2, 2]),
     "fixed_size": (HIRING, 1),
     "all_sizes": (HIRING,),
     "tangent_program": (JOINT, [(0, np.array([1.0]))]),

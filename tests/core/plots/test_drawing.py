@@ -203,6 +203,7 @@ MEASURED = pd.DataFrame(
 )
 
 
+@pytest.mark.slow
 def test_hiring():
     found = hired()
     figure = plots.hiring(found, MEASURED, 0.25, title="answers.csv, $1 and $2")
@@ -282,7 +283,12 @@ class TestSequential:
         )
         types = pd.DataFrame({"task": range(6), "task_type": list("aaabbb")})
         found = wb.plan(
-            skills=skill, tasks=types, epsilon=0.1, capacity=6, sequential="error", seed=1
+            skills=skill,
+            tasks=types,
+            epsilon=0.1,
+            capacity=6,
+            seed=1,
+            options=wb.PlanOptions(sequential="error"),
         )
         figure = found.plot()
         left, right = figure.axes
@@ -299,6 +305,7 @@ class TestSequential:
         assert_nothing_overlaps(figure)
 
 
+@pytest.mark.release
 def test_checks_that_an_audit_takes_are_drawn_as_the_table_has_them():
     answers = pd.DataFrame({"task": range(300), "label": "cat", "confidence": 0.95})
     plan = wb.plan_audit(answers, error=0.1, runs=20)

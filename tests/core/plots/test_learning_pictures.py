@@ -75,6 +75,7 @@ def line(axes, label):
     return next(one for one in axes.get_lines() if one.get_label() == label)
 
 
+@pytest.mark.slow
 def test_simulated():
     steps, workers = simulated()
     figure = learning(steps, workers, title="five workers")

@@ -46,6 +46,7 @@ def test_controls_are_hidden_and_labels_are_nested(tasks):
     assert few < more
 
 
+@pytest.mark.release
 def test_methods_of_all_kinds_have_the_same_money_and_the_same_tasks():
     table = smoke("leaderboard")
     ok = table[table["status"] == "ok"]

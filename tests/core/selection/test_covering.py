@@ -90,6 +90,7 @@ def crowd(tasks=200):
     return labels, gold
 
 
+@pytest.mark.release
 def test_those_are_hired_who_label_the_tasks():
     labels, gold = crowd()
     hires = wb.hire(labels, gold[:30], budget=3)

@@ -241,6 +241,7 @@ def test_a_crowd_alike_in_even_classes_votes_by_weights():
     assert hires.to_dict()["rare_class"] is None
 
 
+@pytest.mark.release
 def test_words_picture_and_json_say_one_number(hired):
     labels, gold, _, hires = hired
     for found in (hires, wb.hire(labels.groupby("task").head(3), gold, budget=2)):

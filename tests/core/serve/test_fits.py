@@ -11,6 +11,7 @@ pytest.importorskip("uvicorn", reason="install the extra serve")
 
 from tests.core.serve.test_routes import Client
 from workbench.collection.collector import Collector
+from workbench.collection.desk import Desk
 from workbench.collection.trusted import UntilTrusted
 
 TASKS = [f"t{i}" for i in range(40)]
@@ -37,7 +38,7 @@ def label(client, worker):
 def until_none_is_begun(client):
     """Wait until all fits are taken: one that is taken may begin the next."""
     end = time.monotonic() + 30
-    while client.at_desk(lambda: client.service.collector.refit_begun) is not None:
+    while client.at_desk(lambda: Desk(client.service.collector).refit_begun) is not None:
         assert time.monotonic() < end
         time.sleep(0.01)
 
@@ -146,7 +147,7 @@ def test_a_fit_that_cannot_be_taken_is_said(client, monkeypatch, caplog):
 
 def test_a_fit_begun_before_a_restart_is_made_after_it(client, monkeypatch):
     collector = Collector.open(client.path, refits_apart=True)
-    while collector.refit_begun is None:
+    while Desk(collector).refit_begun is None:
         for worker in WORKERS:
             asked = collector.next(worker, 5)
             collector.tell(worker, {question.task: "yes" for question in asked})

@@ -127,7 +127,7 @@ def test_two_at_once_lose_nothing_and_stay_within_the_budget(other, racer, tmp_p
     collector.close()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_commands_beside_a_server_leave_its_log_alone(tmp_path):
     """Whoever closes a journal last may delete its log: a command must see that a server has it.
 
@@ -208,6 +208,7 @@ def test_a_kill_at_any_moment_loses_no_label_whose_sender_got_an_answer(policy, 
     assert sum(map(len, acknowledged.values())) >= 3 * (KILLS // 2)
 
 
+@pytest.mark.slow
 def test_a_server_prints_links_stops_when_told_and_keeps_them(tmp_path):
     path = tmp_path / "c.sqlite"
     begun(path, 5, 9).close()

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("uvicorn", reason="install the extra serve")
 import httpx
 
+from tests.core.flat import in_objects
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
 from workbench.serve import limits
@@ -86,7 +87,10 @@ def begin(tmp_path):
         if new:
             given = {"classes": ["no", SCRIPT], "total": 18.0, "policy": "fixed"} | more
             Collector(
-                given.pop("tasks", TASKS), given.pop("workers", ["ann", "bob"]), path=path, **given
+                given.pop("tasks", TASKS),
+                given.pop("workers", ["ann", "bob"]),
+                path=path,
+                **in_objects(given),
             ).close()
         clients.append(Client(path, images=images))
         return clients[-1]

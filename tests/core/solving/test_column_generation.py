@@ -54,7 +54,9 @@ def pairwise(seed, tasks, workers, capacity, epsilon, *, prices=True):
     return AssignmentProblem((2 * skill - 1) ** 2, capacity, requirement(epsilon), cost)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(n, marks=pytest.mark.release) for n in (1, 2, 3))]
+)
 def test_patterns_find_the_proven_optimum(block):
     """40 instances: the same optimum as branch and bound, and a bound that never exceeds it."""
     for seed in range(10 * block, 10 * block + 10):

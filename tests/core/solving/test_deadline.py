@@ -59,6 +59,7 @@ class TestTheChildThatWaits:
         first, second = call_within(30, its_number)[0], call_within(30, its_number)[0]
         assert first == second == children()[0].pid
 
+    @pytest.mark.release
     def test_it_is_not_taken_in_other_surroundings(self, monkeypatch, tmp_path):
         first = call_within(30, its_number)[0]
         monkeypatch.setenv("SOMETHING", "else")
@@ -68,6 +69,7 @@ class TestTheChildThatWaits:
         assert len({first, second, third}) == 3
         assert [one.pid for one in children()] == [third]
 
+    @pytest.mark.release
     def test_one_that_was_killed_is_replaced(self):
         first = call_within(30, its_number)[0]
         psutil.Process(first).kill()
@@ -76,6 +78,7 @@ class TestTheChildThatWaits:
         assert ending is None
         assert second != first
 
+    @pytest.mark.release
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
     @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     def test_a_fork_leaves_it_alone(self):
@@ -94,6 +97,7 @@ def test_the_limit_ends_a_child_that_does_not(nobody_left):
     assert (ending, note) == (Termination.TIME_LIMIT, "")  # and no report of the end of its wait
 
 
+@pytest.mark.release
 def test_a_child_that_dies_leaves_its_last_report(nobody_left):
     died = "the solver process failed: ended with exit code 3"
     assert call_within(30, reports_and_dies) == ("something", Termination.NUMERICS, died)
@@ -107,6 +111,7 @@ def test_ctrl_c_ends_the_child_and_stays_an_interrupt(nobody_left):
         call_within(30, reports_and_waits, on_report=press)
 
 
+@pytest.mark.release
 def test_a_hard_program_keeps_to_its_limit(nobody_left):
     """On a busy machine two seconds are too few for a plan and a bound: then more."""
     problem = hard_problem()

@@ -42,6 +42,7 @@ def fewest_by_enumeration(problem):
     return n
 
 
+@pytest.mark.release
 def test_against_every_subset():
     fewer = 0
     for seed in range(12):

@@ -172,6 +172,7 @@ def test_few_tasks_are_decided():
     assert decided(range(COUNT))["infeasible"] >= COUNT // 4
 
 
+@pytest.mark.release
 @settings(max_examples=60, deadline=None)
 @given(
     skill=st.lists(st.floats(0.5, 0.99), min_size=3, max_size=7),
@@ -204,6 +205,7 @@ def test_bound_is_below_the_cheapest_set(skill, fee, epsilon):
             assert bounds.bound(u) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
 
 
+@pytest.mark.release
 @settings(max_examples=40, deadline=None)
 @given(
     labels=st.lists(st.tuples(st.floats(0.05, 4), st.integers(0, 9)), min_size=3, max_size=7),
@@ -278,6 +280,7 @@ def test_three_crowds_to_a_proof(name):
         assert held.probability == pytest.approx(plan.errors[i], rel=1e-9)
 
 
+@pytest.mark.release
 def test_scarce_capacities():
     """All of them bind: a plan at once, and soon one within a hundredth of the bound."""
     rng = np.random.default_rng(1)

@@ -70,6 +70,7 @@ def test_no_dual_values_prove_more_than_the_cheapest_plan_costs(seed, other):
     assert count_lagrangian(problem, proof) <= cheapest(problem) + 1e-9
 
 
+@pytest.mark.release
 def test_heuristic_and_bound_keep_the_limits_where_pairs_are_many():
     rng = np.random.default_rng(3)
     quality = (2 * rng.uniform(0.6, 0.95, (60, 20)) - 1) ** 2

@@ -75,6 +75,7 @@ def test_relaxation_against_another_solver(seed):
     assert values == pytest.approx([other.fun] * 3, rel=1e-7)
 
 
+@pytest.mark.release
 @settings(max_examples=8, deadline=None)
 @given(small_problems(feasible_bias=True), st.randoms(use_true_random=False))
 def test_metamorphic(problem, random):

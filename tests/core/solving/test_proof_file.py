@@ -87,6 +87,7 @@ def limited(seed):
     return raw
 
 
+@pytest.mark.release
 def test_what_is_proven_with_limits_of_labels_has_a_proof(tmp_path):
     checker, proven = plan_checker(), 0
     for seed in range(30):
@@ -116,7 +117,7 @@ def small_programs(first, many):
     return proven
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_small_program_has_a_proof_that_holds():
     assert small_programs(1000, 60) > 45
 
@@ -134,6 +135,7 @@ TRIPLES = {
 """Prices alone prove 9 of the 10 labels: see test_branching."""
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("method", ["auto", "patterns"])
 def test_what_takes_branches_has_them_in_its_proof(tmp_path, method):
     problem, proof = tmp_path / "problem.json", tmp_path / "proof.json"

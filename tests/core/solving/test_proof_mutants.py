@@ -325,6 +325,7 @@ def test_no_leaf_proves_more_than_a_plan_on_its_sides(seed):
     assert CHECKER["leaf_bound"](problem, prices[0], sides, prices[1]) <= cost
 
 
+@pytest.mark.release
 def test_mutants_that_are_accepted_are_true():
     accepted, kinds, false = accepted_and_false(5, 600)
     assert not false

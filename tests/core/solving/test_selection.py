@@ -230,6 +230,7 @@ def test_nothing_is_claimed_when_the_solver_lies(monkeypatch, formulation, lie):
 # Limits ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.release
 def test_a_time_limit_that_is_not():
     problem = priced(0, 150, 150, 0.2)
     best = solve_selection(problem)

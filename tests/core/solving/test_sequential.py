@@ -53,8 +53,8 @@ def test_lead_by_two_or_by_three():
     [
         (WIDE, 0.05, 200, "error", 928.7),
         (WIDE, 0.05, 200, "posterior", 998.8),
-        (NARROW, 0.001, 200, "error", 3012.8),
-        (NARROW, 0.001, 200, "posterior", 3353.1),
+        pytest.param(NARROW, 0.001, 200, "error", 3012.8, marks=pytest.mark.release),
+        pytest.param(NARROW, 0.001, 200, "posterior", 3353.1, marks=pytest.mark.release),
     ],
 )
 def test_three_crowds(skill, epsilon, capacity, promise, labels):
@@ -67,6 +67,7 @@ def test_three_crowds(skill, epsilon, capacity, promise, labels):
     assert (result.errors <= epsilon * (1 + 1e-6)).all()
 
 
+@pytest.mark.release
 def test_two_scarce_types():
     """Prices 2 and 1: columns of a grid's ties would be 9 to 19 % dearer."""
     skill, prices = [[0.9, 0.7], [0.8, 0.65]], [[2, 1], [2, 1]]
@@ -122,7 +123,7 @@ def verdict(problem):
     return "open"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_against_enumeration():
     seen, wrong = Counter(), []
     for seed in range(COUNT):

@@ -118,9 +118,11 @@ def simulated(rule, prior, tasks, rng):
 @pytest.mark.parametrize(
     ("confusion", "cost", "least"),
     [
-        (coin(0.7, 3)[None], None, 4.4002),
+        pytest.param(coin(0.7, 3)[None], None, 4.4002, marks=pytest.mark.release),
         (SPECIALISTS, None, 2.65),
-        (np.array([coin(0.7, 3), coin(0.85, 3)]), [1.0, 2.0], 3.944),
+        pytest.param(
+            np.array([coin(0.7, 3), coin(0.85, 3)]), [1.0, 2.0], 3.944, marks=pytest.mark.release
+        ),
     ],
     ids=["a coin", "specialists", "prices"],
 )
@@ -145,6 +147,7 @@ def test_three_classes(confusion, cost, least):
     assert errors / 1000 == pytest.approx(0.05, abs=0.005)
 
 
+@pytest.mark.release
 def test_two_classes_are_those_of_before():
     """One coin, equally likely: lead by two or three. Unequal classes cost less."""
     result = sequential_optimum(problem_of(coin(0.8, 2)[None], 0.05))
@@ -154,6 +157,7 @@ def test_two_classes_are_those_of_before():
     assert unequal.cost < result.lower_bound
 
 
+@pytest.mark.release
 def test_scarce_workers_and_both_routes():
     """The strong workers' time is short: it has a price, and the readable master says the same."""
     problem = problem_of([coin(0.7, 3), coin(0.9, 3)], 0.05, supply=1500.0)
@@ -173,11 +177,13 @@ def test_scarce_workers_and_both_routes():
     assert cost == pytest.approx(result.cost, rel=1e-6)
 
 
+@pytest.mark.release
 def test_four_classes():
     result = sequential_optimum(problem_of(coin(0.8, 4)[None], 0.1))
     assert result.lower_bound <= result.cost <= 1.005 * result.lower_bound
 
 
+@pytest.mark.release
 def test_many_classes_are_bounded_by_three_that_an_expert_names(monkeypatch):
     five = sequential_optimum(problem_of(coin(0.8, 5)[None], 0.1))
     assert (five.status, five.cost, five.columns) == ("open", None, [])

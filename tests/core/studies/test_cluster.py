@@ -108,6 +108,7 @@ def ended(executor, sweep, limits=Limits(), repetitions=1, stop=None):  # noqa: 
     return [one for one in outcomes if one is not None]
 
 
+@pytest.mark.release
 def test_records_are_those_of_one_process(two, tmp_path):
     tables = []
     for name, executor in (("dask", two), ("serial", Serial())):
@@ -122,7 +123,7 @@ def test_records_are_those_of_one_process(two, tmp_path):
     assert not ours()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_limits_and_blame_are_as_on_one_machine(two):
     sweep = (
         {"act": ["die"]},
@@ -139,6 +140,7 @@ def test_limits_and_blame_are_as_on_one_machine(two):
     assert [one.status for one in outcomes if one.trial.params["x"]] == [Status.OK] * 4
 
 
+@pytest.mark.slow
 def test_closing_ends_the_workers(two):
     trials = plan(TOYS.load(), [{"act": ["sleep"], "seconds_asked": [60.0]}], 9)
     outcomes = two.run(TOYS, trials, Limits(), Event())
@@ -187,6 +189,7 @@ def test_who_cannot_prove_to_be_of_the_cluster_is_not_trusted(two, tls, tmp_path
         ended(Cluster(two.address, foreign), ({"x": [1]},))
 
 
+@pytest.mark.slow
 def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
     with pytest.raises(InputError, match=r"^tcp://10.0.0.1:8786: without TLS whoever answers ther"):
         Cluster("tcp://10.0.0.1:8786")
@@ -208,6 +211,7 @@ def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
 # What happens on a Dask worker
 
 
+@pytest.mark.release
 def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
     first, second = plan(TOYS.load(), ({"x": [1, 2]},), 1)
     installed = cluster.workbench.__version__, cluster.workbench_digest()
@@ -223,7 +227,7 @@ def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
         cluster.run_there("run", (installed[0], "0" * 64), TOYS, first, Limits())
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
     stock = cluster.WorkerStock()
     held = stock.take("run", TOYS, Limits())
@@ -238,7 +242,7 @@ def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
     assert not ours()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_plugins_reach_the_workers(two, tmp_path, monkeypatch):
     file = Path(__file__).parents[1] / "plugins" / "redundancy_study.py"
     plugin = tmp_path / "first.py"

@@ -68,7 +68,7 @@ def squares(points):
     return sorted(one.record["x_squared"] for one in outcomes)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("start", ["spawn", "forkserver"])
 def test_workers_serve_a_process_that_was_started_in_any_way(start):
     """The default on macOS and Windows, and on Linux from Python 3.14."""
@@ -126,7 +126,7 @@ def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
     assert "chatter" in told.err
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("late", ["parent", "child"])
 def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
     pid = "pid" if late == "parent" else "not pid"
@@ -136,6 +136,7 @@ def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
     assert all((one.status, one.record) == (Status.OK, {"child": False}) for one in found)
 
 
+@pytest.mark.release
 def test_stop_takes_no_more_and_yields_what_is_under_way():
     stop, taken = Event(), []
 
@@ -154,6 +155,7 @@ def test_stop_takes_no_more_and_yields_what_is_under_way():
     assert ended(Serial(), toys({"x": 1}), stop=stop) == []
 
 
+@pytest.mark.release
 def test_closing_ends_workers_and_what_they_started(tmp_path):
     note = tmp_path / "pids"
     body = (
@@ -171,6 +173,7 @@ def test_closing_ends_workers_and_what_they_started(tmp_path):
     assert_gone(pids)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_a_trial_is_its_trials_crash():
     held = WorkerProcess(TOYS, Limits(deadline=30))
     held.give(toys({"act": "sleep", "seconds_asked": 30.0})[0])
@@ -186,7 +189,7 @@ def test_a_worker_killed_in_a_trial_is_its_trials_crash():
     held.kill()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
     held = WorkerProcess(TOYS, NONE)
     first, second = toys({"x": 1}, {"x": 2})
@@ -202,6 +205,7 @@ def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
     held.kill()
 
 
+@pytest.mark.release
 def test_an_answer_counts_even_if_its_sender_died_since_or_nobody_looked(tmp_path):
     source = own_study(
         tmp_path, "threading.Timer(0.1, os._exit, [1]).start(); return {}", "import os, threading"

@@ -314,7 +314,7 @@ def test_an_edited_plugin_and_an_edited_module_give_the_means_of_a_new_store(fol
     assert "not run again: 4 trials were made by other code of the study (deeper)" in whole.text()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_worker_processes_run_what_is_on_the_disk(folder):
     edited_and_run_anew(folder)
 
@@ -384,7 +384,7 @@ def test_what_other_code_made_is_not_in_the_table_of_a_run_that_was_stopped(fold
     assert stopped.table.empty
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_runs_anew_what_edited_code_made(folder):
     """NUMBERS.md 16, by the command."""
 

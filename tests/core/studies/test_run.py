@@ -215,6 +215,7 @@ def test_a_store_that_fails_ends_the_run_and_its_workers():
     assert len(store.batches) == 1
 
 
+@pytest.mark.release
 def test_resumed_is_the_same_as_never_interrupted(tmp_path):
     with (
         Store.open(tmp_path / "whole.sqlite", write=True) as whole,
@@ -245,6 +246,7 @@ def kept(tmp_path, executor, name):
         return deterministic(store.table("toy"))
 
 
+@pytest.mark.slow
 def test_serial_and_local_are_the_same(tmp_path):
     serial = kept(tmp_path, Serial(), "serial.sqlite")
     assert len(serial) == 9 * 4

@@ -71,6 +71,7 @@ names = st.text("abcdefgh_", min_size=1, max_size=6).map("p_".__add__)
 flat = st.dictionaries(names, scalars, max_size=5)
 
 
+@pytest.mark.release
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     params=flat,
@@ -234,6 +235,7 @@ def test_a_store_of_another_version_is_refused_and_left_alone(path, version):
 # What was acknowledged is there.
 
 
+@pytest.mark.release
 def test_a_full_disk_loses_nothing(path):
     code = textwrap.dedent("""
         import resource, sys

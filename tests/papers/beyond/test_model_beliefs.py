@@ -11,12 +11,13 @@ import pytest
 import workbench as wb
 from crowd_papers.beyond.mixed_crowds import mixed_crowd
 from tests.core.collection.test_trusted import hear
+from tests.core.flat import in_objects
 from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
 from workbench.collection.answers import rehearse
-from workbench.collection.atom_beliefs import AtomBeliefs
 from workbench.collection.beliefs import Beliefs
+from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, models_of
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Questions
@@ -70,7 +71,7 @@ def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
     task, worker = np.divmod(np.arange(label.size), 15)
     hear_some(beliefs, label, (0, 1), (worker < 5) | ((worker < 7) & (task < 600)))
     beliefs.refit()
-    assert set(AtomBeliefs.suspects(beliefs)) == {5, 6}
+    assert set(GridBeliefs.suspects(beliefs)) == {5, 6}
     assert len(beliefs.suspects()) == 0
     hear_some(beliefs, label, (0, 1), (worker >= 5) & (worker < 7) & (task >= 600))
     assert set(beliefs.suspects()) == {5, 6}
@@ -85,6 +86,7 @@ def test_a_budget_is_not_spent_on_comparing_people():
     assert np.isin(task, policy.common).mean() < 0.2
 
 
+@pytest.mark.release
 def test_models_and_people_beat_the_best_model_and_know_it():
     errors, believed, best = [], [], []
     for seed in range(3):
@@ -183,7 +185,7 @@ def test_models_in_another_order_and_classes_with_other_names():
 def test_pools_without_models_are_believed_as_before():
     pool = crowd().pool
     for changed, kind in (
-        (replace(pool, group=None), AtomBeliefs),
+        (replace(pool, group=None), GridBeliefs),
         (replace(pool, price=np.ones((1, 15))), Beliefs),
         (replace(pool, group=np.zeros(15, dtype=np.int64)), Beliefs),
     ):
@@ -259,7 +261,7 @@ def frames(tasks=40):
 def test_confidences_of_a_rehearsal():
     panel, _, sure = frames()
     terms = {"costs": panel.costs, "groups": panel.groups, "total": 4}
-    result = wb.collect(panel.labels, panel.gold, confidences=sure, **terms)
+    result = wb.collect(panel.labels, panel.gold, **in_objects(terms | {"confidences": sure}))
     assert result.cost <= 4
     assert result.policy == "until-trusted"
     for wrong, words in (
@@ -271,7 +273,7 @@ def test_confidences_of_a_rehearsal():
         ({"confidences": sure, "policy": "mixed"}, "policy mixed does not look at them"),
     ):
         with pytest.raises(InputError, match=words):
-            wb.collect(panel.labels, panel.gold, **{**terms, **wrong})
+            wb.collect(panel.labels, panel.gold, **in_objects(terms | wrong))
 
 
 def test_confidences_of_a_collection_are_kept(tmp_path):
@@ -285,7 +287,7 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
         "have": models,
     }
     tasks, workers = panel.gold.index.tolist(), panel.costs.index.tolist()
-    wb.Collector(tasks, workers, confidences=sure, path=path, **terms)
+    wb.Collector(tasks, workers, path=path, **in_objects(terms | {"confidences": sure}))
     collector = wb.Collector.open(path)
     asked = collector.next("p0", 5)
     assert len(asked) == 5
@@ -300,4 +302,4 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
         ({"confidences": sure.replace("m1", "p0")}, "p0.* is no model"),
     ):
         with pytest.raises(InputError, match=words):
-            wb.Collector(tasks, workers, **{**terms, **wrong})
+            wb.Collector(tasks, workers, **in_objects(terms | wrong))

@@ -88,6 +88,7 @@ def every_policy(problem, node, state):
     return found
 
 
+@pytest.mark.release
 def test_the_programme_is_the_linear_program_and_the_best_of_all_policies():
     enumerated = 0
     for seed in range(30):

@@ -44,6 +44,7 @@ def tried(rule, name):
     return trial(params, SimpleNamespace(instance=SEED))
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(("name", "near"), [("simulated", 1e-9), ("simulated sparse", 0.02)])
 def test_hire_is_measured_as_the_front_door_measures_it(name, near):
     """Where not everybody labels every task, workers in another order are drawn other labels."""

@@ -18,6 +18,7 @@ from crowd_papers.online_learning import (
     theory_votes,
 )
 from crowd_papers.online_learning.learning_runs import grid, shape
+from tests.core.release import some
 from tests.papers.made_up import Tables, claims_of, framed, run_serially, spoil
 from workbench.learning import agreement, regret_bounds, vetting
 from workbench.studies.catalog import claims
@@ -332,7 +333,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
+@pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), some(SPOILED, 7))
 def test_spoiled(tables, study, claim, rows, column, value, ruling):
     tables[f"learn-{study}"] = spoil(tables[f"learn-{study}"], rows, column, value)
     assert verdict(tables, claim).word is ruling
@@ -370,7 +371,7 @@ CURVES = [
 ]
 
 
-@pytest.mark.parametrize(("study", "regret", "expected"), CURVES)
+@pytest.mark.parametrize(("study", "regret", "expected"), some(CURVES, 3))
 def test_other_curves(tables, study, regret, expected):
     draw = {"regret": regret_table, "growth": growth_table}[study]
     tables[f"learn-{study}"] = draw(regret)
@@ -396,7 +397,7 @@ REWARDS = [
 ]
 
 
-@pytest.mark.parametrize(("lost", "expected"), REWARDS)
+@pytest.mark.parametrize(("lost", "expected"), some(REWARDS, 4))
 def test_other_rewards(tables, lost, expected):
     tables["learn-average"] = average_table(lost)
     assert {claim: verdict(tables, claim).word for claim in expected} == expected
@@ -564,7 +565,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(
     ("claim", "sweep", "whole", "where", "name", "broken", "then"),
-    BROKEN,
+    some(BROKEN, 4),
     ids=[case[0] for case in BROKEN],
 )
 def test_a_broken_formula_turns_the_verdict(
@@ -583,6 +584,7 @@ def test_without_the_printed_constants_the_bound_is_not_void(monkeypatch):
     assert ruling("theorem-3", BOUNDS, 10) is NOT
 
 
+@pytest.mark.release
 def test_an_agreement_that_knows_the_side(monkeypatch):
     sweep = asked("agreement", workers=[5])
     monkeypatch.setattr(agreement, "RESAMPLES", 10)
@@ -596,6 +598,7 @@ def test_an_agreement_that_knows_the_side(monkeypatch):
     assert ruling("trust", sweep, 20) is NOT
 
 
+@pytest.mark.release
 def test_exploring_like_the_root_is_not_logarithmic(monkeypatch):
     sweep = [{"crowd": ["from-0.6"], "repeats": [2.0]}]
     right = learning_runs.Schedule

@@ -11,6 +11,7 @@ import pytest
 
 from crowd_papers.online_learning import learn_crowds
 from crowd_papers.online_learning.learn_crowds import BLOCKS, CROWDS, disagreement
+from tests.core.release import some
 from tests.papers.made_up import claims_of, framed, run_serially, spoil, verdict_on
 from workbench.learning.vetting import Vetting
 from workbench.studies.claiming import Word
@@ -182,7 +183,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "rows", "columns", "expected"), SPOILED)
+@pytest.mark.parametrize(("claim", "rows", "columns", "expected"), some(SPOILED, 7))
 def test_spoiled(claim, rows, columns, expected):
     if "repetition" in str(rows):
         # Repetitions count on within a crowd and method.

@@ -19,13 +19,14 @@ from crowd_papers.worker_selection.recorded_methods import (
     TITLES,
     YARDSTICKS,
 )
+from tests.core.release import some
 from tests.core.studies.study_runs import one_record, streams_of, trial_of
 from tests.papers.made_up import Tables, claims_of, framed
 from workbench.ranking.recorded_crowds import ITEMS
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import claims
 from workbench.studies.claiming import Word
-from workbench.studies.claims_page import markdown
+from workbench.studies.claims_page import table as table_of
 from workbench.studies.judging import judge
 from workbench.studies.source import Source
 
@@ -206,6 +207,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_in_good_order():
     found = verdicts({STUDY: good()})
     assert {name: one.word for name, one in found.items()} == EXPECTED
@@ -213,7 +215,7 @@ def test_in_good_order():
     for one in found.values():
         assert one.claim.statement.endswith((".", ")"))
         assert one.figures
-    text = markdown(list(found.values()))
+    text = table_of(list(found.values()))
     assert "2 no data" in text
 
 
@@ -252,7 +254,7 @@ ACCURACIES = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "where", "by", "expected"), ACCURACIES)
+@pytest.mark.parametrize(("claim", "where", "by", "expected"), some(ACCURACIES, 5))
 def test_other_accuracies(claim, where, by, expected):
     assert ruling(claim, accuracy=lifted(where, by)) is expected
 
@@ -275,7 +277,7 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "size", "expected"), SIZES)
+@pytest.mark.parametrize(("claim", "size", "expected"), some(SIZES, 3))
 def test_other_sizes(claim, size, expected):
     assert ruling(claim, size=size) is expected
 

@@ -1,4 +1,4 @@
-"""The belief of `atoms` kept up label by label, as a policy asks and hears.
+"""The belief of `grid` kept up label by label, as a policy asks and hears.
 
 Between two refits a label moves only its own task and worker. When there are so many times as
 many labels as at the last choice (`GROWTH`), the fit begins anew at several shares of the classes,
@@ -16,16 +16,15 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import betaln, gammaln
 
-from workbench.aggregation.atoms import Atoms, one_coin_atoms, two_coins
 from workbench.aggregation.belief_choice import (
     choose,
     mean_temperature,
     of_some,
+    orientation_odds,
     pooled_errors,
-    upright_odds,
 )
 from workbench.aggregation.belief_propagation import (
-    AtomFit,
+    GridFit,
     UnitLabels,
     begin,
     fit,
@@ -36,6 +35,7 @@ from workbench.aggregation.belief_propagation import (
 from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import Calibration, mean_calibration
 from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.collection.belief_model import BeliefModel
@@ -51,7 +51,7 @@ COMPARED = 12_000
 DOUBT = 6.0
 """Nats by which workers must speak for themselves, and not for right and wrong interchanged."""
 GAIN = 2.0
-"""Nats of evidence that one voter in place of several must gain for each whom she speaks for."""
+"""Nats of evidence that merging workers must gain for each whom she speaks for."""
 SWEEPS, SETTLED = 8, 0.01
 """Turns of a refit that goes on, and the change of posteriors below which fits end: what is left
 then is the slow creep of shares that the next fits go on with."""
@@ -66,18 +66,18 @@ LEAST_ROOM = 0.1
 """Share of ε that a floor must leave, for tasks to be labelled until they are below it."""
 SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
 """Common tasks that two workers must share, and shares of them on which they must agree, for
-one voter to be thought of."""
+their merging to be thought of."""
 SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed mean chance to be right, from which on a worker is compared with others."""
 UNDECIDED = 14.0
-"""Nats beside these within which it is undecided whether workers are one voter."""
+"""Nats beside these within which it is undecided whether to merge workers."""
 LOOKED = 1.04
 """Copies are looked for when there are so many times as many labels of the common tasks."""
 TURNS = 20
-"""Turns of the fits by which it is judged who is one voter."""
+"""Turns of the fits by which it is judged whom to merge."""
 KNOWN = 60
 """Answers to gold tasks of each class that a known skill counts for: her coins are then known to
-some .05, as far as atoms are apart."""
+some .05, as far as points are apart."""
 LEAST_HIDDEN = 5
 """Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
@@ -107,8 +107,8 @@ class TaskView:
         return TaskView(**parts)
 
 
-class AtomBeliefs(BeliefModel):
-    """Posterior of tasks and workers under the model of `atoms`.
+class GridBeliefs(BeliefModel):
+    """Posterior of tasks and workers under the model of `grid`.
 
     Parameters
     ----------
@@ -121,31 +121,31 @@ class AtomBeliefs(BeliefModel):
     Attributes
     ----------
     grid
-        The atoms.
+        What workers may be like.
     weight
-        Posterior of atoms, shape (T·m, G); a worker at each task type is a unit, `kind · m +
+        Posterior of the points, shape (T·m, G); a worker at each task type is a unit, `kind · m +
         worker`.
-    voter
+    merged
         Who speaks for each worker, shape (m,): herself, or one of the copies that she belongs to.
     undecided
-        Whether labels do not say if some workers are one voter.
-    upright
+        Whether labels do not say if some workers copy one another.
+    orientation
         Log-odds that right and wrong are not interchanged, at least 0; infinite where that is no
         question.
     calibration
         Of the posterior, where hidden tasks show how far it may be believed.
     """
 
-    grid: Atoms
+    grid: SkillGrid
 
     def __init__(self, ledger: Ledger, common: IntArray | None = None) -> None:
         self.ledger = ledger
         pool = ledger.pool
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
-        self.grid = self._atoms()
-        self.voter: IntArray = np.arange(self.m)
-        self.upright, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
+        self.grid = self._grid()
+        self.merged: IntArray = np.arange(self.m)
+        self.orientation, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by = Calibration(1.0), 0
         self.least_floor = 0.0
         self.known = known_answers(pool.confusion)
@@ -163,7 +163,7 @@ class AtomBeliefs(BeliefModel):
     @property
     def doubtful(self) -> bool:
         """Whether right and wrong might be interchanged."""
-        return self.upright < DOUBT
+        return self.orientation < DOUBT
 
     def needs_strangers(self) -> bool:
         """Most workers are better than chance: strangers tell which way is right."""
@@ -186,8 +186,8 @@ class AtomBeliefs(BeliefModel):
 
     @property
     def copying(self) -> BoolArray:
-        """Workers who are one voter with another, and are not asked any more; shape (m,)."""
-        return np.asarray(self.voter != np.arange(self.m))
+        """Workers who are merged with another, and are not asked any more; shape (m,)."""
+        return np.asarray(self.merged != np.arange(self.m))
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -222,7 +222,7 @@ class AtomBeliefs(BeliefModel):
         """Tasks that more labels would hardly decide, shape (n,)."""
         return np.asarray((self.worth() < HOPELESS) & (self.counts >= LEAST_LABELS))
 
-    def curable(self, epsilon: float) -> float:
+    def closable_at(self, epsilon: float) -> float:
         """Error that a task may have before the floor is added; 0 where the floor alone is ε.
 
         (1 − λ) e + λ (1 − 1/K) is to be ε; a floor that leaves hardly any of it leaves nothing.
@@ -252,24 +252,24 @@ class AtomBeliefs(BeliefModel):
         floor = self.calibration.floor
         return np.asarray((self.confidence() - floor / self.K) / (1.0 - floor))
 
-    def cured(self, epsilon: float) -> BoolArray:
+    def closed_at_floor(self, epsilon: float) -> BoolArray:
         """Tasks of which labels cure no more, as the floor alone keeps them above ε; shape (n,).
 
         They are brought to ε before the floor is added; while the floor is far above ε only hidden
         tasks are, which show whether it stays.
         """
         hidden = self.ledger.pool.hidden
-        if hidden is None or self.curable(epsilon):
+        if hidden is None or self.closable_at(epsilon):
             return np.zeros(len(self.ledger.counts), dtype=bool)
         far = self.calibration.floor * (1.0 - 1.0 / self.K) >= FAR * epsilon
         return np.asarray((1.0 - self._above_floor() <= epsilon) | (far & (hidden < 0)))
 
-    def lacking(self, epsilon: float) -> FloatArray:
+    def evidence_needed(self, epsilon: float) -> FloatArray:
         """Nats that labels must bring to each task to close it, were it easy; shape (n,).
 
-        Before the floor is added where it may be closed, else to `cured`.
+        Before the floor is added where it may be closed, else to `closed_at_floor`.
         """
-        goal = self.curable(epsilon) or epsilon
+        goal = self.closable_at(epsilon) or epsilon
         top = np.clip(self._above_floor(), 1.0 / self.K, 1.0 - 1e-12)
         odds = (2.0 * top - 1.0) * np.log(top / (1.0 - top))
         required = (1.0 - 2.0 * goal) * np.log((1.0 - goal) / goal)
@@ -311,7 +311,7 @@ class AtomBeliefs(BeliefModel):
     def _changed(self) -> str:
         """A warning where workers change, by what their labels say of tasks and were to say."""
         task, worker, label = self.labels.T
-        unit = self.ledger.pool.kind[task] * self.m + self.voter[worker]
+        unit = self.ledger.pool.kind[task] * self.m + self.merged[worker]
         plain = over_easiness(self.fit.joint)[task]
         mean = np.einsum("ug,gcx->ucx", self.weight, self.grid.chance)[unit]
         expected = np.einsum("kc,kcx,kx->k", plain, mean, plain)
@@ -328,7 +328,7 @@ class AtomBeliefs(BeliefModel):
             even = self.grid.chance.mean(axis=1)[:, label].T
             log_chance = log(s * self.grid.chance[:, truth, label].T + (1.0 - s) * even)
         else:
-            unit = pool.kind[ask.task] * self.m + self.voter[ask.worker]
+            unit = pool.kind[ask.task] * self.m + self.merged[ask.worker]
             joint = now.joint[ask.task]
             cavity = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
             cavity /= cavity.sum(axis=(1, 2), keepdims=True)
@@ -355,18 +355,18 @@ class AtomBeliefs(BeliefModel):
         """Send all messages anew; now and then, or where it is asked for, choose the fit anew."""
         size, compared = len(self.labels), int(np.isin(self.labels[:, 0], self.common).sum())
         due = anew or size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
-        voter = self.voter
+        merged = self.merged
         if due or compared > LOOKED * self.compared:
-            voter, self.compared = self._voters(self.ledger.pool.share), compared
-        if not due and (voter == self.voter).all():
+            merged, self.compared = self._merged_workers(self.ledger.pool.share), compared
+        if not due and (merged == self.merged).all():
             labels = self._labels()
             self.fit = fit(labels, self.grid, self._warm(), sweeps=SWEEPS, settled=SETTLED)
             if self.K == 2:
-                before, odds = self.upright, upright_odds(labels, self.grid, self.fit)
+                before, odds = self.orientation, orientation_odds(labels, self.grid, self.fit)
                 # Where the last choice could not tell, the mirror image was tried then.
-                due, self.upright = odds < 0.0 < before, max(odds, 0.0)
-        if due or (voter != self.voter).any():
-            self._choose(voter)
+                due, self.orientation = odds < 0.0 < before, max(odds, 0.0)
+        if due or (merged != self.merged).any():
+            self._choose(merged)
         self._new, self._outlook = [], None
         self._keep_known()
         self.weight = normalised(self.fit.worker.copy())[0]
@@ -378,13 +378,13 @@ class AtomBeliefs(BeliefModel):
             **{name: getattr(self.fit, name).tolist() for name in ARRAYS},
             "new": [message.tolist() for message in self._new],
             "errors": self.errors.tolist(),
-            "atoms": {
-                field.name: getattr(self.grid, field.name).tolist() for field in fields(Atoms)
+            "grid": {
+                field.name: getattr(self.grid, field.name).tolist() for field in fields(SkillGrid)
             },
-            "voter": self.voter.tolist(),
+            "merged": self.merged.tolist(),
             "compared": self.compared,
             "chosen_at": self.chosen_at,
-            "upright": self.upright if np.isfinite(self.upright) else None,
+            "orientation": self.orientation if np.isfinite(self.orientation) else None,
             "undecided": self.undecided,
             "calibration": [self.calibration.temperature, self.calibration.floor],
             "least_floor": self.least_floor,
@@ -394,12 +394,12 @@ class AtomBeliefs(BeliefModel):
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
         self.errors = np.array(saved["errors"], dtype=np.float64)
-        # What the atoms were made of is not what the next fit begins with.
-        self.grid = Atoms(
-            **{name: np.array(rows, dtype=np.float64) for name, rows in saved["atoms"].items()}
+        # What the grid was made of is not what the next fit begins with.
+        self.grid = SkillGrid(
+            **{name: np.array(rows, dtype=np.float64) for name, rows in saved["grid"].items()}
         )
-        self.voter = np.array(saved["voter"], dtype=np.int64)
-        self.upright = np.inf if saved["upright"] is None else float(saved["upright"])
+        self.merged = np.array(saved["merged"], dtype=np.int64)
+        self.orientation = np.inf if saved["orientation"] is None else float(saved["orientation"])
         self.undecided = bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
@@ -415,43 +415,43 @@ class AtomBeliefs(BeliefModel):
             if name in ("joint", "worker") and len(array) != expected[0]:
                 raise ValueError(f"{name} has {len(array)} rows")
         self._outlook = None
-        self.fit = AtomFit(**arrays, evidence=-np.inf)
+        self.fit = GridFit(**arrays, evidence=-np.inf)
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
         ]
         self.weight = normalised(self.fit.worker.copy())[0]
 
-    def _atoms(self) -> Atoms:
-        return two_coins() if self.K == 2 else one_coin_atoms(self.errors)
+    def _grid(self) -> SkillGrid:
+        return two_coins() if self.K == 2 else one_coin_grid(self.errors)
 
-    def _counted(self, voter: IntArray | None = None) -> BoolArray:
-        """Which `labels` count: of one voter the first on each task, shape (k,)."""
+    def _counted(self, merged: IntArray | None = None) -> BoolArray:
+        """Which `labels` count: of workers merged the first on each task, shape (k,)."""
         task, worker, _ = self.labels.T
-        voter = self.voter if voter is None else voter
+        merged = self.merged if merged is None else merged
         counted: BoolArray = np.ones(len(task), dtype=bool)
-        shared = np.flatnonzero((np.bincount(voter, minlength=self.m) > 1)[voter[worker]])
+        shared = np.flatnonzero((np.bincount(merged, minlength=self.m) > 1)[merged[worker]])
         if len(shared):
-            pair = task[shared] * self.m + voter[worker[shared]]
+            pair = task[shared] * self.m + merged[worker[shared]]
             counted[shared] = False
             counted[shared[np.unique(pair, return_index=True)[1]]] = True
         return counted
 
-    def _labels(self, voter: IntArray | None = None) -> UnitLabels:
+    def _labels(self, merged: IntArray | None = None) -> UnitLabels:
         """The `labels` that count, by their voters; and what is known of these workers.
 
         What is known of others would pass for a word on which way is right; before any label, it
         is all that there is.
         """
         pool = self.ledger.pool
-        voter = self.voter if voter is None else voter
-        task, worker, label = self.labels[self._counted(voter)].T
+        merged = self.merged if merged is None else merged
+        task, worker, label = self.labels[self._counted(merged)].T
         kept = np.isin(self.known[1], self._units()) | (not len(task))
         # Tasks whose first label was doubted have more: of all labels they would count again.
         first = label[np.unique(task, return_index=True)[1]]
         said = np.bincount(first, minlength=self.K) / max(len(first), 1)
         return UnitLabels(
             task,
-            pool.kind[task] * self.m + voter[worker],
+            pool.kind[task] * self.m + merged[worker],
             label,
             *self._gold_answers(kept),
             len(pool.tasks),
@@ -486,7 +486,7 @@ class AtomBeliefs(BeliefModel):
         task, worker, _ = self.ledger.labels.T
         return np.asarray(self.ledger.pool.kind[task] * self.m + worker)
 
-    def contested(self) -> IntArray:
+    def doubtful_tasks(self) -> IntArray:
         """Common tasks on which those who seem very good are contradicted by half of the others.
 
         Where they copy one another they are wrong together on some of these; on the other tasks
@@ -508,18 +508,18 @@ class AtomBeliefs(BeliefModel):
         many = np.bincount(worker[np.isin(task, self.common)], minlength=self.m)
         return np.flatnonzero(many >= SHARED)
 
-    def _choose(self, voter: IntArray) -> None:
-        """Keep the likeliest of several fits, copies being one voter."""
-        same, self.voter = (voter == self.voter).all(), voter
+    def _choose(self, merged: IntArray) -> None:
+        """Keep the likeliest of several fits, copies being merged."""
+        same, self.merged = (merged == self.merged).all(), merged
         self.chosen_at = len(self.labels)
         warm = self._warm() if same and self.K == 2 else None
         labels, share = self._labels(), self.ledger.pool.share
         chosen = choose(labels, share, warm, self.errors, most=COMPARED, settled=SETTLED)
-        self.fit, self.grid, self.upright = chosen.fit, chosen.atoms, chosen.upright
+        self.fit, self.grid, self.orientation = chosen.fit, chosen.grid, chosen.orientation
         if self.K > 2:
             self.errors = pooled_errors(labels, self.fit)
 
-    def _warm(self) -> AtomFit:
+    def _warm(self) -> GridFit:
         """The last fit, with the messages of labels that came since."""
         size = len(self.labels)
         new = np.concatenate(self._new) if self._new else self.fit.messages[:0]
@@ -540,40 +540,40 @@ class AtomBeliefs(BeliefModel):
             over_easiness(self.fit.joint[at]), hidden[at]
         )
 
-    def _voters(self, share: FloatArray) -> IntArray:
-        """Who speaks for whom: sets that agree on the common tasks, where one voter is likelier."""
+    def _merged_workers(self, share: FloatArray) -> IntArray:
+        """Who speaks for whom: sets agree on the common tasks, and merging them is likelier."""
         alone = np.arange(self.m)
         sets, self.undecided = self._alike(), False
         if not sets:
             return alone
         plain, apart = self._evidence(alone, share)
-        merged = []
+        evidence = []
         for members in sets:
             # A fit ends where it began to go: each begins where the other ended, too. All sets are
             # held against the best that was found of everybody for herself.
-            voter = alone.copy()
-            voter[members] = members[0]
-            one, together = self._evidence(voter, share, apart)
+            merged = alone.copy()
+            merged[members] = members[0]
+            one, together = self._evidence(merged, share, apart)
             plain = max(plain, self._evidence(alone, None, together)[0])
-            merged.append(one - GAIN * (len(members) - 1))
-        gains = np.array(merged) - plain
+            evidence.append(one - GAIN * (len(members) - 1))
+        gains = np.array(evidence) - plain
         self.undecided = bool((np.abs(gains) < UNDECIDED).any())
-        voter = alone.copy()
+        merged = alone.copy()
         for at in np.argsort(gains)[::-1].tolist():
-            if gains[at] > 0.0 and (voter[sets[at]] == sets[at]).all():
-                voter[sets[at]] = sets[at][0]
-        return voter
+            if gains[at] > 0.0 and (merged[sets[at]] == sets[at]).all():
+                merged[sets[at]] = sets[at][0]
+        return merged
 
     def _evidence(
-        self, voter: IntArray, share: FloatArray | None, other: AtomFit | None = None
-    ) -> tuple[float, AtomFit]:
-        """Log-evidence of the labels, those that repeat their voter's being copies or not.
+        self, merged: IntArray, share: FloatArray | None, other: GridFit | None = None
+    ) -> tuple[float, GridFit]:
+        """Log-evidence of the labels, merged workers' repeated labels being copies or not.
 
         Of more than `COMPARED` labels those of the common tasks count, and of evenly spread others.
 
         Parameters
         ----------
-        voter
+        merged
             Who speaks for each worker, shape (m,).
         share
             Shares of the classes to start from, shape (K,); None for not.
@@ -582,11 +582,11 @@ class AtomBeliefs(BeliefModel):
 
         Returns
         -------
-        The evidence, and its fit, in which workers are as their voters.
+        The evidence, and its fit, in which workers are as those they are merged with.
         """
         looked = np.arange(len(self.counts)) % -(-len(self.labels) // COMPARED) == 0
         looked[self.common] = True
-        labels = self._labels(voter)
+        labels = self._labels(merged)
         labels = of_some(labels, looked[labels.task])
         starts = [] if share is None else [begin(labels, self.grid, share, unequal=False)]
         starts += [] if other is None else [spoken(labels, self.grid, other)]
@@ -594,7 +594,7 @@ class AtomBeliefs(BeliefModel):
         end = max(ends, key=lambda each: each.evidence)
         task, worker, label = self.labels[looked[self.labels[:, 0]]].T
         _, first, pair = np.unique(
-            task * self.m + voter[worker], return_index=True, return_inverse=True
+            task * self.m + merged[worker], return_index=True, return_inverse=True
         )
         same = int((label == label[first][pair]).sum()) - len(first)
         different = len(label) - len(first) - same
@@ -604,7 +604,7 @@ class AtomBeliefs(BeliefModel):
         # The fewer labels count, the more do shares of first labels: Dirichlet's constant differs.
         weights = labels.shares + 1.0
         scale = gammaln(weights.sum()) - gammaln(weights).sum()
-        units = end.worker.reshape(self.T, self.m, -1)[:, voter]
+        units = end.worker.reshape(self.T, self.m, -1)[:, merged]
         end = replace(end, worker=units.reshape(end.worker.shape))
         return float(end.evidence + scale + alike), end
 
@@ -627,7 +627,7 @@ class AtomBeliefs(BeliefModel):
         named = (table >= 0).astype(np.float64)
         shared = named.T @ named
         agreed = sum((table == k).T.astype(np.float64) @ (table == k) for k in range(self.K))
-        sets = {tuple(np.flatnonzero(self.voter == who).tolist()) for who in self.voter.tolist()}
+        sets = {tuple(np.flatnonzero(self.merged == who).tolist()) for who in self.merged.tolist()}
         for degree in ALIKE:
             linked = (shared >= SHARED) & (agreed >= degree * np.maximum(shared, 1.0))
             group = connected_components(linked, directed=False)[1]

@@ -1,6 +1,6 @@
 """What a worker may be like: pairs of coins, or of more classes one coin and pooled errors.
 
-Two classes: atoms are pairs of coins, sensitivity and specificity, the less likely beforehand the
+Two classes: points are pairs of coins, sensitivity and specificity, the less likely beforehand the
 more the two differ, worse than chance rarely. More classes: one coin and pooled errors, of which
 none is more than nine tenths as likely as the right answer; and workers who always name one class.
 
@@ -37,7 +37,7 @@ MOST_WRONG = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Atoms:
+class SkillGrid:
     """What a worker may be like.
 
     Attributes
@@ -59,8 +59,8 @@ class Atoms:
     unlike: FloatArray
 
     @classmethod
-    def of(cls, chance: FloatArray, prior: FloatArray) -> Atoms:
-        """Order atoms by what a label tells."""
+    def of(cls, chance: FloatArray, prior: FloatArray) -> SkillGrid:
+        """Order grid by what a label tells."""
         K = chance.shape[1]
         logs = np.log(chance)
         total = np.einsum("gcx,gcx->g", chance, logs) * K - np.einsum("gcx,gdx->g", chance, logs)
@@ -70,7 +70,7 @@ class Atoms:
         return cls(chance[order], prior[order] / prior.sum(), gain[order], unlike[order])
 
 
-def two_coins() -> Atoms:
+def two_coins() -> SkillGrid:
     """Pairs of coins: chance to name the first class where it is true, and the second."""
     first, second = (axis.ravel() for axis in np.meshgrid(COINS, COINS))
     prior = np.exp(-np.abs(first - second) / APART)
@@ -81,17 +81,17 @@ def two_coins() -> Atoms:
     prior = np.where(coin, GUESSES, (1.0 - GUESSES) * prior)
     rows = np.stack([np.stack([first, 1 - first], 1), np.stack([1 - second, second], 1)], axis=1)
     kept = prior > RARE
-    return Atoms.of(rows[kept], prior[kept])
+    return SkillGrid.of(rows[kept], prior[kept])
 
 
-def alike_coins() -> Atoms:
+def alike_coins() -> SkillGrid:
     """Pairs of coins that are one: right with the same chance in either class."""
     pairs = two_coins()
     alike = pairs.chance[:, 0, 0] == pairs.chance[:, 1, 1]
-    return Atoms.of(pairs.chance[alike], pairs.prior[alike])
+    return SkillGrid.of(pairs.chance[alike], pairs.prior[alike])
 
 
-def one_coin_atoms(errors: FloatArray) -> Atoms:
+def one_coin_grid(errors: FloatArray) -> SkillGrid:
     """One coin and pooled errors, and constant answers.
 
     Parameters
@@ -108,4 +108,4 @@ def one_coin_atoms(errors: FloatArray) -> Atoms:
     chance = np.maximum(np.concatenate([able, np.full((1, K, K), 1 / K), constant]), LEAST)
     prior = np.full(len(right), (1.0 - GUESSES - CONSTANT) / len(right))
     prior = np.concatenate([prior, [GUESSES], np.full(K, CONSTANT / K)])
-    return Atoms.of(chance / chance.sum(axis=2, keepdims=True), prior)
+    return SkillGrid.of(chance / chance.sum(axis=2, keepdims=True), prior)

@@ -1,0 +1,98 @@
+"""How far labels agree, in words: α on the first screen, every coefficient in the details."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.accuracy.independence import SHARED
+from workbench.accuracy.krippendorff import Alpha
+from workbench.api.objections import NAMED, Looked
+from workbench.api.result import names, percent
+from workbench.base.text import counted
+
+LISTED = 100
+"""Pairs of workers whose κ is in the JSON: those that share the most tasks."""
+
+
+def agreeing(check: Looked) -> str:
+    """Say how far labels agree: the share of pairs, and α."""
+    found = check.agreement
+    if found.pairwise is None:
+        return "no task with two labels: α is not defined"
+    said = f"{percent(found.pairwise, 3)} of pairs of labels agree, Krippendorff's α "
+    if found.alpha is None or found.low is None or found.high is None:
+        return f"{said}is not defined, as all are of one class"
+    nominal = Alpha(found.alpha, found.low, found.high)
+    tasks = counted(found.tasks, "task")
+    said += f"{nominal.value:.3f} (95 % interval {_ends(nominal)} over {tasks})"
+    if check.numbers is None or found.ordinal is None or found.interval is None:
+        return said
+    low, high = check.numbers
+    given = "Classes read as ratings" if check.rated else "If the classes have an order"
+    by_order, by_distance = (
+        f"{each.value:.3f} ({_ends(each)})" for each in (found.ordinal, found.interval)
+    )
+    return (
+        f"{said}. {given}, from {low:g} to {high:g}: α by order (ordinal) is {by_order}, by "
+        f"distance (interval) {by_distance}"
+    )
+
+
+def coefficients(check: Looked) -> list[tuple[str, str]]:
+    """How far labels agree, by all coefficients, and the shares of the classes in the gold."""
+    fleiss, ac1 = (
+        "not defined" if value is None else f"{value:.3f}"
+        for value in (check.kappas.fleiss, check.kappas.ac1)
+    )
+    rows = [
+        ("agreement", agreeing(check)),
+        ("Fleiss' κ", f"{fleiss}; Gwet's AC1 {ac1}"),
+        ("Cohen's κ", _pairs(check)),
+    ]
+    if check.prevalence:
+        shares = sorted(check.prevalence.items(), key=lambda item: -item[1])
+        rows.append(("gold", names([f"{name} {percent(share)}" for name, share in shares], NAMED)))
+    return rows
+
+
+def cohen(check: Looked) -> dict[str, Any]:
+    """Cohen's κ in the mean, and of the pairs that share the most tasks, in plain types."""
+    pairs = check.kappas.cohen
+    most = np.argsort(-pairs.tasks, kind="stable")[:LISTED].tolist()
+    return {
+        "mean": pairs.mean,
+        "of_pairs": len(pairs.kappa),
+        "pairs": [
+            {
+                "workers": check.named((int(pairs.first[at]), int(pairs.second[at]))),
+                "tasks": int(pairs.tasks[at]),
+                "agree": float(pairs.agree[at]),
+                "kappa": float(pairs.kappa[at]),
+            }
+            for at in most
+        ],
+    }
+
+
+def _pairs(check: Looked) -> str:
+    """Cohen's κ in the mean, and the least."""
+    pairs = check.kappas.cohen
+    if pairs.mean is None:
+        return f"not defined: no two workers share {SHARED} tasks and name two classes there"
+    least = int(np.nanargmin(pairs.kappa))
+    both = names(check.named((int(pairs.first[least]), int(pairs.second[least]))), 2)
+    among = ""
+    if pairs.looked_at < len(check.workers):
+        among = f", among the {pairs.looked_at} workers with the most labels"
+    return (
+        f"{pairs.mean:.3f} in the mean of {counted(len(pairs.kappa), 'pair')} of workers with "
+        f"{SHARED} shared tasks or more{among}; least {pairs.kappa[least]:.3f}, of {both} on "
+        f"{counted(int(pairs.tasks[least]), 'task')}"
+    )
+
+
+def _ends(alpha: Alpha) -> str:
+    """The interval."""
+    return f"{alpha.low:.3f} to {alpha.high:.3f}"

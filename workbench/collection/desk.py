@@ -1,0 +1,122 @@
+"""What programs in which people label need beside a `Collector`: a server, Label Studio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from workbench.base import checks
+from workbench.base.state import Id, check, find
+from workbench.collection.collector import Collector
+from workbench.collection.events import RefitTaken, Reworded
+from workbench.collection.hearing import hear
+from workbench.collection.refits import Refit
+from workbench.collection.running import Running
+from workbench.collection.setup import Listed, PerTask, Triple
+from workbench.crowd.libraries import to_pandas
+
+
+class Desk:
+    """A collection, as a program sees it that people label in.
+
+    Parameters
+    ----------
+    collector
+        Opened with `refits_apart` where fits are made beside it.
+    """
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+
+    def outlook(self, most: int) -> list[tuple[Id, bool]]:
+        """Say about which tasks would be asked next, of anybody, if nobody answered meanwhile.
+
+        Nothing is asked: it is for programs that show tasks to whoever is there. Whoever may still
+        come is taken to be here.
+
+        Parameters
+        ----------
+        most
+            Questions at most.
+
+        Returns
+        -------
+        Task, and whether it is a gold task, of each question, in the policy's order; empty where
+        nothing more would be asked.
+
+        Raises
+        ------
+        InputError
+            The policy takes workers, or tasks, as they arrive.
+        """
+        now, asks = self.collector._now, list[Triple]()
+        check(
+            not now.policy.streams,
+            f"policy {now.setup.policy} takes tasks as they arrive, each with its workers: where "
+            "workers choose, take until-trusted",
+        )
+        if now.halted:
+            return []
+        opened = now.opened()
+        coming = [f"coming {place}" for place in range(len(opened.names), len(now.setup.hands))]
+        copy = Running(msgspec.structs.replace(opened, names=(*opened.names, *coming)))
+        while len(asks) < most:
+            event = copy.ask(None, most - len(asks), None)
+            if event is None or not event.asks:
+                break
+            asks += event.asks
+        names = list(self.collector.tasks), list(self.collector.gold)
+        return [(names[gold][task], bool(gold)) for gold, task, _ in asks]
+
+    def volunteered(self, labels: Mapping[Id, PerTask]) -> None:
+        """Take labels of workers who choose tasks themselves: by worker, as for `tell_all`.
+
+        They are paid, whether they were asked for or not, and count beyond a worker's capacity.
+
+        Raises
+        ------
+        InputError
+            As for `tell_all`, but that nobody need have been asked; or the policy wants labels of
+            those alone whom it asked.
+        """
+        hear(self.collector, labels, unasked=True)
+
+    def reworded(self, tasks: Listed) -> None:
+        """Note in the history that what people are shown of tasks was corrected.
+
+        Raises
+        ------
+        InputError
+            A task that is not here.
+        """
+        pairs: list[tuple[int, int]] = []
+        for task in to_pandas(tasks):
+            gold = find(self.collector.tasks, task) is None
+            at = find(self.collector.gold if gold else self.collector.tasks, task)
+            check(at is not None, f"task {checks.show(task)} is no task here")
+            pairs.append((int(gold), int(at)))
+        if pairs:
+            with self.collector._turn() as turn:
+                turn.apply(Reworded(tuple(pairs)))
+
+    @property
+    def keys(self) -> dict[str, Id]:
+        """Name, or pseudonym, of each worker by the key that stands for her in the journal."""
+        return dict(zip(self.collector._now.names, self.collector.workers, strict=True))
+
+    @property
+    def refit_begun(self) -> Refit | None:
+        """A fit that the last step began, or one before: make it, and give it to `adopt`.
+
+        Only where the collection was opened with `refits_apart`, and its policy fits.
+        """
+        return None if self.collector._running is None else self.collector._running.refit
+
+    def adopt(self, refit: Refit) -> None:
+        """Let the policy take a fit, unless it is not wanted any more."""
+        refit.fitted()  # before the turn, in which everybody waits
+        with self.collector._turn() as turn:
+            if turn.running.refit is refit:
+                turn.who = "owner"
+                turn.apply(RefitTaken(refit.labels))
