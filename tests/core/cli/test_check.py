@@ -49,7 +49,8 @@ def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_pat
     assert run("check", "--labels", path, *asked).exit_code == 0
     with path.open("a") as file:
         file.write("p2,a,x\n")
-    assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout
+    told = run("check", "--labels", path, *asked).stdout
+    assert "1 pair of task and worker labelled more than once" in told
 
 
 def test_tasks_to_look_at_again_are_written(run, files):
