@@ -51,6 +51,7 @@ from crowd_models import TypedProblem as TypedProblem
 from crowd_models import SelectionProblem as SelectionProblem
 
 # Simulation and studies
+from workbench.api.policies import policy as policy
 from workbench.api.simulation import simulate as simulate
 from workbench.api.simulation import simulate_panel as simulate_panel
 from workbench.api.studying import run_study as run_study

@@ -464,7 +464,7 @@ def check(
     workers who answer against gold or the others, who are constant, who contradict each other or
     copy; whether errors go together (and how many independent workers they leave), tasks on which
     nearly all err; pairs labelled twice; and classes that are most likely one, too many, ratings,
-    abstentions, or several answers in one.
+    or abstentions.
 
     Parameters
     ----------

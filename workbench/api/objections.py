@@ -15,7 +15,7 @@ from workbench.accuracy.krippendorff import Agreement
 from workbench.api import inputs
 from workbench.api.result import names, percent
 from workbench.base.text import counted
-from workbench.crowd.label_checks import Repeats, abstentions, several_answers
+from workbench.crowd.label_checks import Repeats, abstentions
 
 NAMED = 8
 """Workers or classes that are named in a line."""
@@ -79,7 +79,6 @@ def _objections(check: Looked) -> list[Objection]:
     return [
         *(none if first else ()),
         *_of_agreement(check),
-        *_of_several(check),
         *(() if first else none),
         *_of_dependence(check),
         *_of_workers(check),
@@ -148,21 +147,6 @@ def _of_agreement(check: Looked) -> list[Objection]:
             )
         ]
     return []
-
-
-def _of_several(check: Looked) -> list[Objection]:
-    """Whether classes are several answers in one."""
-    several = several_answers(check.class_labels)
-    if not several:
-        return []
-    return [
-        Objection(
-            "several answers in one",
-            f"{percent(_share(check, several))} of the labels are several answers in one "
-            f"({names(several, NAMED)}), and count as classes of their own: ask about each answer "
-            "by itself, as a task with yes or no",
-        )
-    ]
 
 
 def _of_dependence(check: Looked) -> list[Objection]:

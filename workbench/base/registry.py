@@ -183,6 +183,7 @@ def installed() -> tuple[ModuleType, ...]:
     """
     modules = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        _installing.append(point.name)
         try:
             modules.append(point.load())
         except Exception as error:
@@ -190,7 +191,17 @@ def installed() -> tuple[ModuleType, ...]:
                 f"the plugin {point.name!r} ({point.value}) is left out: {in_one_line(error)}",
                 stacklevel=2,
             )
+        finally:
+            _installing.pop()
     return tuple(modules)
+
+
+_installing: list[str] = []
+
+
+def is_loading() -> bool:
+    """Whether a file of the user's, or an installed package, is being loaded."""
+    return bool(_loading or _installing)
 
 
 @dataclass(frozen=True)
@@ -282,6 +293,23 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     _registered[place] = registered
     _loaded[place] = Plugin(place, now, module)
     return _loaded[place]
+
+
+def forget(place: Path) -> None:
+    """Forget what a file has registered."""
+    _forget(_registered.pop(place, []))
+    _loaded.pop(place, None)
+    _shared.discard(place)
+
+
+def remember(
+    place: Path, plugin: Plugin | None, registered: list[tuple[Registry[Any], str]]
+) -> None:
+    """Take what is registered for a file's, which other processes load where there is one."""
+    _registered[place] = registered
+    if plugin is not None:
+        _loaded[place] = plugin
+        _shared.add(place)
 
 
 def _forget(registered: list[tuple[Registry[Any], str]]) -> None:

@@ -39,8 +39,8 @@ def command(
     workers to look at again; skills, sensitivity and specificity with intervals; workers who answer
     against gold or the others, are constant, contradict each other or copy; how many independent
     workers a task's answers are worth; tasks on which nearly all err; pairs labelled twice; classes
-    that are most likely one, too many, ratings, abstentions or several answers in one. Warnings do
-    not change the exit code.
+    that are most likely one, too many, ratings or abstentions. Warnings do not change the exit
+    code.
     """
     from workbench import check
 

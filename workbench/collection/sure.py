@@ -16,9 +16,11 @@ after every label (Wald 1945). What remains is whom to ask:
   judged by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and
   her word, little as it counts, may close them. Of a mean, all tasks pass one bar before it falls;
   where a budget is given, those in most doubt come first.
-- **What is to come.** Where workers arrive one at a time, she who is here is asked if her index
-  is not below the dual price of the nats still needed, the abilities of those to come being drawn
-  from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
+- **What is to come.** Where workers arrive one at a time and do not come back, she who is here is
+  asked if her index is not below the dual price of the nats still needed, the abilities of those
+  to come being drawn from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
+  Once somebody has come back after another, workers come and go: nobody else is counted on, and
+  whoever is here is asked.
 
 Source: Ho, Jabbari, Vaughan (2013), Section 3 and Algorithm 2; Gittins (1979).
 """
@@ -89,6 +91,7 @@ class UntilSure(Policy):
         self.order = rng.permutation(len(pool.tasks))
         self.beliefs = self._beliefs(forget)
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
+        self.latest, self.return_seen = -1, False
         self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         odds = np.log((1.0 - self.epsilon) / self.epsilon)
@@ -108,7 +111,8 @@ class UntilSure(Policy):
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone."""
         if worker is not None:
-            self.came[worker] = True
+            self.return_seen |= bool(self.came[worker]) and worker != self.latest
+            self.came[worker], self.latest = True, worker
         if self.is_due() and not self.apart:
             self.refit()
         ask = self._start(worker)
@@ -171,6 +175,8 @@ class UntilSure(Policy):
             "fitted": self.fitted,
             "started": self.started,
             "needed": self.needed,
+            "latest": self.latest,
+            "return_seen": self.return_seen,
             **{name: getattr(self, name).tolist() for name in ("came", "index", "keep", "limit")},
         }
 
@@ -179,6 +185,7 @@ class UntilSure(Policy):
         self.beliefs.resume(saved["beliefs"])
         self.fitted, self.needed = int(saved["fitted"]), float(saved["needed"])
         self.started = bool(saved["started"])
+        self.latest, self.return_seen = int(saved["latest"]), bool(saved["return_seen"])
         for name in ("came", "index", "keep", "limit"):
             getattr(self, name)[:] = saved[name]
 
@@ -298,7 +305,7 @@ class UntilSure(Policy):
             todo = tasks[can[tasks, who]][: ledger.left[who]]
             if len(todo):
                 return Questions(todo, np.full(len(todo), who), gold)
-        self.started = worker is None
+        self.started = worker is None or self.return_seen
         return None if self.started else NOTHING
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
@@ -326,7 +333,8 @@ class UntilSure(Policy):
             here = some if ledger.open[np.ix_(rows[:many], some)].any() else here
         least = np.zeros(len(pool.price))
         if worker is not None and len(rows):
-            least = PATIENCE * self._price_to_come(rows)
+            if not self.return_seen:
+                least = PATIENCE * self._price_to_come(rows)
             kinds = np.unique(pool.kind[rows])
             rate = self.index[kinds, worker]
             good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])

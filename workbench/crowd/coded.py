@@ -267,7 +267,8 @@ def _spelled(cells: Sequence[Cells], *, fold: bool) -> tuple[list[Cells], list[s
 
 def folded(text: str) -> str:
     """Write a name without what case, blanks and the Unicode form of its letters add."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return " ".join(plain.casefold().split())
 
 
 def meeting(

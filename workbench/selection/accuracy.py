@@ -5,9 +5,9 @@ yardstick beyond the paper. Skills are taken to be independent draws from Beta(a
 worker with c right answers to n control questions keeps Beta(c + a, n − c + b). The weights of the
 vote are set by the same answers, and so are known.
 
-Given the skills w₁ … w_k, the vote errs with the sum, over all ways the k workers can answer, of
-the loss (0, 1, or the share lost where classes tie) times Π_j P(her answer | w_j). Each factor is
-w_j or (1 − w_j)/(L − 1), so the error is of degree one in every single skill. The skills being
+Given the skills p₁ … p_k, the vote errs with the sum, over all ways the k workers can answer, of
+the loss (0, 1, or the share lost where classes tie) times Π_j P(her answer | p_j). Each factor is
+p_j or (1 − p_j)/(L − 1), so the error is of degree one in every single skill. The skills being
 independent a posteriori, the expectation of each product is the product of the expectations: the
 expected error is the error at the posterior means, exactly. Nothing is approximated, as long as
 the prior and the one-coin model hold; and who was chosen by the same answers does not matter, since
@@ -41,13 +41,18 @@ from workbench.selection.scoring import Scores
 DRAWS = 200_000
 """Most votes that are simulated of one crowd."""
 MIXED = 50_000
-"""Of them where tasks differ in difficulty, shared out among the difficulties by frequency."""
+"""The same where tasks differ in difficulty and all prefixes of a crowd vote; the difficulties
+share them by their frequency."""
 LABELS = 20_000_000
 """Most labels that are simulated, all workers and votes together."""
 RESOLUTION = 8.0
 """An error below so many votes is not told from 0 by simulating them."""
 SUBSETS = 2**18
 """Most sets that are looked at one by one."""
+MOST_STATES = 2**12
+"""Most states of a vote that are listed for every prefix."""
+METHODS = ("exact", "lattice", "bounded", "sampled")
+"""From the surest to the least sure."""
 
 
 def predicted_error(pool: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> ErrorRate:
@@ -59,7 +64,7 @@ def predicted_error(pool: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> Error
         Scores of the m workers: the posterior follows from their answers and their prior, the
         weights of the vote, Lŵ − 1 (2), from ŵ.
     chosen
-        Indices of the k who vote, each once. Nobody guesses: the error is 1 − 1/L.
+        Indices of the k who vote, each once. An empty set guesses: its error is 1 − 1/L.
     seed
         Of the votes simulated where there are more than two classes and too many voters to
         enumerate (`plurality_error`).
@@ -76,8 +81,8 @@ def predicted_error(pool: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> Error
         An index out of range or repeated, or a worker without an estimate.
     """
     at, L = pool.workers(chosen), pool.classes
-    w, votes = pool.vote_weight[at], _draws(len(at), L)
-    return _mixed(
+    w, votes = pool.vote_weight[at], _simulated_votes(len(at), L)
+    return _mean_over_difficulties(
         [
             (share, [_error(p[at], w, L, max(votes // parts, 10_000), seed)])
             for share, p, parts in _by_difficulty(pool)
@@ -88,12 +93,12 @@ def predicted_error(pool: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> Error
 def _error(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> ErrorRate:
     """Error of one vote of independent workers."""
     if L > 2 and len(p):
-        rate = plurality_error(p, w, L, draws=1)
+        rate = plurality_error(p, w, L, draws=1)  # exact where the ways to answer can be listed
         if rate.method == "exact":
             return rate
-        most = float(_chernoff(p, w, L)[-1])
-        if most <= RESOLUTION / votes:
-            return ErrorRate(most / 2, most / 2, "bounded")
+        bound = float(_chernoff(p, w, L)[-1])
+        if bound <= RESOLUTION / votes:
+            return ErrorRate(bound / 2, bound / 2, "bounded")
     return plurality_error(p, w, L, seed=seed, draws=votes)
 
 
@@ -116,31 +121,31 @@ def prefix_errors(pool: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Err
     at, L = pool.workers(order), pool.classes
     if not len(at):
         return []
-    w, votes = pool.vote_weight[at], _draws(len(at), L)
+    w, votes = pool.vote_weight[at], _simulated_votes(len(at), L)
     parts = [(share, p[at]) for share, p, _ in _by_difficulty(pool)]
-    most = np.sum([share * _chernoff(p, w, L) for share, p in parts], axis=0)
-    rates = _listed(parts, w, L)
-    # Up to the last prefix of which the bound says too little.
-    far = 1 + int(
-        np.flatnonzero(most > (ROUNDING if L == 2 else RESOLUTION / votes)).max(initial=-1)
+    bound = np.sum([share * _chernoff(p, w, L) for share, p in parts], axis=0)
+    rates = _errors_of_prefixes(parts, w, L)
+    # The bound says enough of all prefixes after these.
+    needed = 1 + int(
+        np.flatnonzero(bound > (ROUNDING if L == 2 else RESOLUTION / votes)).max(initial=-1)
     )
-    if len(rates) < far:
-        sets: BoolArray = np.tri(far, dtype=np.bool_)[len(rates) :]
-        each = [max(int(share * min(votes, MIXED)), 1000) for share, _ in parts]
-        rates += _mixed(
+    if len(rates) < needed:
+        sets: BoolArray = np.tri(needed, dtype=np.bool_)[len(rates) :]
+        votes_by_difficulty = [max(int(share * min(votes, MIXED)), 1000) for share, _ in parts]
+        rates += _mean_over_difficulties(
             [
                 (
                     share,
-                    _enumerated(p[:far], w[:far], sets)
+                    _errors_of_sets(p[:needed], w[:needed], sets)
                     if L == 2
-                    else _simulated(p[:far], w[:far], L, draws, seed)[len(rates) :],
+                    else _simulated(p[:needed], w[:needed], L, draws, seed)[len(rates) :],
                 )
                 for (share, p), draws in zip(
-                    parts, each if len(parts) > 1 else [votes], strict=True
+                    parts, votes_by_difficulty if len(parts) > 1 else [votes], strict=True
                 )
             ]
         )
-    return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
+    return rates + [ErrorRate(half, half, "bounded") for half in (bound[len(rates) :] / 2).tolist()]
 
 
 def _by_difficulty(pool: Scores) -> list[tuple[float, FloatArray, int]]:
@@ -153,7 +158,7 @@ def _by_difficulty(pool: Scores) -> list[tuple[float, FloatArray, int]]:
     return [(share, able[:, q], len(shares)) for q, share in enumerate(shares.tolist())]
 
 
-def _mixed(parts: list[tuple[float, list[ErrorRate]]]) -> list[ErrorRate]:
+def _mean_over_difficulties(parts: list[tuple[float, list[ErrorRate]]]) -> list[ErrorRate]:
     """Mean error over difficulties, one list of rates each; the least sure method names it."""
     if len(parts) == 1:
         return parts[0][1]
@@ -205,11 +210,11 @@ def exhaustive_by_accuracy(pool: Scores, budget: int, *, seed: Seed = 0) -> IntA
     members = (some for k in range(1, K + 1) for some in combinations(range(len(who)), k))
     for row, some in enumerate(members):
         sets[row, some] = True
-    rates = _mixed(
+    rates = _mean_over_difficulties(
         [
             (
                 share,
-                _enumerated(p[who], w[who], sets)
+                _errors_of_sets(p[who], w[who], sets)
                 if L == 2
                 else [plurality_error(p[who][some], w[who][some], L, seed=seed) for some in sets],
             )
@@ -222,7 +227,7 @@ def exhaustive_by_accuracy(pool: Scores, budget: int, *, seed: Seed = 0) -> IntA
 
 
 def least_error(rates: Sequence[ErrorRate]) -> int:
-    """Place of the first that is not proven to be larger than another.
+    """Index of the first that is not proven to be larger than another.
 
     A sampled rate's radius is no proof, and the samples are shared: compared as they are.
     """
@@ -231,17 +236,12 @@ def least_error(rates: Sequence[ErrorRate]) -> int:
     return int(np.argmax(middle - radius <= (middle + radius).min()))
 
 
-MOST_STATES = 2**12
-"""Most states of a vote that are listed for every prefix."""
-METHODS = ("exact", "lattice", "bounded", "sampled")
-"""From the surest to the least sure."""
-
-
-def _draws(voters: int, classes: int) -> int:
+def _simulated_votes(voters: int, classes: int) -> int:
+    """How many votes of a crowd are simulated."""
     return max(min(DRAWS, LABELS // max(voters, classes)), 10_000)
 
 
-def _enumerated(p: FloatArray, w: FloatArray, sets: BoolArray) -> list[ErrorRate]:
+def _errors_of_sets(p: FloatArray, w: FloatArray, sets: BoolArray) -> list[ErrorRate]:
     """Errors of sets of two-class voters, all ways to answer listed."""
     error, radius = vote_errors(p, w, sets)
     return [
@@ -250,7 +250,9 @@ def _enumerated(p: FloatArray, w: FloatArray, sets: BoolArray) -> list[ErrorRate
     ]
 
 
-def _listed(parts: list[tuple[float, FloatArray]], w: FloatArray, L: int) -> list[ErrorRate]:
+def _errors_of_prefixes(
+    parts: list[tuple[float, FloatArray]], w: FloatArray, L: int
+) -> list[ErrorRate]:
     """Errors of the first prefixes of voters, while all ways to answer can be listed.
 
     Weights, and so the leads, are the same at all difficulties; their chances are not.

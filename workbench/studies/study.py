@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -44,7 +44,7 @@ class Parameter:
     least, most
         Allowed range, ends included.
     choices
-        Allowed values; any where empty.
+        Allowed values; any where empty. A registry has those that are added later, too.
     optional
         Whether None is a value (the parameter does not apply).
     paired
@@ -57,7 +57,7 @@ class Parameter:
     help: str
     least: float | None = None
     most: float | None = None
-    choices: tuple[Scalar, ...] = ()
+    choices: Collection[Scalar] = ()
     optional: bool = False
     paired: bool = False
 

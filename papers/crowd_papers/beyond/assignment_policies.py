@@ -440,7 +440,7 @@ def chart_style(name: str) -> dict[str, Any]:
 
 
 PARAMETERS = {
-    "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
+    "policy": Parameter(str, "paper", "who assigns", choices=POLICIES, paired=True),
     "information": Parameter(
         str,
         "true",

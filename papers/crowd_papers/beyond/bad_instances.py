@@ -106,7 +106,7 @@ STUDY = Study(
     title="A search for instances on which online assignment does badly",
     source="beyond Ho, Jabbari, Vaughan (2013), Theorem 2",
     parameters={
-        "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
+        "policy": Parameter(str, "paper", "who assigns", choices=POLICIES, paired=True),
         "aim": Parameter(
             str,
             "labels",

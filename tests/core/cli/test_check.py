@@ -41,14 +41,16 @@ def test_the_page_and_the_files(run, files):
 
 def test_names_of_columns_that_are_asked_for_can_be_pasted(run, refused, tmp_path):
     path = tmp_path / "names.csv"
-    path.write_text("Picture ID,who,Kind of bird\np1,a,x\np1,b,x\np2,a,y\n")
+    rows = [f"p{k % 9},{'abcd'[k // 9]},{'xyx'[k % 3]}\n" for k in range(36)]
+    path.write_text("Picture ID,who,Kind of bird\n" + "".join(rows))
     line = refused("check", "--labels", path)
     asked = shlex.split(line.split("its columns, as in ")[1])
     assert asked == ["--columns", "task=Picture ID,worker=who,label=Kind of bird"]
     assert run("check", "--labels", path, *asked).exit_code == 0
     with path.open("a") as file:
-        file.write("p2,a,y\n")
-    assert "1 pair labelled more than once" in run("check", "--labels", path, *asked).stdout
+        file.write("p2,a,x\n")
+    told = run("check", "--labels", path, *asked).stdout
+    assert "1 pair of task and worker labelled more than once" in told
 
 
 def test_tasks_to_look_at_again_are_written(run, files):
@@ -59,3 +61,18 @@ def test_tasks_to_look_at_again_are_written(run, files):
     assert table["ahead"].is_monotonic_increasing
     assert table["ahead"].max() == 1
     assert f"To look at again, least sure first, {len(table)} tasks" in ended.stdout
+
+
+def test_what_is_no_answer_is_left_out_and_spellings_are_joined(run, tmp_path):
+    path = tmp_path / "labels.csv"
+    said = ["yes", "Yes", "unsure", "no"]
+    rows = [f"t{k % 9},{'abcd'[k // 9]},{said[(k + k // 9) % 4]}\n" for k in range(36)]
+    path.write_text("task,worker,label\n" + "".join(rows))
+    plain = run("check", "--labels", path)
+    assert "'unsure' may be no answer, and counts as a class; --skip unsure leaves it out" in (
+        plain.stderr
+    )
+    assert "write them alike, or join them by --fold" in plain.stderr
+    told = run("check", "--labels", path, "--skip", "unsure", "--fold", "--json")
+    assert "4 spellings of 3 labels are joined; left out: 10 that say 'unsure'" in told.stderr
+    assert json.loads(told.stdout)["labels"] == 26

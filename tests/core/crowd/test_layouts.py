@@ -240,6 +240,24 @@ READ = {
         ["1 Ann1 1", "1 Ann2 0"],
         "",
     ),
+    "annotations by annotator": (
+        {"l.json": [{"id": 1, "annotations": {"ann": "x", "bo": "y"}}]},
+        {},
+        ["1 ann x", "1 bo y"],
+        "annotations by annotator",
+    ),
+    "annotations that name who gave them": (
+        {"l.json": [{"id": 1, "annotations": [{"annotator": "ann", "label": "x"}]}]},
+        {},
+        ["1 ann x"],
+        "annotations by annotator",
+    ),
+    "workers without a name for their column": (
+        {"l.csv": ",q1,q2\nann,yes,no\nbo,no,no\n"},
+        {},
+        ["q1 ann yes", "q1 bo no", "q2 ann no", "q2 bo no"],
+        "a row a worker",
+    ),
     "one column a class": (
         {"l.csv": "task,worker,cat,dog\n1,a,1,0\n1,b,0,1\n2,a,0,1\n"},
         {},
@@ -345,6 +363,11 @@ REFUSED = {
     ),
     "counts by class": (
         {"c.csv": "item,yes,no\n1,3,2\n2,4,1\n3,0,5\n"},
+        {},
+        "labels without workers are not read",
+    ),
+    "counts by class, of other numbers": (
+        {"c.csv": "tweet,positive,negative\n1,3,2\n2,4,4\n3,0,5\n"},
         {},
         "labels without workers are not read",
     ),

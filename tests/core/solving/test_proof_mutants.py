@@ -325,6 +325,13 @@ def test_no_leaf_proves_more_than_a_plan_on_its_sides(seed):
     assert CHECKER["leaf_bound"](problem, prices[0], sides, prices[1]) <= cost
 
 
+def test_some_mutants_that_are_accepted_are_true():
+    accepted, kinds, false = accepted_and_false(5, 60, cases=truths(3))
+    assert not false
+    assert accepted > 6
+    assert len(kinds) >= 2
+
+
 @pytest.mark.release
 def test_mutants_that_are_accepted_are_true():
     accepted, kinds, false = accepted_and_false(5, 600)

@@ -151,9 +151,9 @@ def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
 def _check_single(name: str, answer: Answer) -> None:
     """Refuse an answer that names several classes, or that is a structure and no class."""
     label = answer.label
-    several = isinstance(label, (list, tuple)) and len({*map(str, label)}) > 1
-    parts = label if isinstance(label, (list, tuple)) else [label]
-    if several or any(isinstance(part, (dict, list, tuple)) for part in parts):
+    parts = label if isinstance(label, (list, tuple)) else (label,)
+    several = len(parts) > 1 and len({*map(str, parts)}) > 1
+    if several or isinstance(parts[0], (dict, list, tuple)):
         what = "several answers in one" if several else "no class"
         raise InputError(
             f"{name}, {answer.mark}: {show(label)} is {what}; give one class an answer: sets, and "

@@ -25,6 +25,9 @@ def detect(content: Content) -> str | None:
     if named is None or not records:
         return None
     labels, workers = named
+    pairs = [_pairs(record.get(labels)) for _, record in records[:LOOKED_AT]]
+    if all(each is not None for each in pairs):
+        return f"{labels} by annotator"
     cells = [_listed(record.get(labels)) for _, record in records[:LOOKED_AT]]
     if any(isinstance(part, (dict, list)) for cell in cells for part in cell):
         return None
@@ -54,6 +57,20 @@ def _named(
     return None if labels is None or labels not in header else (labels, workers)
 
 
+def _pairs(cell: Any) -> list[tuple[Any, Any]] | None:
+    """Give the workers and labels of a cell that names both; None of any other."""
+    if isinstance(cell, dict) and cell:
+        single = not any(isinstance(label, (dict, list)) for label in cell.values())
+        return list(cell.items()) if single else None
+    if not (isinstance(cell, list) and cell and all(isinstance(part, dict) for part in cell)):
+        return None
+    header = [str(name) for name in cell[0]]
+    worker, label = (find_column("annotations", header, field) for field in ("worker", "label"))
+    if worker is None or label is None:
+        return None
+    return [(part.get(header[worker]), part.get(header[label])) for part in cell]
+
+
 def _listed(cell: Any) -> list[Any]:
     """Give the parts of a cell, a list or text with commas, bars or semicolons between."""
     if isinstance(cell, str) and cell.strip()[:1] not in ("[", "("):
@@ -65,7 +82,8 @@ def _listed(cell: Any) -> list[Any]:
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
     records = _records(content)
     named = _named(content, records)
-    if named is None or named[1] is None:
+    paired = named is not None and all(_pairs(each.get(named[0])) for _, each in records)
+    if named is None or (named[1] is None and not paired):
         raise InputError(
             f"{content.name}: lists of annotations and no list of who gave them: labels without "
             "workers are not read"
@@ -77,15 +95,19 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
     if task is None and place is not None:
         task = [name for name in header if name != labels][place]
     for row, (key, record) in enumerate(records):
-        given, who = (_listed(record.get(each)) for each in (labels, workers))
         name = key if key is not None else record.get(task) if task is not None else row
-        if len(given) != len(who):
-            raise InputError(
-                f"{content.name}, task {show(as_text(name))}: {len(given)} {labels} and "
-                f"{len(who)} {workers}; give one of each a label"
-            )
-        for worker, label in zip(who, given, strict=True):
-            yield Answer(f"task {show(as_text(name))}", name, worker, label)
+        mark = f"task {show(as_text(name))}"
+        pairs = _pairs(record.get(labels)) if paired else None
+        if pairs is None:
+            given, who = (_listed(record.get(each)) for each in (labels, workers or ""))
+            if len(given) != len(who):
+                raise InputError(
+                    f"{content.name}, {mark}: {len(given)} {labels} and {len(who)} {workers}; give "
+                    "one of each a label"
+                )
+            pairs = list(zip(who, given, strict=True))
+        for worker, label in pairs:
+            yield Answer(mark, name, worker, label)
 
 
 FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "worker", "label"}))

@@ -62,7 +62,7 @@ def _alike(what: str, names: Names, by: Callable[[str], str], mend: str) -> list
 
 
 def _number(name: str) -> str:
-    number = as_number(name)
+    number = as_number(name) if name[:1] in "0123456789+-." else None
     return name if number is None else f"{number!r}"
 
 

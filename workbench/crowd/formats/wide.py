@@ -40,7 +40,7 @@ COUNTED = {"yes", "no", "true", "false", "positive", "negative", "neutral", "agr
 
 
 @dataclass(frozen=True)
-class Layout:
+class WideLayout:
     """What the rows and columns of a wide table are.
 
     Attributes
@@ -62,7 +62,7 @@ class Layout:
         return [at for at in range(len(header)) if at not in (self.place, self.gold)]
 
 
-def _layout(name: str, header: Sequence[str], columns: Mapping[str, str]) -> Layout | None:
+def _layout(name: str, header: Sequence[str], columns: Mapping[str, str]) -> WideLayout | None:
     """Tell the layout by what columns are called; None where that tells no column of ids."""
     found = named(name, header, columns)
     own = [at for at, each in enumerate(found) if each == "gold"] if "gold" in columns else []
@@ -71,11 +71,11 @@ def _layout(name: str, header: Sequence[str], columns: Mapping[str, str]) -> Lay
     if "task" in columns or "worker" not in columns:
         place = find_column(name, found, "task")
         if place is not None and place != gold:
-            return Layout("task", place, gold)
+            return WideLayout("task", place, gold)
     place = find_column(name, found, "worker")
     if place is not None and place != gold:
-        return Layout("worker", place, gold)
-    return Layout("task", 0, gold) if header and not header[0] else None
+        return WideLayout("worker", place, gold)
+    return None
 
 
 def _detect(content: Content) -> str | None:
@@ -119,21 +119,21 @@ def _is_other(content: Content) -> bool:
     return is_matrix(content)
 
 
-def _guessed(table: TextTable, columns: Mapping[str, str]) -> Layout | None:
+def _guessed(table: TextTable, columns: Mapping[str, str]) -> WideLayout | None:
     """Take the first column for ids where it repeats none, whatever it is called; or none."""
     own = columns.get("gold")
     gold = table.header.index(own) if own in table.header else None
     gold = next((j for j, each in enumerate(table.header) if squeezed(each) in GOLD), gold)
-    if len(table.header) < 3 or gold == 0:
+    if (len(table.header) < 3 and table.header[0]) or gold == 0:
         return None
-    first = table.columns[0]
-    if len(first.texts) == len(first) and _classes(table, Layout("task", 0, gold)) is not None:
-        tasks = all(TASKS.match(name) for name in table.header[1:])
-        return Layout("worker" if tasks else "task", 0, gold)
-    return Layout("task", None, gold)
+    ids = table.columns[0]
+    if len(ids.texts) < len(ids) and table.header[0]:
+        return WideLayout("task", None, gold)
+    of_tasks = all(map(TASKS.match, table.header[1:])) and not all(map(TASKS.match, ids.texts))
+    return WideLayout("worker" if of_tasks else "task", 0, gold)
 
 
-def _classes(table: TextTable, layout: Layout) -> int | None:
+def _classes(table: TextTable, layout: WideLayout) -> int | None:
     """Count the classes that all columns share; None where they share none, or ids repeat."""
     if layout.place is not None:
         ids = [cell for cell in table.columns[layout.place] if not is_missing(cell)]
@@ -145,7 +145,9 @@ def _classes(table: TextTable, layout: Layout) -> int | None:
     if len(kinds) < 2:
         return None
     many = Counter(text for each in kinds for text in each)
-    shared = all(any(many[text] > 1 for text in each) for each in kinds)
+    alike = [any(many[text] > 1 for text in each) for each in kinds]
+    # Each question may have answers of its own; no worker has classes of her own.
+    shared = 2 * sum(alike) >= len(alike) if layout.rows == "worker" else all(alike)
     cells = sum(int((~_blank(each)[each.code]).sum()) for each in columns)
     return len(many) if shared and len(many) <= cells / 2 else None
 
@@ -154,7 +156,7 @@ def _blank(cells: Cells) -> NDArray[np.bool_]:
     return np.array([is_missing(text) for text in cells.texts], dtype=bool)
 
 
-def _refuse_counts(table: TextTable, layout: Layout) -> None:
+def _refuse_counts(table: TextTable, layout: WideLayout) -> None:
     """Refuse tables of how many named each class: they have no workers.
 
     Raises
@@ -190,7 +192,7 @@ def _read(content: Content, options: ReadOptions) -> CodedLabels:
     return _gathered(table, layout, options)
 
 
-def _gathered(table: TextTable, layout: Layout, options: ReadOptions) -> CodedLabels:
+def _gathered(table: TextTable, layout: WideLayout, options: ReadOptions) -> CodedLabels:
     if layout.place is None:
         numbers = [str(row + 1) for row in range(len(table))]
         rows = Cells.of(numbers)
@@ -242,7 +244,7 @@ def _laid_side_by_side(columns: Sequence[Cells]) -> tuple[NDArray[np.int32], NDA
     return np.stack(code, axis=1), np.array(list(number), dtype=object)
 
 
-def _given(table: TextTable, layout: Layout, heads: Sequence[int]) -> dict[str, Sequence[Any]]:
+def _given(table: TextTable, layout: WideLayout, heads: Sequence[int]) -> dict[str, Sequence[Any]]:
     """Names as a frame has them; its column with a missing cell makes floats of whole numbers."""
     labels = [value for j in heads for value in table.columns[j].given or ()]
     whole = [isinstance(value, float) and value.is_integer() for value in labels]

@@ -1,0 +1,35 @@
+"""Workers who come and go: whoever is here is asked, however many were named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import workbench as wb
+
+
+def visits(named, coming, tasks, many, policy="until-trusted"):
+    """Labels of so many visits by a few of those who were named, and visits without a question."""
+    rng = np.random.default_rng(2)
+    truth, skill = rng.integers(0, 2, tasks), rng.uniform(0.6, 0.9, coming)
+    names = [f"t{i}" for i in range(tasks)]
+    people = [f"w{j}" for j in range(named)]
+    collector = wb.Collector(names, people, classes=[0, 1], epsilon=0.05, policy=policy)
+    who, empty = rng.permutation(named)[:coming], 0
+    for visit in rng.integers(coming, size=many):
+        asked = collector.next(f"w{who[visit]}", 1)
+        empty += not asked
+        for question in asked:
+            wrong = rng.random() > skill[visit]
+            label = int(truth[int(question.task[1:])] ^ wrong)
+            collector.tell(question.worker, {question.task: label})
+    return len(collector.labels()), empty
+
+
+@pytest.mark.parametrize(
+    "policy", [pytest.param("until-trusted", marks=pytest.mark.slow), "until-sure"]
+)
+def test_nobody_who_does_not_come_is_waited_for(policy):
+    """Of three hundred who were named five come: others would tell more, and are not here."""
+    labels, empty = visits(300, 5, 150, 280, policy)
+    assert (labels, empty) == (280, 0)
