@@ -22,7 +22,6 @@ from workbench.api.result import Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.api.skill_problems import is_skills, problem_of
 from workbench.assignment.estimates import SkillEstimate, known_estimate
-from workbench.assignment.registry import POLICIES
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -536,8 +535,7 @@ def compare(
     processes
         How many trials run at a time.
 
-        The result is that of one process, but for what a time limit ends. A policy defined in a
-        notebook's cell needs 1.
+        The result is that of one process, but for what a time limit ends.
     seed
         Same seed, same result.
     progress
@@ -774,10 +772,9 @@ def _trials(
     """Run every method on each trial's instance: a row a trial and method, and the instances."""
     rows: dict[int, list[dict[str, Any]]] = {}
     instances: dict[int, Instance] = {}
-    own = [POLICIES[name].call for name in asked.methods if name in POLICIES.added()]
     told = meter(progress, "trials") if trials > 1 or progress is True else None
     by_method = progress if told is None and callable(progress) else None
-    with Processes(min(processes, trials), own) as pool:
+    with Processes(min(processes, trials), asked.methods) as pool:
         function = _trial if by_method is None else partial(_trial, tell=by_method)
         for at, found in pool.each(function, ((crowd, asked, trial) for trial in range(trials))):
             rows[at], instances[at] = found

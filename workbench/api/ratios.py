@@ -416,8 +416,7 @@ def ratios(
             arrivals.append(Arrivals(problem, sampling.infeasible))
         except InputError as error:
             raise InputError(f"problem {at}: {error}") from None
-    own = [POLICIES[name].call for name in chosen if name in POLICIES.added()]
-    with Processes(processes, own) as pool:
+    with Processes(processes, chosen) as pool:
         runs = play_all(
             arrivals,
             chosen,

@@ -7,6 +7,7 @@ import queue
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from workbench.assignment.registry import POLICIES
 from workbench.base.errors import InputError
 from workbench.base.process import Inbox, SupervisedProcess
 from workbench.base.registry import load_plugin, plugins
@@ -24,25 +25,26 @@ class Processes:
     ----------
     count
         How many; 1 for this one alone.
-    own
-        Classes of the user's own that the jobs look up by name: their modules are imported there.
+    policies
+        Names of assignment policies that the jobs look up. Files that register one are loaded
+        there; of the others the modules are imported.
 
     Raises
     ------
     InputError
-        More than one process, and a class that no other process can import.
+        More than one process, and a policy that no other process can import.
     """
 
-    def __init__(self, count: int, own: Sequence[type] = ()) -> None:
+    def __init__(self, count: int, policies: Sequence[str] = ()) -> None:
         self.count = count
-        files = {plugin.module.__name__ for plugin in plugins()}
-        modules = {kind.__module__: kind.__name__ for kind in own}
+        untold = {name: POLICIES[name].call.__module__ for name in POLICIES.untold()}
+        modules = {untold[name]: name for name in policies if name in untold}
         if count > 1 and "__main__" in modules:
             raise InputError(
-                f"{modules['__main__']} is defined in this session alone, where no other process "
-                "finds it: give processes=1, or save it in a file and import that"
+                f"policy {modules['__main__']!r} is defined in this session alone, where no other "
+                "process finds it: give processes=1, or save it in a file"
             )
-        self.modules = tuple(sorted(name for name in modules if name not in files))
+        self.modules = tuple(sorted(modules))
         self.inbox: Inbox = queue.SimpleQueue()
         self.running: list[SupervisedProcess] = []
 

@@ -190,8 +190,7 @@ def registered():
 
 
 def test_a_policy_of_this_session_alone_needs_one_process(registered):
-    cell = type("Mine", (AssignmentPolicy,), {"__module__": "__main__"})
-    registered(cell)
+    registered(type("Mine", (AssignmentPolicy,), {"__module__": "__main__"}))
     with pytest.raises(InputError, match="processes=1, or save it in a file") as refused:
         wb.compare(drawn(3), ["mine"], processes=2)
     assert "\n" not in str(refused.value)
