@@ -57,6 +57,18 @@ def rows_of(result):
 
 
 class TestSimulated:
+    def test_some_methods_and_processes(self, run):
+        named = ("--method", "dual descent", "--method", "adaptive", "--trials", 2)
+        two, payload = rows_of(run("compare", *SMALL, *named, "--processes", 2, "--json"))
+        one, _ = rows_of(run("compare", *SMALL, *named, "--json"))
+        assert list(two) == ["adaptive", "dual descent"]
+        assert payload["settings"]["methods"] == list(two)
+        for name, row in two.items():
+            assert {**row, "seconds": 0} == {**one[name], "seconds": 0}
+        refused = run("compare", *SMALL, "--method", "dual decent")
+        assert refused.exit_code == 2
+        assert "did you mean 'dual descent'" in refused.stderr
+
     def test_json(self, run):
         rows, payload = rows_of(run("compare", *SMALL, "--json"))
         assert list(rows) == list(methods())
