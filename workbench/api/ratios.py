@@ -1,4 +1,4 @@
-"""Competitive ratios: online policies on problems of given data, and their worst instances."""
+"""Competitive ratios: online policies on problems of given data."""
 
 from __future__ import annotations
 
@@ -13,19 +13,9 @@ import pandas as pd
 from crowd_models import AssignmentProblem
 from workbench.api.meter import Progress, meter
 from workbench.api.result import Figure, Result, names, page, percent, picked
-from workbench.assignment.adversary import (
-    AIMS,
-    ORDERS,
-    Hunt,
-    PolicyScore,
-    SmallInstance,
-    replay_bad_instance,
-    search_bad_instance,
-)
 from workbench.assignment.registry import POLICIES
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.registry import failure_of_own
 from workbench.base.text import Columns, counted, shown, tabled
 from workbench.base.writing import write_whole
 from workbench.comparison.arrivals import Arrivals, Order
@@ -43,7 +33,7 @@ ENOUGH = 0.99
 """Share of tasks that a method covers which is said to cover them."""
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
     """Write a share covered so that 99.9 % is not called all."""
     return percent(value, 3)
 
@@ -57,14 +47,14 @@ COLUMNS: Columns = {
     "ratio": ("ratio", ".3f"),
     "ratio_low": ("95 % from", ".3f"),
     "ratio_high": ("to", ".3f"),
-    "covered": ("covered", _share),
+    "covered": ("covered", share),
     "ratio_more": ("more", _more),
     "ratio_more_low": ("95 % from", _more),
     "ratio_more_high": ("to", _more),
     "covered_more": ("covered more", _more),
     "ratio_worst": ("worst ratio", ".3f"),
-    "covered_least": ("least covered", _share),
-    "all_covered": ("runs that cover all", _share),
+    "covered_least": ("least covered", share),
+    "all_covered": ("runs that cover all", share),
 }
 """Columns of the table that a person reads."""
 SHOWN = ("method", "ratio", "ratio_low", "ratio_high", "covered", "ratio_worst", "covered_least")
@@ -142,7 +132,7 @@ class WorstRun(Result):
         come = names(self.arrival, 20)
         return (
             f"{self.method}: {self.ratio:.3f} times the proven bound {self.bound:g}, "
-            f"{_share(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
+            f"{share(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
             f"{self.order.trial}, seed {self.order.seed}.\n"
             f"Workers came in the order {come}; .replay() plays it again."
         )
@@ -218,7 +208,7 @@ class Ratios(Result):
         less = less[less["method"] != best["method"]]
         if len(less):
             parts = [
-                f"{row['method']} ({row['ratio']:.3f}, {_share(row['covered'])} covered)"
+                f"{row['method']} ({row['ratio']:.3f}, {share(row['covered'])} covered)"
                 for row in less.to_dict("records")
             ]
             sentences.append(f"For less, and fewer tasks covered: {names(parts, 6)}.")
@@ -250,7 +240,7 @@ class Ratios(Result):
         low, high = row["ratio_low"], row["ratio_high"]
         known = "" if math.isnan(low) else f" (95 % interval {low:.3f} to {high:.3f})"
         return (
-            f"{row['ratio']:.3f} times the optimum{known}, {_share(row['covered'])} of the tasks "
+            f"{row['ratio']:.3f} times the optimum{known}, {share(row['covered'])} of the tasks "
             "covered"
         )
 
@@ -476,152 +466,3 @@ def _listed(problems: Iterable[Any]) -> Iterator[AssignmentProblem]:
         yield problem
     if at < 0:
         raise InputError("no problem to compare on: give one at least")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class BadInstance(Result):
-    """The worst small instance that a search found for a policy.
-
-    Attributes
-    ----------
-    policy, aim, order, seed
-        What was searched for, and the seed by which it is replayed.
-    instance
-        Skills (T, ℓ + m), the ℓ sampled workers first; capacities; number of tasks; ε.
-    ratio, covered
-        Labels over the proven optimum, and the share of tasks covered: means over the orders.
-    optimum
-        Labels of the optimum.
-    found_at, evaluations
-        Which of how many instances it was.
-    """
-
-    policy: str
-    aim: str
-    order: str
-    seed: int
-    instance: SmallInstance
-    ratio: float
-    covered: float
-    optimum: float
-    found_at: int
-    evaluations: int
-
-    @property
-    def problem(self) -> AssignmentProblem:
-        """The offline problem of the workers who come."""
-        return self.instance.problem()
-
-    def replay(self, policy: str | None = None) -> PolicyScore | None:
-        """Measure the policy, or another, on the instance anew: ratio, share covered, optimum."""
-        name = self.policy if policy is None else online_policies([policy])[0]
-        return replay_bad_instance(self.instance, name, self.order, self.seed)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give the workers in the order in which they come, sampled ones first."""
-        small = self.instance
-        skills = {f"skill_{kind}": row for kind, row in enumerate(small.skill)}
-        count = len(small.capacity)
-        sampled = [at < small.sample for at in range(count)]
-        return pd.DataFrame({"sampled": sampled, "capacity": small.capacity, **skills})
-
-    def details(self) -> str:
-        """Say how bad it is, and show the instance."""
-        small = self.instance
-        come = "as listed" if self.order == "adversarial" else "at random (mean over six orders)"
-        return page(
-            f"{self.policy}: {self.ratio:.3f} times the proven optimum ({self.optimum:g} labels), "
-            f"{_share(self.covered)} of the tasks covered.",
-            f"{counted(small.tasks, 'task')} of {counted(len(small.skill), 'type')}, ε = "
-            f"{small.epsilon:g}; workers come {come}:",
-            self.to_frame().to_string(index=False),
-            notes=[
-                f"found by search, instance {self.found_at + 1} of {self.evaluations}: the worst "
-                "case is at least as bad, and may be worse; more `evaluations` search longer.",
-                ".replay() measures it again, .replay(name) another policy on it.",
-            ],
-        )
-
-    def _payload(self) -> dict[str, Any]:
-        payload = {name: value for name, value in vars(self).items() if name != "instance"}
-        return {**payload, "instance": vars(self.instance)}
-
-
-def bad_instance(
-    policy: str,
-    *,
-    aim: str = "labels",
-    order: str = "adversarial",
-    types: int = 2,
-    workers: int = 8,
-    sample: int = 3,
-    evaluations: int = 200,
-    seed: int = 0,
-    progress: Progress = None,
-) -> BadInstance:
-    """Search for a small instance on which an online assignment policy does badly.
-
-    Parameters
-    ----------
-    policy
-        By name: one of the registry, or of your own that is registered.
-    aim
-        What is made as bad as can be.
-
-        `labels`, labels over the optimum among instances on which every task gets covered, or
-        `cover`, the share of tasks covered where everybody together could cover them all.
-    order
-        Who orders the workers: `adversarial`, the instance, or `random`, chance (the mean over six
-        orders).
-    types, workers, sample
-        Task types, workers who come, and workers seen before.
-    evaluations
-        Instances tried: hill climbing with restarts.
-    seed
-        Same seed, same instance.
-    progress
-        Is told how far the search is, in words; True draws a bar.
-
-    Returns
-    -------
-    BadInstance
-        With `ratio`, `covered`, `problem` and `replay()`.
-
-    Raises
-    ------
-    InputError
-        An unknown policy, numbers out of range, or no instance found; a policy that fails.
-
-    Examples
-    --------
-    >>> import workbench as wb
-    >>> found = wb.bad_instance("greedy", workers=6, sample=2, evaluations=20)
-    >>> found.covered, found.ratio > 1, found.replay().ratio == found.ratio
-    (1.0, True, True)
-    """
-    online_policies([policy])
-    for name, value, allowed in (("aim", aim, AIMS), ("order", order, ORDERS)):
-        if value not in allowed:
-            raise InputError(f"{name} is {checks.show(value)}: give {' or '.join(allowed)}")
-    for name, size, most in (
-        ("types", types, 10),
-        ("workers", workers, 12),
-        ("sample", sample, 12),
-    ):
-        if checks.count(name, size, 1) > most:
-            raise InputError(f"{name} is {size}: give {most} or fewer, each optimum is proven")
-    checks.count("evaluations", evaluations, 1)
-    checks.count("seed", seed)
-    hunt = Hunt(policy, aim, order, types, workers, sample, evaluations)
-    told = meter(progress, "instances")
-    try:
-        found = search_bad_instance(hunt, seed, lambda at: told(at, evaluations))
-    except InputError:
-        raise
-    except Exception as error:
-        raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
-    told(evaluations, evaluations)
-    if found is None:
-        raise InputError("no instance that was tried can be covered: give more `evaluations`")
-    small, score, at = found
-    return BadInstance(policy, aim, order, seed, small, *score, at, evaluations)
