@@ -34,7 +34,7 @@ def parameters(function: str) -> dict[str, str]:
     module, _, name = function.partition(":")
     path = ROOT.joinpath(*(module if "." in module else f"api.{module}").split("."))
     tree = ast.parse(path.with_suffix(".py").read_text(encoding="utf-8"))
-    for node in tree.body:
+    for node in reversed(tree.body):  # overloads, which say nothing, go before what they are of
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return of_docstring(ast.get_docstring(node) or "")
     raise LookupError(f"{path} has no {name}")

@@ -61,8 +61,12 @@ def solve_whole(
     method: str,
     left: Remaining,
     report: Callable[[RawAnswer], None],
+    known: FloatArray | None = None,
 ) -> RawAnswer:
-    """Solve the integer program, giving the best so far to `report`."""
+    """Solve the integer program, giving the best so far to `report`.
+
+    `known` is a plan to start from, shape (n, m).
+    """
     started = time.perf_counter()
     # The relaxation's dual values are the task weights, and prove a bound no solver is trusted
     # for. Counting equal tasks and workers makes it cheap.
@@ -76,6 +80,8 @@ def solve_whole(
         return replace(relaxed, relaxed=relaxed)
     state = SearchState(seen, relaxed, report, started)
     first = _bound(seen.inner, tight)
+    if known is not None:
+        state.tell(RawAnswer(Termination.TIME_LIMIT, seen.into(known[problem.pairs])))
     start = _start(seen.inner, tight, left())
     state.tell(replace(first, pairs=start, proofs=first.proofs if loose else ()))
     _mend_starts(state, tight, left())
