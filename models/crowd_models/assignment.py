@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 from pyomo.core.expr import LinearExpression
 
@@ -24,9 +25,22 @@ def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
     """The offline integer program (1)–(3): the least cost that covers every task.
 
     Components: `y[i, j]` (assign task i to worker j), `capacity[j]`, `cover[i]`, `cost`; `least[i]`
-    and `most[i]` where the number of labels has limits.
+    and `most[i]` where the number of labels has limits; and what rows of one's own are written
+    with: `TASKS`, `WORKERS`, `TYPES` (classes of equal tasks), `tasks_of[t]`, `workers_of[i]`.
+
+    Examples
+    --------
+    >>> import pyomo.environ as pyo
+    >>> from crowd_models import AssignmentProblem, offline_ip
+    >>> model = offline_ip(AssignmentProblem([[0.9, 0.8], [0.9, 0.8]], 2, 0.8))
+    >>> model.most_of_one = pyo.Constraint(
+    ...     model.WORKERS, rule=lambda m, j: sum(m.y[i, j] for i in m.TASKS if (i, j) in m.y) <= 1
+    ... )
+    >>> len(model.most_of_one), list(model.workers_of[0]), list(model.tasks_of[0])
+    (2, [0, 1], [0, 1])
     """
     model = pyo.ConcreteModel(name="offline integer program")
+    _index_sets(model, problem)
     assignment_variables(model, problem, domain=pyo.Binary)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)
@@ -38,6 +52,7 @@ def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
 def relaxation(problem: AssignmentProblem) -> pyo.ConcreteModel:
     """The linear relaxation of (1)–(3): 0 ≤ y ≤ 1 in place of y ∈ {0, 1} (Section 4.2)."""
     model = pyo.ConcreteModel(name="relaxation")
+    _index_sets(model, problem)
     assignment_variables(model, problem, domain=pyo.UnitInterval)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)
@@ -60,10 +75,26 @@ def dual(problem: AssignmentProblem) -> pyo.ConcreteModel:
     if problem.limited:
         raise InputError("least and most labels a task have no place in the dual: leave them out")
     model = pyo.ConcreteModel(name="dual of the relaxation")
+    _index_sets(model, problem)
     dual_variables(model, problem)
     value_constraints(model, problem)
     dual_objective(model, problem)
     return model
+
+
+def _index_sets(model: pyo.ConcreteModel, problem: AssignmentProblem) -> None:
+    """What rows are written with: `TASKS`, `WORKERS`, `TYPES`, `tasks_of`, `workers_of`.
+
+    A type is a class of equal tasks, `problem.typed.task_class`; `tasks_of[t]` lists the tasks of
+    type t, `workers_of[i]` the available workers of task i.
+    """
+    n, m = problem.shape
+    types, classes = problem.typed.shape[0], problem.typed.task_class
+    assert classes is not None
+    model.TASKS, model.WORKERS = pyo.Set(initialize=range(n)), pyo.Set(initialize=range(m))
+    model.TYPES = pyo.Set(initialize=range(types))
+    model.tasks_of = grouped(classes, np.arange(n), types)
+    model.workers_of = grouped(*problem.pairs, n)
 
 
 def assignment_variables(model: pyo.ConcreteModel, problem: Problem, *, domain: Any) -> None:

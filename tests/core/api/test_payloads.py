@@ -123,8 +123,8 @@ CASES = {
         lambda: wb.ladder(wb.simulate(tasks=6, workers=8, capacity=6), epsilon=0.3, trials=2)
     ),
     "solve small.json --exact --out o.csv": lambda: wb.solve("small.json", exact=True),
-    "solve problem.json --formulation dual --route pyomo": (
-        lambda: wb.solve("problem.json", "dual", route="pyomo")
+    "solve problem.json --formulation dual --solver highs": (
+        lambda: wb.solve("problem.json", "dual", solver="highs")
     ),
     "solve small.json --epsilon 1e-9": lambda: wb.solve("small.json", epsilon=1e-9),
     "doctor": doctor,

@@ -135,6 +135,20 @@ def test_every_equation_has_its_component(name):
 
 
 @pytest.mark.parametrize("name", GIVEN)
+def test_every_page_adds_a_row(name):
+    (line,) = re.findall(r"^\*\*One row more\*\*, .*?: `(.*?)`", SECTIONS[name], re.MULTILINE)
+    model = BUILDERS[name](*GIVEN[name])
+    before = model.nconstraints()
+    exec(line, {"m": model, "pyo": pyo})
+    assert model.nconstraints() > before
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_every_builder_comes_from_the_package(name):
+    assert getattr(crowd_models, name) is BUILDERS[name]
+
+
+@pytest.mark.parametrize("name", GIVEN)
 def test_every_piece_stands_beside_its_equation(name):
     """The pieces in a builder's table are those that it calls."""
     called = {piece for piece in PIECES if re.search(rf"\b{piece}\(", source(name))}
