@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
 
+from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
+from workbench.api.meter import Progress, meter
+from workbench.api.ratios import MOST_PROCESSES, Ratios, ratios
 from workbench.api.result import Figure, Result, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
+from workbench.api.skill_problems import is_skills, problem_of
 from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
@@ -25,10 +29,12 @@ from workbench.base.text import Columns, counted, shown, tabled
 from workbench.comparison import running as room
 from workbench.comparison import two_classes
 from workbench.comparison.instances import FOLDS, RecordedOptions
+from workbench.comparison.pooled import Processes
 from workbench.comparison.protocol import EVERYBODY, Instance, everybody
 from workbench.comparison.rows import summarise
 from workbench.comparison.two_classes import ComparedCrowd
 from workbench.crowd import tables
+from workbench.crowd.libraries import to_pandas
 from workbench.solving import versions
 
 
@@ -108,6 +114,8 @@ ROBUST = (
     "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
 )
 
+EPSILON = 0.05
+"""Error each task may have, where none is given."""
 MOST_GAMMA = 1000
 """Workers sampled at most for each worker who gets tasks."""
 MOST_TRIALS = 100_000
@@ -143,6 +151,8 @@ class Comparison(Result):
         How errors on gold go together, of the first trial; None on simulated crowds.
     classes
         Classes of label.
+    not_run
+        By name of a method that was not run, why.
     """
 
     table: pd.DataFrame
@@ -161,6 +171,7 @@ class Comparison(Result):
 
     correlation: ErrorCorrelation | None = None
     classes: int = 2
+    not_run: Mapping[str, str] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table, a row a method."""
@@ -190,7 +201,7 @@ class Comparison(Result):
         """How many methods, on which tasks, and why the others are left out."""
         bounds = int((self.table["promise"] == "bound").sum())
         beside = f" and {counted(bounds, 'bound')}" if bounds else ""
-        head = f"{len(self.table) - bounds} methods{beside} on {self.crowd}"
+        head = f"{counted(len(self.table) - bounds, 'method')}{beside} on {self.crowd}"
         if not self.left_out:
             return f"{head}: {self.tasks:,} tasks, {self.workers} workers"
         asked, out = percent(self.settings["epsilon"]), self.tasks_all - self.tasks
@@ -294,7 +305,15 @@ class Comparison(Result):
         # Nobody can buy what a bound is measured by: the error stands among the details.
         errors = ["error_measured", "error_low", "error_high"]
         rows.loc[rows["last"], errors] = np.nan
-        return tabled(rows.to_dict("records"), {key: COLUMNS[key] for key in shown_here})
+        table = tabled(rows.to_dict("records"), {key: COLUMNS[key] for key in shown_here})
+        return "\n\n".join([table, *self._not_run()])
+
+    def _not_run(self) -> list[str]:
+        """Say which methods were not run, and why."""
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.not_run.items():
+            by_reason.setdefault(why, []).append(name)
+        return [f"Not run, {why}: {names(left, 20)}." for why, left in by_reason.items()]
 
     def details(self) -> str:
         """Lay the table out, and say what must be known to read it."""
@@ -314,6 +333,7 @@ class Comparison(Result):
             *folds,
             DAWID_SKENE,
             *((CLOSED_LOOP, ROBUST) if self.classes == 2 else ()),
+            *self._not_run(),
             *self.notes,
         ]
         if self.gain != "hoeffding" and settings["skills"] == "plug-in":
@@ -400,6 +420,14 @@ class SampleOptions:
         `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
     infeasible
         What is done when the sampled workers cannot cover the tasks.
+    gain
+        What a label counts: the ratio is over the program with this gain. [default: bhattacharyya
+        recorded, else hoeffding]
+
+        By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
+        `bhattacharyya`, the same promise for fewer labels, with log-odds.
+    time_limit
+        Seconds for the integer program, each trial.
 
     Examples
     --------
@@ -414,24 +442,58 @@ class SampleOptions:
     gold_tasks: int = 20
     skills: SkillEstimate | None = None
     infeasible: OnInfeasible = "relax"
+    gain: str | None = None
+    time_limit: float = 20.0
 
 
+@overload
 def compare(
-    labels: LabelTable | SimulatedCrowd | None = None,
+    labels: LabelTable | None = None,
     gold: Truth | None = None,
     *,
-    epsilon: float = 0.05,
+    methods: Sequence[str] | None = None,
+    epsilon: float = EPSILON,
     task_types: Tasks | None = None,
     costs: PerWorker | None = None,
     capacity: int | PerWorker | None = None,
     sampling: SampleOptions | None = None,
-    gain: str | None = None,
     trials: int = 1,
-    time_limit: float = 20.0,
+    processes: int = 1,
     seed: int = 0,
-    progress: Callable[[str], None] | None = None,
-) -> Comparison:
-    """Compare exact, adaptive and random assignment on one crowd.
+    progress: Progress = None,
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    labels: AssignmentProblem | Iterable[AssignmentProblem],
+    gold: Sequence[str] | None = None,
+    *,
+    methods: Sequence[str] | None = None,
+    sampling: SampleOptions | None = None,
+    trials: int = 1,
+    processes: int = 1,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Ratios: ...
+
+
+def compare(
+    labels: LabelTable | AssignmentProblem | Iterable[AssignmentProblem] | None = None,
+    gold: Truth | Sequence[str] | None = None,
+    *,
+    methods: Sequence[str] | None = None,
+    epsilon: float = EPSILON,
+    task_types: Tasks | None = None,
+    costs: PerWorker | None = None,
+    capacity: int | PerWorker | None = None,
+    sampling: SampleOptions | None = None,
+    trials: int = 1,
+    processes: int = 1,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Comparison | Ratios:
+    """Compare exact, adaptive and random assignment on one crowd, or online policies on problems.
 
     Parameters
     ----------
@@ -442,37 +504,46 @@ def compare(
         matrices, and the methods are those of `workbench.comparison.several_class_methods`. Or,
         alone, a crowd of `simulate`: each trial draws another of its kind, with γ workers more for
         each, and knows its true skills.
+
+        Or one `AssignmentProblem`, or a list or generator of them, or skills (a frame worker × task
+        type; an empty cell is a type that she may not do) with `task_types`: there online policies
+        meet random orders of arrival, and their cost is told over the proven optimum.
     gold
         True labels of some tasks: columns task, gold. [default: gold in the labels, if any]
+
+        Beside problems or skills `methods` may stand in this place.
+    methods
+        Which methods, by name. [default: all]
+
+        On problems and skills: policies of the registry, your own among them; the others are
+        compared with the first. A method that cannot is listed with the reason.
     epsilon
         Error each task may have.
     task_types
-        Recorded: type of each task. [default: one]
+        Recorded, or beside skills: type of each task. [default: one]
     costs
-        Recorded: price of a label by worker and type. [default: 1]
+        Recorded, or beside skills: price of a label by worker and type. [default: 1]
     capacity
         Most tasks a worker takes: a number, or recorded: a table worker, capacity. [default: 200
         simulated, all tasks recorded]
     sampling
-        How the crowd is got to know.
-    gain
-        What a label counts: the ratio is over the program with this gain. [default: hoeffding
-        simulated, bhattacharyya recorded]
-
-        By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
-        `bhattacharyya`, the same promise for fewer labels, with log-odds.
+        How the crowd is got to know, and the program that all is held against.
     trials
         How often all is drawn anew.
-    time_limit
-        Seconds for the integer program, each trial.
+
+        On problems: orders of arrival of each.
+    processes
+        How many trials run at a time.
+
+        The result is that of one process, but for what a time limit ends.
     seed
         Same seed, same result.
     progress
-        Is told which method comes next.
+        Is told how far it is, in words; True draws a bar.
 
     Returns
     -------
-    Comparison
+    Comparison or, of problems and skills, Ratios
         With `to_frame()`, a row a method, and `plot()`.
 
     Raises
@@ -494,15 +565,8 @@ def compare(
     [80.0, 80.0]
     """
     sampling = sampling or SampleOptions()
-    given = {"epsilon": epsilon, "gain": gain, "trials": trials}
-    _check_plain({**given, "time_limit": time_limit, "seed": seed, **vars(sampling)})
-    _check_sizes(sampling, trials)
-    invented = isinstance(labels, SimulatedCrowd)
-    gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
-    estimate: SkillEstimate = sampling.skills or (
-        "plug-in" if invented and gain == "hoeffding" else "fitted"
-    )
-    known_estimate(estimate)
+    _check_plain({"epsilon": epsilon, "trials": trials, "seed": seed, **vars(sampling)})
+    _check_sizes(sampling, trials, processes)
     arguments: dict[str, Any] = {
         "labels": labels,
         "gold": gold,
@@ -510,6 +574,71 @@ def compare(
         "costs": costs,
         "capacity": capacity,
     }
+    problems = _problems(arguments, epsilon, sampling)
+    if problems is not None:
+        if gold is not None and methods is not None:
+            raise InputError("`methods` are given twice: leave one out")
+        return ratios(
+            problems,
+            methods if gold is None else _named(gold),
+            sampling=sampling,
+            trials=trials,
+            processes=processes,
+            time_limit=sampling.time_limit,
+            seed=seed,
+            progress=progress,
+        )
+    crowd, settings = _crowd(arguments, epsilon, sampling)
+    chosen, not_run = room.known_methods(crowd.classes, methods)
+    asked = _Asked(chosen, settings["infeasible"], sampling.time_limit, seed)
+    records, instances = _trials(crowd, asked, trials, processes, progress)
+    settings |= {"trials": trials, "seed": seed, "methods": methods and list(chosen)}
+    return _comparison(crowd, records, instances, settings, not_run)
+
+
+def _problems(
+    arguments: dict[str, Any], epsilon: float, sampling: SampleOptions
+) -> Iterable[AssignmentProblem] | None:
+    """The problems that are given, as such or by skills; None of labels and crowds."""
+    given = to_pandas(arguments["labels"])
+    if isinstance(given, pd.DataFrame) and is_skills(given):
+        beside = (arguments[name] for name in ("task_types", "costs", "capacity"))
+        return [problem_of(given, *beside, epsilon=epsilon, gain=sampling.gain or "hoeffding")]
+    if isinstance(given, AssignmentProblem):
+        given = [given]
+    if not isinstance(given, (list, tuple, Iterator)):
+        return None
+    for name in ("task_types", "costs", "capacity"):
+        if arguments[name] is not None:
+            raise InputError(f"`{name}`: a problem has its own, leave it out")
+    if epsilon != EPSILON:
+        raise InputError("`epsilon`: a problem has its own requirement, leave it out")
+    if sampling.gain is not None:
+        raise InputError("`gain`: a problem has its own, leave it out")
+    return given
+
+
+def _named(methods: object) -> Sequence[str]:
+    """Names of methods, where gold might stand as well."""
+    listed = [methods] if isinstance(methods, str) else methods
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(each, str) for each in listed):
+        raise InputError(
+            "`gold` is beside problems, which have none: give the names of `methods` in its place"
+        )
+    return listed
+
+
+def _crowd(
+    arguments: dict[str, Any], epsilon: float, sampling: SampleOptions
+) -> tuple[_Crowd, dict[str, Any]]:
+    """The crowd that all methods meet, and the settings that are told of it."""
+    labels, gold = arguments["labels"], arguments["gold"]
+    invented = isinstance(labels, SimulatedCrowd)
+    gain = gain_of(sampling.gain or ("hoeffding" if invented else "bhattacharyya")).name
+    estimate: SkillEstimate = sampling.skills or (
+        "plug-in" if invented and gain == "hoeffding" else "fitted"
+    )
+    known_estimate(estimate)
     own: dict[str, Any] = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     if isinstance(labels, SimulatedCrowd):
         _refuse_beside_simulated(arguments)
@@ -517,42 +646,37 @@ def compare(
         make = partial(
             _simulated, labels, epsilon, sampling.gamma, sampling.gold_tasks, gain, estimate
         )
-        crowd = _Crowd(make, labels.title, 2, str)
+        crowd = _Crowd(make, labels.title, 2, str, on_record=False)
         own = {
             "n": labels.tasks,
             "m": labels.workers,
             **picked(labels, "crowd", "skill", "types"),
         }
-        arguments |= {"labels": None, "capacity": labels.capacity}
+        arguments = {**arguments, "labels": None, "capacity": labels.capacity}
     else:
         record = _recorded(labels, gold)
-        workers = record[0].workers
+        workers, types = record[0].workers, arguments["task_types"]
+        capacity = arguments["capacity"]
         options = RecordedOptions(
             sampling.gamma,
             sampling.gold_tasks,
             epsilon,
-            None if task_types is None else inputs.task_types(task_types)[0],
+            None if types is None else inputs.task_types(types)[0],
             None if capacity is None else inputs.capacities(capacity, workers),
-            inputs.by_worker("costs", costs, workers, tables.read_costs),
+            inputs.by_worker("costs", arguments["costs"], workers, tables.read_costs),
             gain,
             estimate,
         )
         crowd = _on_record(*record, options)
-    records, instances = _trials(
-        crowd, trials, sampling.infeasible, time_limit, seed, progress, on_record=not invented
-    )
     settings = {
         **{name: _told(name, value) for name, value in arguments.items()},
         **own,
         "epsilon": epsilon,
-        "gain": gain,
         **vars(sampling),
+        "gain": gain,
         "skills": estimate,
-        "time_limit": time_limit,
-        "trials": trials,
-        "seed": seed,
     }
-    return _comparison(crowd, records, instances, settings)
+    return crowd, settings
 
 
 def _check_plain(given: dict[str, Any]) -> None:
@@ -565,7 +689,7 @@ def _check_plain(given: dict[str, Any]) -> None:
             )
 
 
-def _check_sizes(sampling: SampleOptions, trials: int) -> None:
+def _check_sizes(sampling: SampleOptions, trials: int, processes: int) -> None:
     gamma, gold_tasks = sampling.gamma, sampling.gold_tasks
     if not checks.is_number(gamma) or not 0 < gamma <= MOST_GAMMA:
         raise InputError(
@@ -575,6 +699,8 @@ def _check_sizes(sampling: SampleOptions, trials: int) -> None:
         raise InputError(f"gold_tasks is {checks.show(gold_tasks)}: give {MOST_GOLD:,} or fewer")
     if checks.count("trials", trials, 1) > MOST_TRIALS:
         raise InputError(f"trials is {checks.show(trials)}: give {MOST_TRIALS:,} or fewer")
+    if checks.count("processes", processes, 1) > MOST_PROCESSES:
+        raise InputError(f"processes is {checks.show(processes)}: give {MOST_PROCESSES} or fewer")
 
 
 def _refuse_beside_simulated(arguments: dict[str, Any]) -> None:
@@ -584,7 +710,11 @@ def _refuse_beside_simulated(arguments: dict[str, Any]) -> None:
 
 
 def _comparison(
-    crowd: _Crowd, records: pd.DataFrame, instances: list[Instance], settings: dict[str, Any]
+    crowd: _Crowd,
+    records: pd.DataFrame,
+    instances: list[Instance],
+    settings: dict[str, Any],
+    not_run: dict[str, str],
 ) -> Comparison:
     """The table of means over trials, and what the reader of it must know."""
     first = instances[0]
@@ -604,6 +734,7 @@ def _comparison(
         versions(),
         first.correlation,
         crowd.classes,
+        not_run,
     )
 
 
@@ -614,6 +745,16 @@ class _Crowd(NamedTuple):
     title: str
     classes: int
     back: Callable[[str], Any]
+    on_record: bool = True
+
+
+class _Asked(NamedTuple):
+    """Which methods are run on a trial, and how."""
+
+    methods: tuple[str, ...]
+    infeasible: OnInfeasible
+    time_limit: float
+    seed: int
 
 
 def _on_record(
@@ -626,33 +767,44 @@ def _on_record(
 
 
 def _trials(
-    crowd: _Crowd,
-    trials: int,
-    infeasible: OnInfeasible,
-    time_limit: float,
-    seed: int,
-    progress: Callable[[str], None] | None,
-    *,
-    on_record: bool,
+    crowd: _Crowd, asked: _Asked, trials: int, processes: int, progress: Progress
 ) -> tuple[pd.DataFrame, list[Instance]]:
     """Run every method on each trial's instance: a row a trial and method, and the instances."""
-    rows, instances = [], []
-    for trial in range(trials):
-        seeds = [np.random.SeedSequence(seed, spawn_key=(trial, part)) for part in range(2)]
-        instance = crowd.make(seed=seeds[0])
-        instances.append(instance)
-        steps = room.compare(
-            instance, seed=seeds[1], time_limit=time_limit, on_infeasible=infeasible
-        )
-        of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
-        for method in room.methods(crowd.classes):
-            if progress is not None:
-                progress(f"{of}{method}")
-            rows.append({"trial": trial, **vars(next(steps))})
-        if on_record:
-            plain = everybody(instance, seed=seeds[1].spawn(1)[0])
-            rows.append({"trial": trial, **vars(plain)})
-    return pd.DataFrame(rows), instances
+    rows: dict[int, list[dict[str, Any]]] = {}
+    instances: dict[int, Instance] = {}
+    told = meter(progress, "trials") if trials > 1 or progress is True else None
+    by_method = progress if told is None and callable(progress) else None
+    with Processes(min(processes, trials), asked.methods) as pool:
+        function = _trial if by_method is None else partial(_trial, tell=by_method)
+        for at, found in pool.each(function, ((crowd, asked, trial) for trial in range(trials))):
+            rows[at], instances[at] = found
+            if told is not None:
+                told(len(rows), trials)
+    order = range(trials)
+    return pd.DataFrame([row for at in order for row in rows[at]]), [instances[at] for at in order]
+
+
+def _trial(
+    crowd: _Crowd, asked: _Asked, trial: int, tell: Callable[[str], None] | None = None
+) -> tuple[list[dict[str, Any]], Instance]:
+    """Run every method on one trial's instance."""
+    seeds = [np.random.SeedSequence(asked.seed, spawn_key=(trial, part)) for part in range(2)]
+    instance, rows = crowd.make(seed=seeds[0]), []
+    steps = room.compare(
+        instance,
+        seed=seeds[1],
+        time_limit=asked.time_limit,
+        on_infeasible=asked.infeasible,
+        chosen=asked.methods,
+    )
+    for method in asked.methods:
+        if tell is not None:
+            tell(method)
+        rows.append({"trial": trial, **vars(next(steps))})
+    if crowd.on_record:
+        plain = everybody(instance, seed=seeds[1].spawn(1)[0])
+        rows.append({"trial": trial, **vars(plain)})
+    return rows, instance
 
 
 def _simulated(

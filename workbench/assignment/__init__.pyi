@@ -1,6 +1,13 @@
 from workbench.assignment.adaptive import AdaptiveResult as AdaptiveResult
 from workbench.assignment.adaptive import AdaptiveSettings as AdaptiveSettings
 from workbench.assignment.adaptive import adaptive_assignment as adaptive_assignment
+from workbench.assignment.adversary import AIMS as AIMS
+from workbench.assignment.adversary import ORDERS as ORDERS
+from workbench.assignment.adversary import Hunt as Hunt
+from workbench.assignment.adversary import PolicyScore as PolicyScore
+from workbench.assignment.adversary import SmallInstance as SmallInstance
+from workbench.assignment.adversary import replay_bad_instance as replay_bad_instance
+from workbench.assignment.adversary import search_bad_instance as search_bad_instance
 from workbench.assignment.correction import corrected_epsilon as corrected_epsilon
 from workbench.assignment.estimates import SkillEstimate as SkillEstimate
 from workbench.assignment.estimates import skills_on_arrival as skills_on_arrival
@@ -8,6 +15,7 @@ from workbench.assignment.joint_rules import joint_plan_rule as joint_plan_rule
 from workbench.assignment.plan_rules import PlanTerms as PlanTerms
 from workbench.assignment.plan_rules import plan_rule as plan_rule
 from workbench.assignment.playing import play as play
+from workbench.assignment.playing import play_with_sample as play_with_sample
 from workbench.assignment.policies import COVERED as COVERED
 from workbench.assignment.policies import LEAST_QUALITY as LEAST_QUALITY
 from workbench.assignment.policies import ArrivingWorker as ArrivingWorker

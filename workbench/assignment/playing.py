@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from workbench.assignment import POLICIES
 from workbench.assignment.policies import (
     ArrivingWorker,
     AssignmentPolicy,
@@ -12,6 +12,7 @@ from workbench.assignment.policies import (
     Setting,
     run_policy,
 )
+from workbench.assignment.registry import POLICIES
 from workbench.base.seeds import Seed
 
 
@@ -27,3 +28,32 @@ def play(
     """
     policy = POLICIES[name].call(setting, seed=seed)
     return run_policy(policy, workers), policy
+
+
+def play_with_sample(
+    name: str,
+    setting: Setting,
+    sample: Sequence[ArrivingWorker],
+    workers: Sequence[ArrivingWorker],
+    *,
+    true: Sequence[ArrivingWorker] | None = None,
+    seed: Seed,
+) -> tuple[PolicyRun, AssignmentPolicy]:
+    """Run a policy by its name, told of the sample or of the future if it is made for that.
+
+    Parameters
+    ----------
+    setting
+        Types of tasks, ε and m; sample and future are added.
+    sample
+        Workers seen beforehand, who get no task.
+    true
+        The workers as hindsight is told of them; None for the same.
+    """
+    kind = POLICIES[name].call
+    told = replace(
+        setting,
+        sample=tuple(sample) if kind.uses_sample else (),
+        future=() if kind.online else tuple(workers if true is None else true),
+    )
+    return play(name, told, workers, seed=seed)

@@ -137,6 +137,13 @@ class Registry(Mapping[str, Entry[F]]):
             name for added in _registered.values() for registry, name in added if registry is self
         )
 
+    def untold(self) -> tuple[str, ...]:
+        """Name those added by no file that worker processes load: by modules, and by sessions."""
+        told = {
+            name for path in _shared for family, name in _registered.get(path, ()) if family is self
+        }
+        return tuple(name for name in self.added() if name not in told)
+
     def __getitem__(self, name: str) -> Entry[F]:
         """Find an entry.
 
@@ -337,9 +344,8 @@ def failure_of_own(name: str, call: Any, error: BaseException) -> InputError:
     error
         What it raised.
     """
-    code = getattr(call, "__code__", None) or getattr(
-        getattr(call, "__init__", None), "__code__", None
-    )
+    own = vars(call).values() if isinstance(call, type) else [call]
+    code = next((each.__code__ for each in own if hasattr(each, "__code__")), None)
     place = Path(code.co_filename) if code is not None else Path()
     where = f" ({place.name}{_line(error, place)})" if code is not None else ""
     return InputError(f"{name}{where}: {in_one_line(error)}")

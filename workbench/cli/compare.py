@@ -25,6 +25,7 @@ from workbench.cli.output import tell, working, write_folder
 @options.csv("--costs")
 @options.text("--capacity", "N|CSV")
 @options.simulated_crowd
+@options.text("--method", "NAME", "A method, in place of all. Repeatable.", multiple=True)
 @options.number("--epsilon", default=0.05)
 @options.number("--gamma", default=0.3)
 @options.whole("--gold-tasks", default=20)
@@ -32,6 +33,7 @@ from workbench.cli.output import tell, working, write_folder
 @options.choice("--skills", ("plug-in", "fitted", "median"))
 @options.choice("--infeasible", ("relax", "drop", "error"), default="relax")
 @options.whole("--trials", default=1, least=1)
+@options.whole("--processes", default=1, least=1, most=1024)
 @options.seconds(default=20.0)
 @options.folder("Folder for table and picture.")
 def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
@@ -54,6 +56,7 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         if sources != ["data"]:
             raise InputError(f"--data and --{sources[1]} exclude each other: give one crowd")
         arguments["labels"], arguments["gold"] = wb.load(data)
+    arguments["methods"] = arguments.pop("method") or None
     gather(arguments, sampling=wb.SampleOptions)
     with working("comparing", after=5.0) as progress:
         compared = wb.compare(**arguments, progress=progress)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import pandas as pd
 
 from workbench.accuracy.measured import MeasuredError
 from workbench.assignment.weights import OnInfeasible
+from workbench.base.errors import InputError
 from workbench.base.seeds import generator
 from workbench.comparison import (
     several_class_methods,
@@ -35,6 +37,51 @@ from workbench.crowd.gold_rule import RuleLabels
 def methods(classes: int = 2) -> tuple[str, ...]:
     """Name the methods compared on labels of so many classes, in the order of the table."""
     return tuple(_room(classes).methods())
+
+
+def known_methods(
+    classes: int, asked: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Name the methods that can be compared on labels of so many classes, and say why others not.
+
+    Parameters
+    ----------
+    asked
+        Those that are wanted; None for all.
+
+    Returns
+    -------
+    Names in the order of the table; the reason by name of each that cannot.
+
+    Raises
+    ------
+    InputError
+        A name of no method, or none that can.
+    """
+    there = methods(classes)
+    every = dict.fromkeys([*there, *two_class_methods.methods(), *several_class_methods.methods()])
+    wanted = set(every if asked is None else [asked] if isinstance(asked, str) else asked)
+    for name in sorted(wanted - every.keys(), key=str):
+        near = difflib.get_close_matches(str(name), every, n=1)
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"no method {name!r:.60}: {guess}there are {', '.join(every)}")
+    reason = (
+        f"made for labels of two classes, these have {classes}"
+        if classes > 2
+        else "made for labels of several classes"
+    )
+    absent = {name: reason for name in every if name in wanted and name not in there}
+    chosen = tuple(name for name in there if name in wanted)
+    if asked is None and classes == 2:
+        absent = {}  # what several classes have of its own are the same methods by other names
+    if not chosen:
+        raise InputError(
+            f"no method is left to compare: {', '.join(absent) or 'none'} "
+            f"{'are' if len(absent) > 1 else 'is'} {reason}"
+            if absent
+            else "`methods` is empty: name one at least"
+        )
+    return chosen, absent
 
 
 def recorded(
@@ -64,6 +111,7 @@ def compare(
     seed: np.random.SeedSequence,
     time_limit: float = 20.0,
     on_infeasible: OnInfeasible = "relax",
+    chosen: Sequence[str] | None = None,
 ) -> Iterator[ComparisonRow]:
     """Run every method on one instance, a row at a time.
 
@@ -75,16 +123,19 @@ def compare(
         Seconds for the integer program.
     on_infeasible
         What the adaptive algorithm does when its sample cannot cover the tasks.
+    chosen
+        Names of the methods, in the order of `methods()`; None for all. Each has the random stream
+        of its place, whichever are chosen.
 
     Yields
     ------
     ComparisonRow
-        In the order of `methods()`. The lower bound is the integer program's, the same for every
+        In that order. The lower bound is the integer program's, the same for every
         method that buys labels; bounds stand beside their own. Seconds are those on the whole
         instance, without the folds.
     """
     runs = _Runs(instance, seed, time_limit, on_infeasible)
-    for name in runs.methods:
+    for name in runs.methods if chosen is None else chosen:
         yield runs.row(name)
 
 

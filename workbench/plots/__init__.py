@@ -26,7 +26,8 @@ from workbench.plots.compare import comparison
 from workbench.plots.label import labelling
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
-from workbench.plots.render import as_png, as_svg
+from workbench.plots.ratios import ratios
+from workbench.plots.render import as_pdf, as_png, as_svg
 from workbench.plots.select import hiring
 from workbench.plots.sequential import sequential
 from workbench.plots.solving import chosen_gains, incumbents
@@ -34,6 +35,7 @@ from workbench.plots.study import chart, verdicts
 
 __all__ = [
     "COLOURS",
+    "as_pdf",
     "as_png",
     "as_svg",
     "audit",
@@ -49,6 +51,7 @@ __all__ = [
     "labelling",
     "learning",
     "plan",
+    "ratios",
     "rungs",
     "sequential",
     "skills",

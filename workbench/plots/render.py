@@ -1,4 +1,4 @@
-"""A figure as a file: PNG for print, SVG to stand in a page."""
+"""A figure as a file: PNG or PDF for print, SVG to stand in a page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def as_png(figure: Figure) -> bytes:
     """Render a figure as PNG."""
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=160)
+    return buffer.getvalue()
+
+
+def as_pdf(figure: Figure) -> bytes:
+    """Render a figure as PDF; the same figure gives the same bytes."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None})
     return buffer.getvalue()
 
 

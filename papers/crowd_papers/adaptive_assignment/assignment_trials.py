@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -20,7 +20,6 @@ from crowd_papers.adaptive_assignment.theorems import (
 from workbench.aggregation import Aggregate, linear_weights, weighted_majority
 from workbench.assignment import (
     COVERED,
-    POLICIES,
     AdaptiveResult,
     AdaptiveSettings,
     ArrivingWorker,
@@ -30,7 +29,7 @@ from workbench.assignment import (
     SampledWeights,
     Setting,
     adaptive_assignment,
-    play,
+    play_with_sample,
     primal_approximation,
     sampled_weights,
 )
@@ -170,10 +169,10 @@ def played(
         [ArrivingWorker(skills[:, j], most) for j, most in enumerate(capacity.tolist())]
         for skills in (skill, skill if true is None else true)
     )
-    kind, first = POLICIES[policy].call, len(workers) - setting.workers
-    sample = tuple(workers[:first]) if kind.uses_sample else ()
-    future = () if kind.online else tuple(true_workers[first:])
-    return play(policy, replace(setting, sample=sample, future=future), workers[first:], seed=seed)
+    first = len(workers) - setting.workers
+    return play_with_sample(
+        policy, setting, workers[:first], workers[first:], true=true_workers[first:], seed=seed
+    )
 
 
 def sampled_assignment(

@@ -98,10 +98,10 @@ def test_no_bound_is_recommended(compared):
         {"sampling": wb.SampleOptions(skills=pd.DataFrame({"skill": [0.5]}))},
         {"sampling": wb.SampleOptions(infeasible=pd.DataFrame({"a": [1]}))},
         {"sampling": wb.SampleOptions(gamma=pd.DataFrame({"a": [1]}))},
-        {"gain": pd.DataFrame({"a": [1]})},
+        {"sampling": wb.SampleOptions(gain=pd.DataFrame({"a": [1]}))},
         {"epsilon": pd.DataFrame({"a": [1]})},
         {"trials": pd.DataFrame({"a": [1]})},
-        {"time_limit": pd.DataFrame({"a": [1]})},
+        {"sampling": wb.SampleOptions(time_limit=pd.DataFrame({"a": [1]}))},
         {"seed": pd.DataFrame({"a": [1]})},
     ],
     ids="-".join,
@@ -124,3 +124,48 @@ def test_results_made_of_frames_are_equal():
     ]
     assert calls[0] == calls[1]
     assert calls[0].to_dict()["settings"]["costs"] == "costs as given"
+
+
+def test_methods_that_are_named_have_the_rows_they_have_among_all():
+    names = ["dual descent", "offline IP"]
+    simulated = wb.simulate("uniform", tasks=12, workers=16, capacity=12, skill=0.9)
+    few = wb.compare(simulated, methods=names, epsilon=0.3, trials=2)
+    every = wb.compare(simulated, epsilon=0.3, trials=2).trials
+    kept = every[every["method"].isin(names)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        few.trials.drop(columns="seconds"), kept.drop(columns="seconds"), check_dtype=False
+    )
+    assert few.not_run == {}
+    assert few.settings["methods"] == ["offline IP", "dual descent"]
+    with pytest.raises(InputError, match="did you mean 'dual descent'"):
+        wb.compare(simulated, methods=["dual decent"])
+
+
+def test_several_processes_give_what_one_gives():
+    labels, gold = tables(tasks=12, missing=0.0)
+    given = {"methods": ["adaptive", "offline IP"], "epsilon": 0.4, "trials": 3}
+    one, two = (wb.compare(labels, gold, processes=count, **given) for count in (1, 2))
+    pd.testing.assert_frame_equal(
+        one.trials.drop(columns="seconds"), two.trials.drop(columns="seconds")
+    )
+
+
+def test_a_method_that_cannot_is_listed_with_the_reason():
+    labels, gold = tables(tasks=24, missing=0.0)
+    third = gold.index[::3]
+    labels = labels.assign(
+        label=labels["label"].where(~labels["task"].isin(third) | (labels["label"] == "c0"), "c2")
+    )
+    gold.loc[third] = gold.loc[third].replace("c1", "c2")
+    names = ["offline IP", "re-solve", "dual descent"]
+    found = wb.compare(labels, gold, methods=names, epsilon=0.4)
+    assert found.to_frame()["method"].tolist() == ["offline IP", "all labels + majority"]
+    reason = "made for labels of two classes, these have 3"
+    assert found.not_run == dict.fromkeys(names[1:], reason)
+    said = f"Not run, {reason}: re-solve, dual descent."
+    assert said in found.summary()
+    assert found.verdict()[0].startswith("1 method and 1 bound on ")
+    assert said in found.summary(details=True)
+    assert found.to_dict()["not_run"] == found.not_run
+    with pytest.raises(InputError, match=r"no method is left.*two classes, these have 3"):
+        wb.compare(labels, gold, methods=["dual descent"])

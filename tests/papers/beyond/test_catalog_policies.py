@@ -5,13 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from crowd_models import requirement
-from crowd_papers.beyond import assignment_policies, bad_instances
+from crowd_papers.beyond import assignment_policies
 from crowd_papers.beyond.assignment_policies import best_policies
-from crowd_papers.beyond.bad_instances import Small, replay, search
-from tests.core.studies.study_runs import complete, one_record, smoke
-from workbench.assignment import POLICIES
-from workbench.solving import solve
+from tests.core.studies.study_runs import one_record, smoke
+from workbench.assignment import POLICIES, SmallInstance, replay_bad_instance
 
 
 class TestAssignmentPolicies:
@@ -114,11 +111,6 @@ class TestBest:
         assert self.best(table)["best"] == "b"
 
 
-def hunt(evaluations):
-    sizes = {"types": 1, "workers": 6, "sample": 2, "evaluations": evaluations}
-    return complete("bad-instances", policy="greedy", **sizes)
-
-
 class TestBadInstances:
     @pytest.mark.release
     def test_the_worst_instance_can_be_replayed(self):
@@ -126,28 +118,9 @@ class TestBadInstances:
         found = table[table["score"].notna()]
         assert len(found) > 5
         for row in found.to_dict("records"):
-            again = replay(
-                Small.read(row["instance"]), row["policy"], row["order"], row["replay_seed"]
+            again = replay_bad_instance(
+                SmallInstance.read(row["instance"]), row["policy"], row["order"], row["replay_seed"]
             )
             assert again.ratio == pytest.approx(row["ratio"], abs=1e-12)
             assert again.covered == pytest.approx(row["covered"], abs=1e-12)
             assert again.score(row["aim"]) == pytest.approx(row["score"], abs=1e-12)
-
-    def test_the_optimum_is_the_proven_one(self):
-        small, outcome, _ = search(hunt(20), 2)
-        assert outcome.optimum == solve(small.problem(), "ip").objective
-        assert small.problem().requirement[0] == requirement(small.epsilon)
-        assert outcome.covered == 1
-        assert outcome.ratio >= 1
-
-    def test_searching_longer_is_never_worse_and_screening_loses_nothing(self, monkeypatch):
-        scores = [search(hunt(k), 3)[1].score("labels") for k in (10, 20, 30)]
-        assert scores == sorted(scores)
-        real = bad_instances.replay
-        monkeypatch.setattr(
-            bad_instances,
-            "replay",
-            lambda *args, aim, at_least: real(*args, aim=aim),
-        )
-        whole = search(hunt(20), 3)
-        assert whole[1].score("labels") == scores[1]

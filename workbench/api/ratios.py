@@ -1,0 +1,622 @@
+"""Competitive ratios: online policies on problems of given data, and their worst instances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from crowd_models import AssignmentProblem
+from workbench.api.meter import Progress, meter
+from workbench.api.result import Figure, Result, names, page, percent, picked
+from workbench.assignment.adversary import (
+    AIMS,
+    ORDERS,
+    Hunt,
+    PolicyScore,
+    SmallInstance,
+    replay_bad_instance,
+    search_bad_instance,
+)
+from workbench.assignment.registry import POLICIES
+from workbench.base import checks
+from workbench.base.errors import InputError
+from workbench.base.registry import failure_of_own
+from workbench.base.text import Columns, counted, shown, tabled
+from workbench.base.writing import write_whole
+from workbench.comparison.arrivals import Arrivals, Order
+from workbench.comparison.pooled import Processes
+from workbench.comparison.ratios import play_all, summed_up
+from workbench.solving import versions
+
+if TYPE_CHECKING:
+    from workbench.api.comparing import SampleOptions
+
+MOST_PROBLEMS = 100_000
+"""Problems at most."""
+MOST_PROCESSES = 1024
+ENOUGH = 0.99
+"""Share of tasks that a method covers which is said to cover them."""
+
+
+def _more(value: float | None) -> str:
+    return shown(value, "+.3f")
+
+
+COLUMNS: Columns = {
+    "method": ("method", ""),
+    "ratio": ("ratio", ".3f"),
+    "ratio_low": ("95 % from", ".3f"),
+    "ratio_high": ("to", ".3f"),
+    "covered": ("covered", percent),
+    "ratio_more": ("more", _more),
+    "ratio_more_low": ("95 % from", _more),
+    "ratio_more_high": ("to", _more),
+    "covered_more": ("covered more", _more),
+    "ratio_worst": ("worst ratio", ".3f"),
+    "covered_least": ("least covered", percent),
+    "all_covered": ("runs that cover all", percent),
+}
+"""Columns of the table that a person reads."""
+SHOWN = ("method", "ratio", "ratio_low", "ratio_high", "covered", "ratio_worst", "covered_least")
+"""Those of the first screen."""
+LEGEND = (
+    "ratio: what a policy's labels cost over the proven lower bound on the offline optimum, which "
+    "knows everybody who comes; covered: share of tasks that gather what they require. A policy "
+    "that covers fewer tasks pays less: a ratio says nothing without the share beside it.",
+    "more: than {first}, on the same orders of arrival; intervals of 95 % (Student) are over "
+    "{units}.",
+    "policies are told true skills, each worker's as she comes. Those that look at workers "
+    "beforehand see {sample} for each who comes, drawn from the problem's own with replacement; "
+    "what it costs to test them is not counted.",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorstRun(Result):
+    """The run of a comparison on which a method did worst, and all that it takes to see it again.
+
+    Attributes
+    ----------
+    method
+        Who assigned.
+    aim
+        By what it is the worst: `ratio`, or `cover`.
+    problem, order
+        The problem, and the draw of the order of arrival and of the sample.
+    ratio, covered
+        Cost over `bound`, and the share of tasks covered.
+    cost, bound
+        Of the labels, and what is proven of the optimum.
+    on_infeasible
+        What the method did when its sample could not cover the tasks.
+    """
+
+    method: str
+    aim: str
+    problem: AssignmentProblem
+    order: Order
+    ratio: float
+    covered: float
+    cost: float
+    bound: float
+    on_infeasible: Any = "relax"
+
+    @property
+    def arrival(self) -> tuple[int, ...]:
+        """Workers in the order in which they came: columns of the problem."""
+        return tuple(self.order.arrival(self.problem.shape[1]).tolist())
+
+    @property
+    def sample(self) -> tuple[int, ...]:
+        """Workers like whom those are that were seen before."""
+        return tuple(self.order.sample(self.problem.shape[1]).tolist())
+
+    def replay(self, method: str | None = None) -> WorstRun:
+        """Let the method, or another, meet the same order again."""
+        name = self.method if method is None else method
+        again = Arrivals(self.problem, self.on_infeasible).play(name, self.order)
+        return replace(
+            self,
+            method=name,
+            cost=again.cost,
+            covered=again.covered,
+            ratio=again.cost / self.bound,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the run in a row."""
+        return pd.DataFrame([{"method": self.method, **self._numbers()}])
+
+    def details(self) -> str:
+        """Say how bad it was, where, and how to see it again."""
+        come = names(self.arrival, 20)
+        return (
+            f"{self.method}: {self.ratio:.3f} times the proven bound {self.bound:g}, "
+            f"{percent(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
+            f"{self.order.trial}, seed {self.order.seed}.\n"
+            f"Workers came in the order {come}; .replay() plays it again."
+        )
+
+    def _numbers(self) -> dict[str, Any]:
+        return {
+            **picked(self.order, "problem", "trial", "seed", "gamma"),
+            **picked(self, "ratio", "covered", "cost", "bound"),
+        }
+
+    def _payload(self) -> dict[str, Any]:
+        return {
+            **picked(self, "method", "aim", "arrival", "sample"),
+            **self._numbers(),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratios(Result):
+    """Every method on every problem and order: what it paid over the optimum, what it covered.
+
+    Attributes
+    ----------
+    table
+        A row a method, as `to_frame` gives it.
+    plays
+        A row a problem, trial and method: `cost`, `labels`, `covered`, `ratio`.
+    optima
+        A row a problem: `cost` and proven `bound` of the offline optimum, whether the two meet.
+    problems
+        As they were given.
+    left_out
+        By number of a problem, why nothing can be compared with it.
+    settings
+        What was asked for.
+    """
+
+    table: pd.DataFrame
+    plays: pd.DataFrame
+    optima: pd.DataFrame
+    problems: tuple[AssignmentProblem, ...]
+    left_out: dict[int, str]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    pictured = True
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table, a row a method: ratio and share covered, with 95 % intervals."""
+        return self.table
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods; the others are compared with the first."""
+        return tuple(self.table["method"])
+
+    def verdict(self) -> list[str]:
+        """Say on what is compared, who pays least of those that cover, and who pays with cover."""
+        covering = self.table[self.table["covered"] >= ENOUGH].sort_values("ratio", kind="stable")
+        sentences = [f"{self._scope}. {self._optimal}"]
+        if covering.empty:
+            best = self.table.sort_values("covered", ascending=False, kind="stable").iloc[0]
+            sentences.append(
+                f"No method covers {percent(ENOUGH)} of the tasks in the mean; the most, "
+                f"{best['method']}, {self._paid(best)}."
+            )
+            return sentences
+        best = covering.iloc[0]
+        sentences.append(
+            f"Of those that cover {percent(ENOUGH)} of the tasks and more, {best['method']} pays "
+            f"least: {self._paid(best)}."
+        )
+        less = self.table[self.table["ratio"] < best["ratio"]]
+        less = less[less["method"] != best["method"]]
+        if len(less):
+            parts = [
+                f"{row['method']} ({row['ratio']:.3f}, {percent(row['covered'])} covered)"
+                for row in less.to_dict("records")
+            ]
+            sentences.append(f"For less, and fewer tasks covered: {names(parts, 6)}.")
+        return sentences
+
+    @property
+    def _scope(self) -> str:
+        orders = counted(self.settings["trials"], "order")
+        each = "" if len(self.optima) == 1 else " each"
+        out = f" ({len(self.left_out)} left out)" if self.left_out else ""
+        return (
+            f"{counted(len(self.methods), 'method')} on {counted(len(self.optima), 'problem')}"
+            f"{out}, {orders} of arrival{each}"
+        )
+
+    @property
+    def _optimal(self) -> str:
+        """Whether ratios are over optima, or over bounds."""
+        open_ = int((~self.optima["proven"]).sum())
+        if not open_:
+            return "Every optimum is proven."
+        whose = "all" if open_ == len(self.optima) else f"{open_:,}"
+        return (
+            f"Of {whose} the optimum is not proven: their ratios are over a lower bound, and may "
+            "be too large."
+        )
+
+    def _paid(self, row: pd.Series[Any]) -> str:
+        low, high = row["ratio_low"], row["ratio_high"]
+        known = "" if math.isnan(low) else f" (95 % interval {low:.3f} to {high:.3f})"
+        return (
+            f"{row['ratio']:.3f} times the optimum{known}, {percent(row['covered'])} of the tasks "
+            "covered"
+        )
+
+    def brief(self) -> str:
+        """Lay out what each method pays and covers."""
+        return tabled(self.table.to_dict("records"), {key: COLUMNS[key] for key in SHOWN})
+
+    def details(self) -> str:
+        """Lay the table out, with differences to the first method and what must be known."""
+        units = "problems" if len(self.optima) > 1 else "orders of its one problem"
+        first, sample = self.methods[0], f"{self.settings['gamma']:g} workers"
+        notes = [line.format(first=first, units=units, sample=sample) for line in LEGEND]
+        notes.append(self._optimal)
+        for why in dict.fromkeys(self.left_out.values()):
+            out = [str(at) for at, reason in self.left_out.items() if reason == why]
+            notes.append(f"left out, for {why}: problem {names(out, 10)}.")
+        return page(
+            f"{self._scope}, seed {self.settings['seed']}",
+            tabled(self.table.to_dict("records"), COLUMNS),
+            notes=notes,
+        )
+
+    def plot(self) -> Figure:
+        """Draw the distribution of the ratio, differences in pairs, and what is covered beside."""
+        from workbench import plots
+
+        return plots.ratios(self.plays, self.table, title=self._scope)
+
+    def worst(self, method: str | None = None, *, aim: str = "ratio") -> WorstRun:
+        """Find the run on which a method did worst, to be replayed.
+
+        Parameters
+        ----------
+        method
+            Of which method; None for the worst of all.
+        aim
+            `ratio`, the greatest ratio, or `cover`, the fewest tasks covered; of equals the run
+            that is worse by the other.
+
+        Raises
+        ------
+        InputError
+            No such method or aim.
+        """
+        if aim not in ("ratio", "cover"):
+            raise InputError(f"aim is {checks.show(aim)}: give ratio or cover")
+        if method is not None and method not in self.methods:
+            raise InputError(
+                f"no method {method!r:.60} was compared: there are {names(self.methods, 20)}"
+            )
+        rows = self.plays if method is None else self.plays[self.plays["method"] == method]
+        by = ["ratio", "covered"] if aim == "ratio" else ["covered", "ratio"]
+        rising = [name == "covered" for name in by]
+        row = rows.sort_values(by, ascending=rising, kind="stable").iloc[0]
+        number, trial = int(row["problem"]), int(row["trial"])
+        return WorstRun(
+            row["method"],
+            aim,
+            self.problems[number],
+            Order(self.settings["seed"], number, trial, self.settings["gamma"]),
+            row["ratio"],
+            row["covered"],
+            row["cost"],
+            self._bound(number),
+            self.settings["infeasible"],
+        )
+
+    def _bound(self, number: int) -> float:
+        return float(self.optima.set_index("problem")["bound"].loc[number])
+
+    def to_latex(self) -> str:
+        """Give the table in LaTeX, for the package booktabs."""
+        rows = [
+            [
+                _tex(row["method"]),
+                _with_interval(row, "ratio", ".3f"),
+                _with_interval(row, "covered", ".3f"),
+                _with_interval(row, "ratio_more", "+.3f"),
+                f"{row['ratio_worst']:.3f}",
+            ]
+            for row in self.table.to_dict("records")
+        ]
+        head = ["method", "ratio", "covered", f"ratio $-$ {_tex(self.methods[0])}", "worst ratio"]
+        lines = [" & ".join(cells) + r" \\" for cells in [head, *rows]]
+        return "\n".join(
+            [
+                r"\begin{tabular}{lrrrr}",
+                r"\toprule",
+                lines[0],
+                r"\midrule",
+                *lines[1:],
+                r"\bottomrule",
+                r"\end{tabular}",
+                f"% {self._scope}, seed {self.settings['seed']}; 95 % intervals. {self._optimal}",
+                "",
+            ]
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture (.pdf, .png), the table (.csv, .tex) or every run (.runs.csv).
+
+        Raises
+        ------
+        InputError
+            Another ending, or a file that cannot be written.
+        """
+        target = Path(path)
+        ending = target.suffix.lower()
+        if target.name.lower().endswith(".runs.csv"):
+            data = self.plays.to_csv(index=False).encode()
+        elif ending == ".csv":
+            data = self.table.to_csv(index=False).encode()
+        elif ending == ".tex":
+            data = self.to_latex().encode()
+        elif ending in (".pdf", ".png"):
+            from workbench import plots
+
+            data = (plots.as_pdf if ending == ".pdf" else plots.as_png)(self.plot())
+        else:
+            raise InputError(f"{target}: give a name that ends with .pdf, .png, .csv or .tex")
+        try:
+            write_whole(target, data)
+        except OSError as error:
+            raise InputError(f"{target}: cannot be written ({error.strerror})") from None
+        return target
+
+    def _payload(self) -> dict[str, Any]:
+        return {
+            **picked(self, "left_out", "settings", "versions"),
+            "rows": self.table.to_dict("records"),
+            "problems": self.optima.to_dict("records"),
+        }
+
+
+def _with_interval(row: dict[Any, Any], name: str, form: str) -> str:
+    """Write a mean, and its interval where there is one; a dash for none."""
+    mean, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if math.isnan(mean):
+        return "--"
+    interval = "" if math.isnan(low) else f" [{low:{form}}, {high:{form}}]"
+    return f"${mean:{form}}{interval}$"
+
+
+def _tex(text: str) -> str:
+    """Text in which LaTeX sees no command."""
+    special = {**{sign: f"\\{sign}" for sign in "&%$#_{}"}, "\\": r"\textbackslash{}"}
+    special |= {"[": "{[}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(letter, letter) for letter in text)
+
+
+def ratios(
+    problems: Iterable[AssignmentProblem],
+    methods: Sequence[str] | None,
+    *,
+    sampling: SampleOptions,
+    trials: int,
+    processes: int,
+    time_limit: float,
+    seed: int,
+    progress: Progress,
+) -> Ratios:
+    """Play online policies on problems of given data: `compare` has the parameters."""
+    given = tuple(_listed(problems))
+    chosen = online_policies(methods)
+    arrivals = []
+    for at, problem in enumerate(given):
+        try:
+            arrivals.append(Arrivals(problem, sampling.infeasible))
+        except InputError as error:
+            raise InputError(f"problem {at}: {error}") from None
+    with Processes(processes, chosen) as pool:
+        runs = play_all(
+            arrivals,
+            chosen,
+            trials=trials,
+            gamma=sampling.gamma,
+            time_limit=time_limit,
+            seed=seed,
+            processes=pool,
+            done=meter(progress, "orders and optima"),
+        )
+    settings = {
+        "methods": chosen,
+        **picked(sampling, "gamma", "infeasible"),
+        "trials": trials,
+        "time_limit": time_limit,
+        "seed": seed,
+    }
+    table = summed_up(runs.plays, chosen)
+    return Ratios(table, runs.plays, runs.optima, given, runs.left_out, settings, versions())
+
+
+def online_policies(methods: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the policies that are played, each once; all that could be used for None.
+
+    Raises
+    ------
+    InputError
+        A name that is not in the registry, or no name.
+    """
+    if methods is None:
+        return tuple(name for name in POLICIES if POLICIES[name].call.online)
+    if isinstance(methods, str):
+        methods = [methods]
+    for name in methods:
+        POLICIES[name]
+    if not methods:
+        raise InputError("`methods` is empty: name one policy at least")
+    return tuple(dict.fromkeys(methods))
+
+
+def _listed(problems: Iterable[Any]) -> Iterator[AssignmentProblem]:
+    """Give the problems, and see that they are such."""
+    at = -1
+    for at, problem in enumerate(problems):
+        if not isinstance(problem, AssignmentProblem):
+            raise InputError(
+                f"problem {at} is {checks.type_name(problem)}: give wb.AssignmentProblem, one or "
+                "many"
+            )
+        if at >= MOST_PROBLEMS:
+            raise InputError(f"more than {MOST_PROBLEMS:,} problems: give fewer")
+        yield problem
+    if at < 0:
+        raise InputError("no problem to compare on: give one at least")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BadInstance(Result):
+    """The worst small instance that a search found for a policy.
+
+    Attributes
+    ----------
+    policy, aim, order, seed
+        What was searched for, and the seed by which it is replayed.
+    instance
+        Skills (T, ℓ + m), the ℓ sampled workers first; capacities; number of tasks; ε.
+    ratio, covered
+        Labels over the proven optimum, and the share of tasks covered: means over the orders.
+    optimum
+        Labels of the optimum.
+    found_at, evaluations
+        Which of how many instances it was.
+    """
+
+    policy: str
+    aim: str
+    order: str
+    seed: int
+    instance: SmallInstance
+    ratio: float
+    covered: float
+    optimum: float
+    found_at: int
+    evaluations: int
+
+    @property
+    def problem(self) -> AssignmentProblem:
+        """The offline problem of the workers who come."""
+        return self.instance.problem()
+
+    def replay(self, policy: str | None = None) -> PolicyScore | None:
+        """Measure the policy, or another, on the instance anew: ratio, share covered, optimum."""
+        name = self.policy if policy is None else online_policies([policy])[0]
+        return replay_bad_instance(self.instance, name, self.order, self.seed)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the workers in the order in which they come, sampled ones first."""
+        small = self.instance
+        skills = {f"skill_{kind}": row for kind, row in enumerate(small.skill)}
+        count = len(small.capacity)
+        sampled = [at < small.sample for at in range(count)]
+        return pd.DataFrame({"sampled": sampled, "capacity": small.capacity, **skills})
+
+    def details(self) -> str:
+        """Say how bad it is, and show the instance."""
+        small = self.instance
+        come = "as listed" if self.order == "adversarial" else "at random (mean over six orders)"
+        return page(
+            f"{self.policy}: {self.ratio:.3f} times the proven optimum ({self.optimum:g} labels), "
+            f"{percent(self.covered)} of the tasks covered.",
+            f"{counted(small.tasks, 'task')} of {counted(len(small.skill), 'type')}, ε = "
+            f"{small.epsilon:g}; workers come {come}:",
+            self.to_frame().to_string(index=False),
+            notes=[
+                f"found by search, instance {self.found_at + 1} of {self.evaluations}: the worst "
+                "case is at least as bad, and may be worse; more `evaluations` search longer.",
+                ".replay() measures it again, .replay(name) another policy on it.",
+            ],
+        )
+
+    def _payload(self) -> dict[str, Any]:
+        payload = {name: value for name, value in vars(self).items() if name != "instance"}
+        return {**payload, "instance": vars(self.instance)}
+
+
+def bad_instance(
+    policy: str,
+    *,
+    aim: str = "labels",
+    order: str = "adversarial",
+    types: int = 2,
+    workers: int = 8,
+    sample: int = 3,
+    evaluations: int = 200,
+    seed: int = 0,
+    progress: Progress = None,
+) -> BadInstance:
+    """Search for a small instance on which an online assignment policy does badly.
+
+    Parameters
+    ----------
+    policy
+        By name: one of the registry, or of your own that is registered.
+    aim
+        What is made as bad as can be.
+
+        `labels`, labels over the optimum among instances on which every task gets covered, or
+        `cover`, the share of tasks covered where everybody together could cover them all.
+    order
+        Who orders the workers: `adversarial`, the instance, or `random`, chance (the mean over six
+        orders).
+    types, workers, sample
+        Task types, workers who come, and workers seen before.
+    evaluations
+        Instances tried: hill climbing with restarts.
+    seed
+        Same seed, same instance.
+    progress
+        Is told how far the search is, in words; True draws a bar.
+
+    Returns
+    -------
+    BadInstance
+        With `ratio`, `covered`, `problem` and `replay()`.
+
+    Raises
+    ------
+    InputError
+        An unknown policy, numbers out of range, or no instance found; a policy that fails.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> found = wb.bad_instance("greedy", workers=6, sample=2, evaluations=20)
+    >>> found.covered, found.ratio > 1, found.replay().ratio == found.ratio
+    (1.0, True, True)
+    """
+    online_policies([policy])
+    for name, value, allowed in (("aim", aim, AIMS), ("order", order, ORDERS)):
+        if value not in allowed:
+            raise InputError(f"{name} is {checks.show(value)}: give {' or '.join(allowed)}")
+    for name, size, most in (
+        ("types", types, 10),
+        ("workers", workers, 12),
+        ("sample", sample, 12),
+    ):
+        if checks.count(name, size, 1) > most:
+            raise InputError(f"{name} is {size}: give {most} or fewer, each optimum is proven")
+    checks.count("evaluations", evaluations, 1)
+    checks.count("seed", seed)
+    hunt = Hunt(policy, aim, order, types, workers, sample, evaluations)
+    told = meter(progress, "instances")
+    try:
+        found = search_bad_instance(hunt, seed, lambda at: told(at, evaluations))
+    except InputError:
+        raise
+    except Exception as error:
+        raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
+    told(evaluations, evaluations)
+    if found is None:
+        raise InputError("no instance that was tried can be covered: give more `evaluations`")
+    small, score, at = found
+    return BadInstance(policy, aim, order, seed, small, *score, at, evaluations)
