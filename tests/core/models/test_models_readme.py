@@ -160,6 +160,8 @@ def test_a_page_prints_what_it_says_and_is_drawn(name, capsys, monkeypatch):
     """Less the seconds, and violations below what rounding may do."""
     (code,) = re.findall(r"^```python\n(.*?)^```$", SECTIONS[name], re.DOTALL | re.MULTILINE)
     (said,) = re.findall(r"^```text\n(.*?)^```$", SECTIONS[name], re.DOTALL | re.MULTILINE)
+    if "crowd_papers" in code:
+        pytest.importorskip("crowd_papers")
     names = {}
     exec(code, names)
     varies = re.compile(r"(?<=seconds).*|(?<=violation )-?(0|\d.*e-1\d)(?= )")
