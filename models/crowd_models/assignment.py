@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pyomo.environ as pyo
 from pyomo.core.expr import LinearExpression
 
@@ -26,7 +25,8 @@ def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
 
     Components: `y[i, j]` (assign task i to worker j), `capacity[j]`, `cover[i]`, `cost`; `least[i]`
     and `most[i]` where the number of labels has limits; and what rows of one's own are written
-    with: `TASKS`, `WORKERS`, `TYPES` (classes of equal tasks), `tasks_of[t]`, `workers_of[i]`.
+    with: `TASKS`, `WORKERS`, `TYPES` (the problem's, or classes of equal tasks),
+    `tasks_of[t]`, `workers_of[i]`.
 
     Examples
     --------
@@ -36,8 +36,8 @@ def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
     >>> model.most_of_one = pyo.Constraint(
     ...     model.WORKERS, rule=lambda m, j: sum(m.y[i, j] for i in m.TASKS if (i, j) in m.y) <= 1
     ... )
-    >>> len(model.most_of_one), list(model.workers_of[0]), list(model.tasks_of[0])
-    (2, [0, 1], [0, 1])
+    >>> len(model.most_of_one), list(model.workers_of[0]), model.tasks_of
+    (2, [0, 1], {0: [0, 1]})
     """
     model = pyo.ConcreteModel(name="offline integer program")
     _index_sets(model, problem)
@@ -83,17 +83,15 @@ def dual(problem: AssignmentProblem) -> pyo.ConcreteModel:
 
 
 def _index_sets(model: pyo.ConcreteModel, problem: AssignmentProblem) -> None:
-    """What rows are written with: `TASKS`, `WORKERS`, `TYPES`, `tasks_of`, `workers_of`.
-
-    A type is a class of equal tasks, `problem.typed.task_class`; `tasks_of[t]` lists the tasks of
-    type t, `workers_of[i]` the available workers of task i.
-    """
+    """What rows are written with: `TASKS`, `WORKERS`, `TYPES`, `tasks_of`, `workers_of`."""
     n, m = problem.shape
-    types, classes = problem.typed.shape[0], problem.typed.task_class
-    assert classes is not None
+    kinds = problem.typed.task_class if problem.task_types is None else problem.task_types
+    assert kinds is not None
     model.TASKS, model.WORKERS = pyo.Set(initialize=range(n)), pyo.Set(initialize=range(m))
-    model.TYPES = pyo.Set(initialize=range(types))
-    model.tasks_of = grouped(classes, np.arange(n), types)
+    model.tasks_of = {}
+    for i, kind in enumerate(kinds.tolist()):
+        model.tasks_of.setdefault(kind, []).append(i)
+    model.TYPES = pyo.Set(initialize=list(model.tasks_of))
     model.workers_of = grouped(*problem.pairs, n)
 
 

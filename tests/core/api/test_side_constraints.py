@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
 import workbench as wb
@@ -165,3 +166,20 @@ def test_a_result_goes_into_json_and_files(page, tmp_path):
     again = wb.solve(solved.model)
     assert again.objective == pytest.approx(solved.objective)
     assert again == wb.solve(solved.model)
+
+
+def test_types_are_those_that_the_problem_names():
+    def few(model):
+        model.few = pyo.Constraint(
+            model.TYPES, rule=lambda m, t: sum(m.y[i, 0] for i in m.tasks_of[t]) <= 1
+        )
+
+    quality, types = np.full((4, 3), 0.8), ["bird", "dog", "bird", "dog"]
+    problem = wb.AssignmentProblem(quality, 4, 0.8, task_types=types)
+    model = wb.solve(problem, constraints=few).model
+    assert list(model.TYPES) == ["bird", "dog"]
+    assert model.tasks_of == {"bird": [0, 2], "dog": [1, 3]}
+    assert (
+        wb.solve(wb.AssignmentProblem(quality, 4, 0.8), constraints=few).slacks.index.tolist()[-1]
+        == "few[0]"
+    )
