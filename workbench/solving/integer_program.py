@@ -378,8 +378,8 @@ def _by_search(
 def _by_highs(search: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
     """Branch and bound on the program as it stands.
 
-    Of a large program, a start far above the bound keeps HiGHS from plans that it finds alone: it
-    goes without, and the better of the two is kept.
+    Of a large program, a start far above the bound may keep HiGHS from plans that it finds alone:
+    it goes without, and the better of the two is kept.
     """
     known, few = search.answer, len(search.problem.pairs[0]) <= SMALL
     good = few or search.cost(known) <= NEARBY * (known.bound or 0.0)

@@ -205,6 +205,19 @@ def test_a_start_is_never_made_worse(solver, monkeypatch):
     assert kept.bound is None
 
 
+def test_the_better_of_start_and_answer_is_kept(monkeypatch):
+    from pyomo.common.collections import ComponentMap
+
+    def worse(model, *_):
+        return Heard(Termination.TIME_LIMIT, ComponentMap([(model.x, 9.0), (model.y, 0.0)]))
+
+    monkeypatch.setattr(any_model, "_heard", worse)
+    for start, objective in ((5.0, 8.0), (20.0, 12.0), (1.0, 12.0)):  # the last breaks the row
+        model = two(row=lambda m: m.x >= 4)
+        found = solve_model(model, start=ComponentMap([(model.x, start), (model.y, 0.0)]))
+        assert found.objective == objective
+
+
 def test_options_go_by_the_solvers_own_names():
     problem = instance(5, 12, 8)
     loose = solve_model(offline_ip(problem), options={"mip_rel_gap": 0.5})

@@ -191,7 +191,7 @@ def test_methods_begin_with_what_is_quickly_found(method, called, unit, monkeypa
 def test_branch_and_bound_is_given_no_poor_start_and_the_better_plan_is_kept(
     monkeypatch, share, given
 ):
-    """Given a plan far above the bound, HiGHS's own heuristics find none that it finds alone."""
+    """Given a plan far above the bound, HiGHS's own heuristics may miss what it finds alone."""
     rng = np.random.default_rng(0)
     skill = np.repeat(rng.uniform(0.6, 0.95, (3, 30)), 20, axis=0)
     problem = AssignmentProblem((2 * skill - 1) ** 2, 30, 4.0)
