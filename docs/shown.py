@@ -72,6 +72,9 @@ SHOWN = (
     ),
 )
 
+SCRIPTS = ("ratios",)
+"""Files of `how-to` that print what a page shows, and write a picture of their name."""
+
 
 def lay_out(folder: Path) -> None:
     """Write the files that the commands read."""
@@ -93,6 +96,14 @@ def run(folder: Path, command: str) -> str:
     return f"$ workbench {command}\n{result.stdout}"
 
 
+def run_script(folder: Path, name: str) -> str:
+    """Run a script of the pages there, and give what it prints."""
+    words = [sys.executable, str(HERE / "how-to" / f"{name}.py")]
+    return subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=True
+    ).stdout
+
+
 def main() -> None:
     """Renew texts and pictures."""
     FOLDER.mkdir(exist_ok=True)
@@ -105,6 +116,10 @@ def main() -> None:
             if shown.picture:
                 shutil.copy(folder / shown.picture, HERE / "images" / f"how-to-{shown.name}.png")
             print(shown.name)
+        for script in SCRIPTS:
+            (FOLDER / f"{script}.txt").write_text(run_script(folder, script), encoding="utf-8")
+            shutil.copy(folder / f"{script}.png", HERE / "images" / f"how-to-{script}.png")
+            print(script)
 
 
 if __name__ == "__main__":

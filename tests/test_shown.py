@@ -43,8 +43,20 @@ def test_pages_show_what_the_commands_print(folder, each, monkeypatch):
     assert result.exit_code == 0
 
 
+@pytest.mark.release
+@pytest.mark.parametrize("name", shown.SCRIPTS)
+def test_pages_show_what_the_scripts_print(tmp_path, name):
+    text = (HERE / "_shown" / f"{name}.txt").read_text("utf-8")
+    assert shown.run_script(tmp_path, name) == text
+    assert (tmp_path / f"{name}.png").exists()
+
+
 def test_each_text_stands_on_a_page():
     pages = "".join(page.read_text("utf-8") for page in (HERE / "how-to").glob("*.md"))
     for each in shown.SHOWN:
         assert f"_shown/{each.name}.txt" in pages
         assert not each.picture or f"how-to-{each.name}.png" in pages
+    for name in shown.SCRIPTS:
+        assert f"_shown/{name}.txt" in pages
+        assert f"how-to-{name}.png" in pages
+        assert f"{{literalinclude}} {name}.py" in pages

@@ -43,6 +43,11 @@ ENOUGH = 0.99
 """Share of tasks that a method covers which is said to cover them."""
 
 
+def _share(value: float) -> str:
+    """Write a share covered so that 99.9 % is not called all."""
+    return percent(value, 3)
+
+
 def _more(value: float | None) -> str:
     return shown(value, "+.3f")
 
@@ -52,14 +57,14 @@ COLUMNS: Columns = {
     "ratio": ("ratio", ".3f"),
     "ratio_low": ("95 % from", ".3f"),
     "ratio_high": ("to", ".3f"),
-    "covered": ("covered", percent),
+    "covered": ("covered", _share),
     "ratio_more": ("more", _more),
     "ratio_more_low": ("95 % from", _more),
     "ratio_more_high": ("to", _more),
     "covered_more": ("covered more", _more),
     "ratio_worst": ("worst ratio", ".3f"),
-    "covered_least": ("least covered", percent),
-    "all_covered": ("runs that cover all", percent),
+    "covered_least": ("least covered", _share),
+    "all_covered": ("runs that cover all", _share),
 }
 """Columns of the table that a person reads."""
 SHOWN = ("method", "ratio", "ratio_low", "ratio_high", "covered", "ratio_worst", "covered_least")
@@ -137,7 +142,7 @@ class WorstRun(Result):
         come = names(self.arrival, 20)
         return (
             f"{self.method}: {self.ratio:.3f} times the proven bound {self.bound:g}, "
-            f"{percent(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
+            f"{_share(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
             f"{self.order.trial}, seed {self.order.seed}.\n"
             f"Workers came in the order {come}; .replay() plays it again."
         )
@@ -213,7 +218,7 @@ class Ratios(Result):
         less = less[less["method"] != best["method"]]
         if len(less):
             parts = [
-                f"{row['method']} ({row['ratio']:.3f}, {percent(row['covered'])} covered)"
+                f"{row['method']} ({row['ratio']:.3f}, {_share(row['covered'])} covered)"
                 for row in less.to_dict("records")
             ]
             sentences.append(f"For less, and fewer tasks covered: {names(parts, 6)}.")
@@ -235,9 +240,9 @@ class Ratios(Result):
         open_ = int((~self.optima["proven"]).sum())
         if not open_:
             return "Every optimum is proven."
-        whose = "all" if open_ == len(self.optima) else f"{open_:,}"
+        whose = "all" if open_ == len(self.optima) else counted(open_, "problem")
         return (
-            f"Of {whose} the optimum is not proven: their ratios are over a lower bound, and may "
+            f"Of {whose} the optimum is not proven: ratios there are over a lower bound, and may "
             "be too large."
         )
 
@@ -245,7 +250,7 @@ class Ratios(Result):
         low, high = row["ratio_low"], row["ratio_high"]
         known = "" if math.isnan(low) else f" (95 % interval {low:.3f} to {high:.3f})"
         return (
-            f"{row['ratio']:.3f} times the optimum{known}, {percent(row['covered'])} of the tasks "
+            f"{row['ratio']:.3f} times the optimum{known}, {_share(row['covered'])} of the tasks "
             "covered"
         )
 
@@ -526,7 +531,7 @@ class BadInstance(Result):
         come = "as listed" if self.order == "adversarial" else "at random (mean over six orders)"
         return page(
             f"{self.policy}: {self.ratio:.3f} times the proven optimum ({self.optimum:g} labels), "
-            f"{percent(self.covered)} of the tasks covered.",
+            f"{_share(self.covered)} of the tasks covered.",
             f"{counted(small.tasks, 'task')} of {counted(len(small.skill), 'type')}, ε = "
             f"{small.epsilon:g}; workers come {come}:",
             self.to_frame().to_string(index=False),

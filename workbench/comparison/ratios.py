@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from workbench.base.errors import InputError
@@ -111,7 +112,9 @@ def summed_up(plays: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     for measure in MEASURES:
         mean = means(units, ["method"], measure).set_index("method")
         table[measure] = mean["mean"]
-        table[f"{measure}_low"], table[f"{measure}_high"] = mean["low"], mean["high"]
+        most = 1.0 if measure == "covered" else np.inf  # Student's interval knows no share
+        for end in ("low", "high"):
+            table[f"{measure}_{end}"] = mean[end].clip(0.0, most)
     table["ratio_worst"] = groups["ratio"].max()
     table["covered_least"] = groups["covered"].min()
     table["all_covered"] = (plays["covered"] == 1).groupby(plays["method"], sort=False).mean()

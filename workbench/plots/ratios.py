@@ -36,7 +36,7 @@ def ratios(plays: pd.DataFrame, table: pd.DataFrame, *, title: str) -> Figure:
         covered.set_xlabel("share of tasks covered")
         covered.set_xlim(-0.03, 1.03)
         for axes in (ratio, covered):
-            axes.set_ylabel("share of runs with at most so much")
+            axes.set_ylabel("share of runs")
             axes.set_ylim(0, 1.02)
         _bars(more, table, "ratio_more", place)
         more.axvline(0.0, color="0.35", lw=1, zorder=1)
@@ -51,7 +51,7 @@ def ratios(plays: pd.DataFrame, table: pd.DataFrame, *, title: str) -> Figure:
         figure.legend(
             *ratio.get_legend_handles_labels(),
             loc="outside lower center",
-            ncols=min(len(methods), 4),
+            ncols=min(len(methods), 5),
             frameon=False,
         )
     names = ", ".join(methods)

@@ -42,7 +42,7 @@ def test_a_ratio_never_stands_without_what_is_covered(ratio):
 def test_a_bound_that_is_no_optimum_is_called_so(ratio):
     optima = ratio.optima.assign(proven=[True, False, True, True])
     said = replace(ratio, optima=optima).verdict()[0]
-    assert "Of 1 the optimum is not proven: their ratios are over a lower bound" in said
+    assert "Of 1 problem the optimum is not proven: ratios there are over a lower bound" in said
 
 
 @pytest.mark.parametrize("aim", ["ratio", "cover"])
