@@ -1,3 +1,10 @@
+from crowd_models.assignment import dual as dual
+from crowd_models.assignment import offline_ip as offline_ip
+from crowd_models.assignment import relaxation as relaxation
+from crowd_models.dantzig_wolfe import pattern_master as pattern_master
+from crowd_models.dantzig_wolfe import pricing as pricing
+from crowd_models.exact_error import error_problem as error_problem
+from crowd_models.information import average_limit as average_limit
 from crowd_models.online import Arrivals as Arrivals
 from crowd_models.online import IndependentArrivals as IndependentArrivals
 from crowd_models.online import NextWorker as NextWorker
@@ -5,8 +12,15 @@ from crowd_models.online import OnlineProblem as OnlineProblem
 from crowd_models.online import RandomOrder as RandomOrder
 from crowd_models.online import SequenceMix as SequenceMix
 from crowd_models.online import TaskState as TaskState
+from crowd_models.online import occupation_program as occupation_program
 from crowd_models.problem import AssignmentProblem as AssignmentProblem
 from crowd_models.problem import SelectionProblem as SelectionProblem
 from crowd_models.problem import TypedProblem as TypedProblem
 from crowd_models.problem import requirement as requirement
+from crowd_models.selection import all_sizes as all_sizes
+from crowd_models.selection import fixed_size as fixed_size
 from crowd_models.sequential_policies import SequentialProblem as SequentialProblem
+from crowd_models.sequential_policies import policy_master as policy_master
+from crowd_models.tangents import tangent_program as tangent_program
+from crowd_models.teams import even_teams as even_teams
+from crowd_models.typed import typed_relaxation as typed_relaxation

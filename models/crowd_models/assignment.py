@@ -24,9 +24,23 @@ def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
     """The offline integer program (1)–(3): the least cost that covers every task.
 
     Components: `y[i, j]` (assign task i to worker j), `capacity[j]`, `cover[i]`, `cost`; `least[i]`
-    and `most[i]` where the number of labels has limits.
+    and `most[i]` where the number of labels has limits; and what rows of one's own are written
+    with: `TASKS`, `WORKERS`, `TYPES` (the problem's, or classes of equal tasks),
+    `tasks_of[t]`, `workers_of[i]`.
+
+    Examples
+    --------
+    >>> import pyomo.environ as pyo
+    >>> from crowd_models import AssignmentProblem, offline_ip
+    >>> model = offline_ip(AssignmentProblem([[0.9, 0.8], [0.9, 0.8]], 2, 0.8))
+    >>> model.most_of_one = pyo.Constraint(
+    ...     model.WORKERS, rule=lambda m, j: sum(m.y[i, j] for i in m.TASKS if (i, j) in m.y) <= 1
+    ... )
+    >>> len(model.most_of_one), list(model.workers_of[0]), model.tasks_of
+    (2, [0, 1], {0: [0, 1]})
     """
     model = pyo.ConcreteModel(name="offline integer program")
+    _index_sets(model, problem)
     assignment_variables(model, problem, domain=pyo.Binary)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)
@@ -38,6 +52,7 @@ def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
 def relaxation(problem: AssignmentProblem) -> pyo.ConcreteModel:
     """The linear relaxation of (1)–(3): 0 ≤ y ≤ 1 in place of y ∈ {0, 1} (Section 4.2)."""
     model = pyo.ConcreteModel(name="relaxation")
+    _index_sets(model, problem)
     assignment_variables(model, problem, domain=pyo.UnitInterval)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)
@@ -60,10 +75,24 @@ def dual(problem: AssignmentProblem) -> pyo.ConcreteModel:
     if problem.limited:
         raise InputError("least and most labels a task have no place in the dual: leave them out")
     model = pyo.ConcreteModel(name="dual of the relaxation")
+    _index_sets(model, problem)
     dual_variables(model, problem)
     value_constraints(model, problem)
     dual_objective(model, problem)
     return model
+
+
+def _index_sets(model: pyo.ConcreteModel, problem: AssignmentProblem) -> None:
+    """What rows are written with: `TASKS`, `WORKERS`, `TYPES`, `tasks_of`, `workers_of`."""
+    n, m = problem.shape
+    kinds = problem.typed.task_class if problem.task_types is None else problem.task_types
+    assert kinds is not None
+    model.TASKS, model.WORKERS = pyo.Set(initialize=range(n)), pyo.Set(initialize=range(m))
+    model.tasks_of = {}
+    for i, kind in enumerate(kinds.tolist()):
+        model.tasks_of.setdefault(kind, []).append(i)
+    model.TYPES = pyo.Set(initialize=list(model.tasks_of))
+    model.workers_of = grouped(*problem.pairs, n)
 
 
 def assignment_variables(model: pyo.ConcreteModel, problem: Problem, *, domain: Any) -> None:

@@ -23,10 +23,15 @@ def typed_relaxation(problem: TypedProblem) -> pyo.ConcreteModel:
     """The relaxation with Y_τk labels on tasks of class τ by workers of class k.
 
     Minimise Σ c_τk Y_τk subject to Σ_τ Y_τk ≤ m_k M_k and Σ_k q_τk Y_τk ≥ n_τ C_τ. Components:
-    `y[τ, k]`, `capacity[k]`, `cover[τ]`, `cost`. The dual value of `cover[τ]` is the task weight
-    of every task in class τ.
+    `y[τ, k]`, `capacity[k]`, `cover[τ]`, `cost`; `TYPES` and `WORKERS`, the classes. The dual value
+    of `cover[τ]` is the task weight of every task in class τ.
     """
     model = pyo.ConcreteModel(name="typed relaxation")
+    types, workers = problem.shape
+    model.TYPES, model.WORKERS = (
+        pyo.Set(initialize=range(types)),
+        pyo.Set(initialize=range(workers)),
+    )
     count_variables(model, problem)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)

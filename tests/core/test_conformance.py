@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from tests.core.collection.shipped import SHIPPED
+from tests.core.studies.example import EXAMPLE
 from workbench import testing
 from workbench.aggregation import AGGREGATORS
 from workbench.aggregation.registry import Method
@@ -31,6 +32,7 @@ from workbench.learning.schedule import practical
 from workbench.selection import RULES
 from workbench.studies.catalog import claims, studies
 from workbench.studies.claiming import Word
+from workbench.studies.source import Source
 from workbench.studies.study import Analysis
 from workbench.testing import (
     check_aggregator,
@@ -210,7 +212,7 @@ class TestWhatIsBrokenIsFound:
     def test_studies(self):
         from dataclasses import replace
 
-        study = studies()["toy-example"].call
+        study = Source.of(EXAMPLE).load()
 
         def random(params, streams):
             return {

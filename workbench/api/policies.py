@@ -36,17 +36,20 @@ def policy(name: str, *, source: str = "one's own") -> Callable[[C], C]:
 
     Examples
     --------
+    In a cell, or a file::
+
+        @wb.policy("nothing at all")
+        class Nothing(AssignmentPolicy):
+            '''Nobody gets a task.'''
+
+            def assign(self, worker):
+                return []
+
     >>> import workbench as wb
-    >>> from workbench.assignment import AssignmentPolicy
-    >>> @wb.policy("nothing at all")
-    ... class Nothing(AssignmentPolicy):
-    ...     '''Nobody gets a task.'''
+    >>> wb.policy("words")(str)
+    Traceback (most recent call last):
     ...
-    ...     def assign(self, worker):
-    ...         return []
-    >>> from workbench.assignment import POLICIES
-    >>> POLICIES["nothing at all"].summary
-    'Nobody gets a task.'
+    workbench.base.errors.InputError: policy 'words': make str a subclass of...
     """
     if not isinstance(name, str):
         raise InputError(f'policy: {show(name)}; give a name, as in @wb.policy("mine")')

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,18 @@ from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.files import EXACT_ERROR
 from crowd_models.gains import GAINS, gain_of
 from crowd_models.joint import JointProblem
+from workbench.api.modelling import (
+    Constraints,
+    Problem,
+    PyomoModel,
+    SolvedModel,
+    Start,
+    is_model,
+    model_text,
+    plan_of,
+    solve_own_model,
+    solve_with_rows,
+)
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
@@ -31,7 +42,6 @@ if TYPE_CHECKING:
     from workbench.solving.joint.route import JointSolution
     from workbench.solving.self_check import KnownProblem
 
-Problem: TypeAlias = AssignmentProblem | TypedProblem | SelectionProblem | JointProblem
 TITLES = {
     "ip": "offline integer program",
     "relaxation": "relaxation",
@@ -397,30 +407,75 @@ class SolvedJoint(Solved):
         raise InputError("plot: a joint problem has no cost and bound over time")
 
 
+@overload
 def solve(
     problem: Problem | str | Path,
     formulation: str | None = None,
     *,
     epsilon: float | None = None,
     gain: str | None = None,
-    route: str = "arrays",
+    constraints: None = None,
+    solver: None = None,
     method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    start: Start | None = None,
     time_limit: float | None = None,
-    gap: float = 0.0,
-    threads: int = 1,
     exact: bool = False,
-    seed: int = 0,
     progress: Callable[[Incumbent], None] | None = None,
     keep_on_interrupt: bool = False,
     proof: str | Path | None = None,
-) -> Solved:
-    """Solve a problem of assignment or selection, and check the answer.
+) -> Solved: ...
+@overload
+def solve(
+    problem: Problem | str | Path,
+    formulation: str | None = None,
+    *,
+    epsilon: float | None = None,
+    gain: str | None = None,
+    constraints: Constraints | None = None,
+    solver: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    start: Start | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[Incumbent], None] | None = None,
+    keep_on_interrupt: bool = False,
+) -> SolvedModel: ...
+@overload
+def solve(
+    problem: PyomoModel,
+    *,
+    solver: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    start: Start | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[Incumbent], None] | None = None,
+    keep_on_interrupt: bool = False,
+) -> SolvedModel: ...
+def solve(
+    problem: Problem | PyomoModel | str | Path,
+    formulation: str | None = None,
+    *,
+    epsilon: float | None = None,
+    gain: str | None = None,
+    constraints: Constraints | None = None,
+    solver: str | None = None,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    start: Start | None = None,
+    time_limit: float | None = None,
+    exact: bool = False,
+    progress: Callable[[Incumbent], None] | None = None,
+    keep_on_interrupt: bool = False,
+    proof: str | Path | None = None,
+) -> Solved | SolvedModel:
+    """Solve a problem of assignment, selection or both, or a Pyomo model, and check the answer.
 
     Parameters
     ----------
     problem
         An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`, `SelectionProblem`,
-        or `crowd_models.joint.JointProblem` (labels of several classes); or a .json file of one.
+        or `crowd_models.joint.JointProblem` (labels of several classes); a .json file of one; or
+        any Pyomo `ConcreteModel`.
     formulation
         Integer program, its relaxation, the dual of that, the relaxation over counts of equal
         tasks and equal workers (typed), or the fewest tasks to drop so that the relaxation of the
@@ -436,22 +491,26 @@ def solve(
         Bhattacharyya's bound, which asks for fewer labels. [default: the file's, or hoeffding]
 
         `bhattacharyya` keeps the same promise if votes are weighted by log-odds.
-    route
-        Arrays straight into the solver, or through the Pyomo model.
+    constraints
+        Function of the problem's Pyomo model that adds rows to it.
+    solver
+        Any solver that Pyomo knows, given the problem's Pyomo model: highs, scip, cbc, gurobi, …
+        [default: our own methods with HiGHS]
     method
         Of the integer program: patterns (column generation), mip (heuristic, then branch and
         bound), highs (branch and bound alone). Of typed: lp, or cutting-planes for very many
         workers.
+    options
+        Of the solver, by its own names.
+
+        For HiGHS `threads`, `random_seed` and `mip_rel_gap` (the relative gap that is enough), say.
+    start
+        A plan to start from: a result, its frame of pairs, or the matrix of tasks and workers. Of a
+        model: values by variable or its name.
     time_limit
         Seconds for the solver.
-    gap
-        Relative gap that is enough.
-    threads
-        Threads of the solver.
     exact
         Prove the bound in rational arithmetic.
-    seed
-        Random seed of the solver.
     progress
         Is told cost and bound of an integer program whenever they improve.
     keep_on_interrupt
@@ -466,14 +525,17 @@ def solve(
 
     Returns
     -------
-    Solved
-        Also for an infeasible problem, or when time ran out: see `solved` and `summary()`.
+    Solved or SolvedModel
+        Also for an infeasible problem, or when time ran out: see `solved` and `summary()`. The
+        second of a model, and where `constraints` or `solver` are given: with `model`, `duals`,
+        `reduced_costs`, `slacks` and `log`.
 
     Raises
     ------
     InputError
-        A file that cannot be read, an unknown formulation, route or method, a limit that is not
-        a positive number, an option that the problem does not have.
+        A file that cannot be read, an unknown formulation, method or solver, a solver that is not
+        installed, a limit that is not a positive number, an option that the problem or the solver
+        does not have, a start that is no plan.
 
     Notes
     -----
@@ -486,60 +548,80 @@ def solve(
     >>> solved = wb.solve(problem, "ip")
     >>> solved.objective, solved.to_frame().to_numpy().tolist()
     (2.0, [[0, 1], [0, 2]])
-    """
-    from workbench import solving
 
-    program = read(problem, epsilon, gain)
+    A row of one's own, by Pyomo: not both of the first two workers.
+
+    >>> import pyomo.environ as pyo
+    >>> def apart(model):
+    ...     model.apart = pyo.Constraint(expr=model.y[0, 1] + model.y[0, 2] <= 1)
+    >>> wb.solve(problem, constraints=apart).termination
+    <Termination.INFEASIBLE: 'infeasible'>
+    """
+    how = {"options": options, "time_limit": time_limit, "progress": progress}
+    how["keep_on_interrupt"] = keep_on_interrupt
+    ours = {"method": method, "exact": exact, "proof": proof}
+    if is_model(problem):
+        given = {"formulation": formulation, "epsilon": epsilon, "gain": gain}
+        _unused("a Pyomo model", {**given, "constraints": constraints, **ours})
+        return solve_own_model(problem, solver or "highs", start, **how)
+    program = read(cast("Problem", problem), epsilon, gain)
+    if constraints is not None or solver is not None:
+        _unused("a problem's Pyomo model", ours)
+        form = formulation or ("sizes" if isinstance(program, SelectionProblem) else usual(program))
+        title = described(program, form) if form in TITLES else form
+        return solve_with_rows(program, form, constraints, solver or "highs", start, title, **how)
     if proof is not None:
         check_provable(problem, program, formulation or usual(program), epsilon, gain)
-    options = {
-        "route": route,
-        "method": method,
-        "exact": exact,
-        "progress": progress,
-        "keep_on_interrupt": keep_on_interrupt,
+    solved = _by_our_methods(program, formulation, start, {**how, "method": method, "exact": exact})
+    return _with_proof(solved, problem, proof)
+
+
+def _by_our_methods(
+    program: Problem, formulation: str | None, start: Start | None, how: dict[str, Any]
+) -> Solved:
+    """Solve a problem by the methods made for it."""
+    from workbench import solving
+    from workbench.solving.any_model import highs_options
+
+    run = highs_options(how.pop("options") or {}, how.pop("time_limit"))
+    usual_run: dict[str, Any] = {
+        "time_limit": run.time_limit,
+        "threads": run.threads,
+        "seed": run.seed,
     }
+    rest = {**how, "start": start, "options": run.more}
     if isinstance(program, JointProblem):
         from workbench.solving.joint.route import solve_joint
 
-        _unused("a joint problem", options)
+        _unused("a joint problem", rest)
         if formulation not in (None, *JOINT):
             kinds = " or ".join(JOINT)
             raise InputError(f"formulation is {formulation!r}: of a joint problem give {kinds}")
-        joint = solve_joint(
-            program, formulation or "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed
-        )
-        return _with_proof(SolvedJoint(program, joint), problem, proof)
+        joint = solve_joint(program, formulation or "ip", gap=run.gap, **usual_run)
+        return SolvedJoint(program, joint)
     if isinstance(program, SelectionProblem):
         from workbench.solving.hiring import solve_selection
 
-        _unused("a selection", {**options, "gap": gap})
-        hired = solve_selection(
-            program, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
-        )
-        return _with_proof(SolvedSelection(program, hired), problem, proof)
+        _unused("a selection", {**rest, "gap": run.gap})
+        hired = solve_selection(program, formulation or "slices", **usual_run)
+        return SolvedSelection(program, hired)
     if formulation == "drop":
-        _unused("drop", {**options, "gap": gap})
-        return _with_proof(_dropped(program, time_limit), problem, proof)
+        _unused("drop", {**rest, "gap": run.gap})
+        return _dropped(program, run.time_limit)
+    formulation = formulation or usual(program)
     if program.gain == EXACT_ERROR:
-        solution = _exact_error(
-            program, formulation or usual(program), options, time_limit, gap, seed
-        )
-        return _with_proof(SolvedAssignment(program, solution), problem, proof)
+        solution = _exact_error(program, formulation, rest, run.time_limit, run.gap, run.seed)
+        return SolvedAssignment(program, solution)
     solution = solving.solve(
         program,
-        formulation or usual(program),
-        route=route,
-        method=method,
-        time_limit=time_limit,
-        gap=gap,
-        threads=threads,
-        exact=exact,
-        seed=seed,
-        progress=progress,
-        keep_on_interrupt=keep_on_interrupt,
+        formulation,
+        start=None if start is None else plan_of(start, program),
+        gap=run.gap,
+        more=run.more,
+        **usual_run,
+        **how,
     )
-    return _with_proof(SolvedAssignment(program, solution), problem, proof)
+    return SolvedAssignment(program, solution)
 
 
 def _exact_error(
@@ -550,7 +632,7 @@ def _exact_error(
     gap: float,
     seed: int,
 ) -> Solution:
-    """Solve an exact-error program, which knows no relaxation and no routes."""
+    """Solve an exact-error program, which knows no relaxation and one method."""
     from workbench.solving.exact_error import exact_error_solution
 
     if formulation != "ip" or not isinstance(program, AssignmentProblem):
@@ -628,9 +710,9 @@ def proof_of(file: str | Path, solved: Solved) -> bytes | None:
 
 def _unused(what: str, options: dict[str, Any]) -> None:
     """Refuse options that a problem does not have."""
-    usual = {"route": "arrays", "method": "auto", "gap": 0.0}
     for name, value in options.items():
-        if value != usual.get(name) and value:
+        idle = value is None or (name == "method" and value == "auto")
+        if not idle and (not isinstance(value, (bool, int, float, tuple)) or value):
             raise InputError(f"{name}: {what} has none, leave it out")
 
 
@@ -665,7 +747,7 @@ class ModelFile:
 
 def export(
     problem: Problem | str | Path,
-    formulation: str = "ip",
+    formulation: str | None = None,
     *,
     format: str = "lp",
     epsilon: float | None = None,
@@ -712,17 +794,15 @@ def export(
     program = read(problem, epsilon, gain)
     if isinstance(program, (SelectionProblem, JointProblem)) or program.gain == EXACT_ERROR:
         raise InputError("problem: of another kind; give an assignment problem")
+    formulation = formulation or usual(program)
     model = build(program, formulation)
-    with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / f"model.{format}"
-        model.write(str(draft), io_options={"symbolic_solver_labels": True})
-        content = draft.read_bytes()
+    content = model_text(model, format)
     return ModelFile(format, formulation, content, model.nvariables(), model.nconstraints())
 
 
 def _proven_file(
     problem: Problem | str | Path,
-    formulation: str,
+    formulation: str | None,
     format: str,
     epsilon: float | None,
     gain: str | None,
@@ -735,6 +815,7 @@ def _proven_file(
     if proof is None:
         raise InputError(f"format {format} is of a proof: give that too, as solve wrote it")
     program = read(problem)
+    formulation = formulation or usual(program)
     check_provable(problem, program, formulation, epsilon, gain)
     assert isinstance(problem, (str, Path))
     if not isinstance(program, AssignmentProblem) or program.gain == EXACT_ERROR:
@@ -786,14 +867,7 @@ def usual(problem: Problem) -> str:
     return "typed" if isinstance(problem, TypedProblem) else "ip"
 
 
-def named(problem: Problem, formulation: str) -> str:
-    """Name the integer program as a problem does: that of a selection goes size by size."""
-    return (
-        "slices" if isinstance(problem, SelectionProblem) and formulation == "ip" else formulation
-    )
-
-
-def reports(problem: Problem, formulation: str) -> bool:
+def reports_progress(problem: Problem, formulation: str) -> bool:
     """Whether costs and bounds are told while it is solved, and kept when it is interrupted."""
     if isinstance(problem, (SelectionProblem, JointProblem)) or formulation == "drop":
         return False

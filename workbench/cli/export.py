@@ -24,7 +24,7 @@ FORMATS = ("lp", "mps", "sol", "vipr")
 @options.path("--out", "File to write; without it the model goes to standard output.")
 def command(
     file: str,
-    formulation: str,
+    formulation: str | None,
     epsilon: float | None,
     gain: str | None,
     format: str | None,
@@ -51,7 +51,7 @@ def command(
             file, formulation, format=format, epsilon=epsilon, gain=gain, proof=proof
         )
 
-    with working(f"building the {formulation} model of {file}", after=5.0):
+    with working(f"building the model of {file}", after=5.0):
         model = export(format)
     if out is None:
         put(model.content, nl=False)

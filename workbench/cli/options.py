@@ -468,7 +468,7 @@ def problem_options(function: Function, formulations: tuple[str, ...] = FORMULAT
     for option in (
         choice("--gain", ("hoeffding", "bhattacharyya")),
         number("--epsilon"),
-        choice("--formulation", formulations, default="ip"),
+        choice("--formulation", formulations),
         click.argument("file", type=click.Path()),
     ):
         function = option(function)

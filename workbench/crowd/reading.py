@@ -488,15 +488,17 @@ def separator(beginning: bytes, suffix: str) -> str:
     usual = SEPARATORS.get(suffix, ",")
     outside = "".join(line.split('"')[::2])  # fields in quotes may hold anything
     marks = ("\t", ";", ",", "|")
-    if not any(mark in outside for mark in marks) and _has_row_names(lines):
+    if suffix != ".csv" and not any(mark in outside for mark in marks) and _has_row_names(lines):
         return " "
     return max((usual, *marks), key=lambda mark: (outside.count(mark), mark == usual))
 
 
 def _has_row_names(lines: Sequence[str]) -> bool:
     """Whether rows begin with a name for which the header has none, as R writes them."""
-    sizes = {len(line.split()) for line in lines[1:]}
-    return len(lines) > 2 and len(sizes) == 1 and sizes == {len(lines[0].split()) + 1}
+    head, rows = lines[:1], [line.split() for line in lines[1:]]
+    names = {row[0] for row in rows}
+    wide = len(head[0].split()) if head else 0
+    return wide > 1 and len(names) == len(rows) > 1 and {len(row) for row in rows} == {wide + 1}
 
 
 def _encoding(data: bytes) -> str:

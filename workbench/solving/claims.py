@@ -6,7 +6,7 @@ place (the cheapest of covers, say), its bound is not one of the problem asked a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.base.text import at_most
 from workbench.solving.solution import Solution
@@ -32,6 +32,8 @@ class CostClaim:
         No answer costs less: recomputed from the data. None where nothing is.
     believed
         The same by a solver's branch and bound, where that is higher.
+    solver
+        Whose word that is.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class CostClaim:
     cost: float | None
     checked: float | None = None
     believed: float | None = None
+    solver: str = field(default="HiGHS", kw_only=True)
 
     def __post_init__(self) -> None:
         for bound in (self.checked, self.believed):
@@ -105,7 +108,7 @@ class CostClaim:
         """Whose word it is that no answer costs less than the bound: a sentence's beginning."""
         if self.recomputed:
             return "It is proven that"
-        return "By HiGHS's word alone it holds that"
+        return f"By {self.solver}'s word alone it holds that"
 
     def sentence(self, best: str) -> str:
         """Say how near the answer is to the best: a part of a sentence.
@@ -120,12 +123,12 @@ class CostClaim:
         if self.proven:
             return f"proven {best}"
         if self.status == WORD:
-            return f"{best} by HiGHS's word"
+            return f"{best} by {self.solver}'s word"
         checked, gap = _over(self.cost, self.checked), self.gap
         if checked is not None and checked == gap:
             return f"proven to be at most {_percent(checked)} above {best}"
         if gap is not None:
-            return f"at most {_percent(gap)} above {best} by HiGHS's word"
+            return f"at most {_percent(gap)} above {best} by {self.solver}'s word"
         return f"not known to be {best}"
 
     def filed(self, value: float, none: str = "") -> str:

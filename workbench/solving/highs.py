@@ -291,6 +291,16 @@ def set_options(highs: Any, chosen: Mapping[str, Any]) -> None:
         accepted(highs.setOptionValue(name, value), f"option {name}={value}")
 
 
+def takes_option(name: str, value: Any) -> bool:
+    """Whether HiGHS has an option of this name that takes such a value."""
+    highs = new_highs()
+    highs.setOptionValue("output_flag", False)
+    try:
+        return "kError" not in str(highs.setOptionValue(name, value))
+    except TypeError:
+        return False
+
+
 def limit_work(highs: Any, options: RunOptions) -> None:
     """End branch and bound after the processor time of the options."""
     if options.work is None:

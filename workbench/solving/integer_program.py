@@ -45,6 +45,8 @@ MENDING, LONGEST = 0.4, 5.0
 """Share of the time for starts from the relaxation, before any method; and seconds at most."""
 POOR = 1.05
 """Cost of a start, over the bound, from which on it is reworked."""
+NEARBY = 1.02
+"""Cost of a start, over the bound, up to which branch and bound is given it."""
 COUNTING = 0.1
 """Share of the time for the heuristic that tries to meet the label counts."""
 SPREAD = 100.0
@@ -61,8 +63,12 @@ def solve_whole(
     method: str,
     left: Remaining,
     report: Callable[[RawAnswer], None],
+    known: FloatArray | None = None,
 ) -> RawAnswer:
-    """Solve the integer program, giving the best so far to `report`."""
+    """Solve the integer program, giving the best so far to `report`.
+
+    `known` is a plan to start from, shape (n, m).
+    """
     started = time.perf_counter()
     # The relaxation's dual values are the task weights, and prove a bound no solver is trusted
     # for. Counting equal tasks and workers makes it cheap.
@@ -76,6 +82,8 @@ def solve_whole(
         return replace(relaxed, relaxed=relaxed)
     state = SearchState(seen, relaxed, report, started)
     first = _bound(seen.inner, tight)
+    if known is not None:
+        state.tell(RawAnswer(Termination.TIME_LIMIT, seen.into(known[problem.pairs])))
     start = _start(seen.inner, tight, left())
     state.tell(replace(first, pairs=start, proofs=first.proofs if loose else ()))
     _mend_starts(state, tight, left())
@@ -368,7 +376,15 @@ def _by_search(
 
 
 def _by_highs(search: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
-    return run_arrays(search.problem, "ip", left(), search.answer.pairs, search.improved)
+    """Branch and bound on the program as it stands.
+
+    Of a large program, a start far above the bound may keep HiGHS from plans that it finds alone:
+    it goes without, and the better of the two is kept.
+    """
+    known, few = search.answer, len(search.problem.pairs[0]) <= SMALL
+    good = few or search.cost(known) <= NEARBY * (known.bound or 0.0)
+    start = known.pairs if good else None
+    return run_arrays(search.problem, "ip", left(), start, search.improved)
 
 
 def _by_pyomo(search: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:

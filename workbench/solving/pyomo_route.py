@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from crowd_models import AssignmentProblem
+from crowd_models import AssignmentProblem, SelectionProblem
 from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray
 from workbench.solving.highs import RunOptions, claim_threads, settings
 from workbench.solving.solution import RawAnswer, Termination
 
 
-def build(problem: Problem, formulation: str) -> Any:
-    """Build the Pyomo model of a formulation: `ip`, `relaxation`, `dual` or `typed`."""
-    from crowd_models import assignment, typed
+def build(problem: Problem | SelectionProblem, formulation: str) -> Any:
+    """Build the Pyomo model of a formulation: `ip`, `relaxation`, `dual`, `typed` or `sizes`."""
+    from crowd_models import assignment, selection, typed
 
+    if isinstance(problem, SelectionProblem):
+        return selection.all_sizes(problem)
     if formulation == "typed":
         return typed.typed_relaxation(problem.typed)
     assert isinstance(problem, AssignmentProblem)

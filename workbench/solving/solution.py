@@ -20,6 +20,8 @@ class Termination(StrEnum):
 
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    """Of a model of the user's: its objective has no best value."""
     TIME_LIMIT = "time_limit"
     SEARCH_ENDED = "search_ended"
     """Nothing more was tried and the gap is open: more time is of no use."""

@@ -16,7 +16,7 @@ from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.solving.array_route import lifted
-from workbench.solving.certificates import OPTIMALITY, certify, cost_scale
+from workbench.solving.certificates import OPTIMALITY, certify, cost_scale, primal_checks
 from workbench.solving.cutting_planes import too_large
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain
@@ -44,6 +44,7 @@ METHODS = {
     "typed": ("auto", "lp", "cutting-planes"),
 }
 """By formulation; the first is the default."""
+EVERY_METHOD = tuple(dict.fromkeys(method for each in METHODS.values() for method in each))
 FORMULATIONS = tuple(METHODS)
 ROUTES = ("arrays", "pyomo")
 
@@ -84,6 +85,8 @@ class SolveOptions(RunOptions):
         Is told cost and bound of the integer program whenever they improve.
     keep_on_interrupt
         Ctrl-C gives the best so far back, if there is any, as `interrupted`.
+    start
+        A whole plan to start from, shape (n, m), of the integer program.
     """
 
     route: str = "arrays"
@@ -92,6 +95,7 @@ class SolveOptions(RunOptions):
     progress: Callable[[Incumbent], None] | None = None
     keep_on_interrupt: bool = False
     isolated: bool = True
+    start: FloatArray | None = None
 
     def check(self, problem: Problem, formulation: str) -> None:
         """Raise InputError for what does not go together."""
@@ -107,7 +111,7 @@ class SolveOptions(RunOptions):
                 f"{', '.join(METHODS[formulation])}"
             )
         if self.route == "pyomo" and self.method not in ("auto", "highs", "lp"):
-            raise InputError(f"method {self.method!r} works on arrays: use --route arrays")
+            raise InputError(f"method {self.method!r} works on arrays, not on the Pyomo model")
         if isinstance(problem, AssignmentProblem) and problem.limited:
             if formulation != "ip":
                 raise InputError(
@@ -120,6 +124,20 @@ class SolveOptions(RunOptions):
                 )
         if isinstance(problem, TypedProblem) and formulation != "typed":
             raise InputError("a problem stated by class has only the formulation 'typed'")
+        if self.start is not None:
+            self._check_start(problem, formulation)
+
+    def _check_start(self, problem: Problem, formulation: str) -> None:
+        """Refuse a start that is no plan, or of a formulation that has none."""
+        if formulation != "ip":
+            raise InputError("start: is of the integer program; leave it out")
+        assert self.start is not None
+        if np.shape(self.start) != problem.shape:
+            shape = np.shape(self.start)
+            raise InputError(f"start: has shape {shape}; the problem's is {problem.shape}")
+        broken = [c.name for c in primal_checks(problem, self.start, whole=True) if not c.passed]
+        if broken:
+            raise InputError(f"start: is no plan of this problem, it fails {', '.join(broken)}")
 
     @property
     def run(self) -> RunOptions:
@@ -267,7 +285,7 @@ def _attempt_within(
         if asked.progress is not None and answer.history:
             asked.progress(answer.history[-1])
 
-    job = (problem, formulation, asked.route, method, asked.run)
+    job = (problem, formulation, asked.route, method, asked.run, asked.start)
     if asked.time_limit is not None and not asked.isolated:
         return attempt(*job, time.time() + asked.time_limit, keep), None, ""
     try:
@@ -284,6 +302,7 @@ def attempt(
     route: str,
     method: str,
     options: RunOptions,
+    start: FloatArray | None,
     until: float | None,
     report: Callable[[RawAnswer], None],
 ) -> RawAnswer:
@@ -297,7 +316,7 @@ def attempt(
         if isinstance(problem, TypedProblem) or formulation != "ip":
             answer = _linear(problem, formulation, route, method, left())
         else:
-            answer = solve_whole(problem, route, method, left, report)
+            answer = solve_whole(problem, route, method, left, report, start)
     if answer.termination is not Termination.INFEASIBLE:
         return answer
     denied = RawAnswer(Termination.INFEASIBLE, relaxed=answer.relaxed)

@@ -16,6 +16,7 @@ import pytest
 
 import workbench as wb
 from tests.core.api.crowds import crowd
+from tests.core.studies.example import EXAMPLE
 from workbench.api.result import Result
 from workbench.api.solving import doctor, export
 from workbench.api.studying import judge
@@ -25,7 +26,7 @@ LABELS, GOLD = crowd(task="q{}".format, worker="w{}".format, label="ny".__getite
 
 def study(**options):
     return wb.run_study(
-        "toy-example", size="smoke", repetitions=1, processes=1, store="s.sqlite", **options
+        EXAMPLE, size="smoke", repetitions=1, processes=1, store="s.sqlite", **options
     )
 
 
@@ -191,7 +192,7 @@ BAD = {
         lambda: wb.compare(wb.simulate(tasks=2, workers=2), costs={"w0": 1}),
         "`costs`: a simulated",
     ),
-    "parameter": (lambda: wb.run_study("toy-example", set={"nobody": 1}), "no parameter 'nobody'"),
+    "parameter": (lambda: wb.run_study(EXAMPLE, set={"nobody": 1}), "no parameter 'nobody'"),
 }
 
 

@@ -13,19 +13,20 @@ from click.testing import CliRunner
 import workbench as wb
 from tests.core.api.crowds import WORKERS, crowd
 from tests.core.models.bad_files import GOOD, TYPED
+from tests.core.studies.example import EXAMPLE, NAME
 from workbench.api.solving import doctor, export
 from workbench.api.studying import judge
 from workbench.base.text import strict_json
 from workbench.cli import main
 from workbench.crowd import datasets
 from workbench.studies import overview
-from workbench.studies.catalog import studies
+from workbench.studies.catalog import claims, studies
 from workbench.studies.request import request
 from workbench.studies.store import Store
 from workbench.studies.verify import verify
 
 ASKED = {"size": "smoke", "repetitions": 1, "processes": 1, "store": "s.sqlite"}
-STORE = "study run toy-example --size smoke --repetitions 1 --processes 1 --store s.sqlite"
+STORE = f"study run {EXAMPLE} --size smoke --repetitions 1 --processes 1 --store s.sqlite"
 VOLATILE = {"seconds", "history", "versions"}
 LABELS = "--labels labels.csv --gold gold.csv"
 CASES = {
@@ -123,12 +124,12 @@ CASES = {
         lambda: wb.ladder(wb.simulate(tasks=6, workers=8, capacity=6), epsilon=0.3, trials=2)
     ),
     "solve small.json --exact --out o.csv": lambda: wb.solve("small.json", exact=True),
-    "solve problem.json --formulation dual --route pyomo": (
-        lambda: wb.solve("problem.json", "dual", route="pyomo")
+    "solve problem.json --formulation dual --solver highs": (
+        lambda: wb.solve("problem.json", "dual", solver="highs")
     ),
     "solve small.json --epsilon 1e-9": lambda: wb.solve("small.json", epsilon=1e-9),
     "doctor": doctor,
-    STORE: lambda: wb.run_study("toy-example", **ASKED),
+    STORE: lambda: wb.run_study(EXAMPLE, **ASKED),
     "study report --store s.sqlite --out page.html": lambda: wb.report("s.sqlite", "page.html"),
     "claims --store s.sqlite --out claims.md": lambda: judge("s.sqlite"),
 }
@@ -143,7 +144,7 @@ DEAR = (
 VAIN = ("--money 0.5", "--epsilon 0.01", "--epsilon 1e-9")
 ROOMS = {
     "study list": lambda: overview.catalogued(studies()),
-    "study show toy-example": lambda: overview.described(request("toy-example")),
+    f"study show {EXAMPLE}": lambda: overview.described(request(EXAMPLE)),
     "study status --store s.sqlite": lambda: overview.standing(Store.open("s.sqlite")),
     "study verify --store s.sqlite --sample 2 --seed 3": lambda: verify(
         Path("s.sqlite"), sample=2, seed=3
@@ -205,7 +206,7 @@ def folder(tmp_path_factory):
     (place / "problem.json").write_text(json.dumps(TYPED))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
-        wb.run_study("toy-example", **ASKED)
+        wb.run_study(EXAMPLE, **ASKED)
     return place
 
 
@@ -240,7 +241,7 @@ def test_a_command_tells_what_the_door_gives(line):
     told, known = json.loads(result.stdout), json.loads(strict_json(made.to_dict()))
     if line.startswith("claims"):
         pages = made.pages("claims.md")
-        assert len(pages) == 4
+        assert len(pages) == 1 + len({claim.paper for claim in claims()})
         for place, page in pages.items():
             assert place.read_text(encoding="utf-8") == page
     assert next(iter(told)) == "schema"
@@ -276,11 +277,9 @@ def test_a_command_lists_what_its_room_gives(line):
 
 
 def test_what_was_done_to_a_store():
-    exported = json.loads(
-        run("study export toy-example --store s.sqlite --out t.csv --json").stdout
-    )
+    exported = json.loads(run(f"study export {NAME} --store s.sqlite --out t.csv --json").stdout)
     with Store.open("s.sqlite") as store:
-        trials = store.table("toy-example")
+        trials = store.table(NAME)
     assert exported == {
         "schema": 2,
         "out": "t.csv",

@@ -78,3 +78,26 @@ wb.plan(tasks=["new"], workers=3.5)                         # 5: no workers
 @pytest.mark.slow
 def test_mypy_knows_where_an_error_is_measured(tmp_path):
     assert_found(MEASURED, 5, tmp_path)
+
+
+MODELS = """
+import pyomo.environ as pyo
+
+import workbench as wb
+
+problem = wb.AssignmentProblem([[0.5, 0.5]], 1, 0.4)
+wb.solve(problem).claim.proven
+wb.solve(problem).duals                                      # 1: of no model
+wb.solve(problem, solver="highs").duals
+wb.solve(problem, constraints=lambda model: None).write("x.lp")
+wb.solve(problem, constraints=3)                             # 2: no function
+wb.solve(problem, solver="highs", method="patterns")         # 3: a model has no methods
+model = pyo.ConcreteModel()
+wb.solve(problem, route="pyomo")                             # 4: gone
+wb.solve(problem, options=3)                                 # 5: no options
+"""
+
+
+@pytest.mark.release
+def test_what_solve_gives_back_is_known(tmp_path):
+    assert_found(MODELS, 5, tmp_path)

@@ -29,7 +29,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "out nowhere": (("solve", "P", "--out", "DIR/no/plan.csv"), "there is no folder"),
     "csv of shares": (
         ("solve", "P", "--formulation", "typed", "--out", "DIR/plan.csv"),
-        "only the integer program has whole pairs to list, give a .json",
+        "only an integer program has whole pairs or workers to list, give a .json",
     ),
     # export
     "export json": (("export", "P", "--json"), "--json needs --out"),

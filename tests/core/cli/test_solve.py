@@ -163,3 +163,34 @@ def test_whom_to_hire_has_a_file_and_a_proof(run, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "It is proven that none is better." in result.stdout
     assert run("verify", problem, proof).stdout.endswith("and no set has a higher\n")
+
+
+def test_a_problem_stated_by_class_needs_no_formulation(run, tmp_path):
+    problem = tmp_path / "problem.json"
+    raw = {"skill": [[0.9, 0.8]], "capacity": [2, 2], "epsilon": [0.6]}
+    problem.write_text(json.dumps({**raw, "tasks": [3], "workers": [4, 4]}))
+    result = run("solve", problem)
+    assert result.exit_code == 0, result.output
+    assert "relaxation over class counts" in result.stdout
+    assert run("export", problem, "--out", tmp_path / "x.lp").exit_code == 0
+
+
+@pytest.mark.parametrize("formulation", [(), ("--formulation", "sizes")])
+def test_whom_to_hire_is_written_as_a_table(formulation, run, tmp_path):
+    problem, out = tmp_path / "problem.json", tmp_path / "hired.csv"
+    problem.write_text(json.dumps({"gains": [0.81, 0.64, 0.01], "budget": 2}))
+    assert run("solve", problem, *formulation, "--out", out).exit_code == 0
+    assert out.read_text() == "worker,gain\n0,0.81\n1,0.64\n"
+
+
+def test_another_solver_is_named_on_the_screen(run, problem, tmp_path, monkeypatch):
+    out = tmp_path / "plan.csv"
+    result = run("solve", problem, "--solver", "appsi_highs", "--out", out, "--details")
+    assert result.exit_code == 0, result.output
+    assert "(appsi_highs)" in result.stdout
+    assert "HiGHS's word" in result.stdout
+    assert out.read_text().startswith("task,worker\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (
+        "not installed: an executable `glpsol`" in run("solve", problem, "--solver", "glpk").output
+    )

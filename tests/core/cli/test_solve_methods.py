@@ -29,7 +29,9 @@ def alike(tmp_path):
     [
         (("--plot", "x.png", "--formulation", "typed"), "only the integer program"),
         (("--method", "lp"), "use auto, patterns, mip, highs"),
-        (("--method", "patterns", "--route", "pyomo"), "--route arrays"),
+        (("--method", "patterns", "--solver", "highs"), "method: a problem's Pyomo model has none"),
+        (("--solver", "nosuch"), "Pyomo knows none of that name that is installed"),
+        (("--solver", "scip", "--threads", "2"), "are options of HiGHS"),
     ],
 )
 def test_options_that_do_not_go_together(refused, alike, options, words):

@@ -441,6 +441,13 @@ def test_gold_is_folded_as_its_labels_are(tmp_path):
     assert true.to_dict() == {"T1": "Yes", "t2": "no"}
 
 
+@pytest.mark.parametrize("name", ["tasks.csv", "tasks.txt"])
+def test_blanks_within_a_name_part_no_fields(name, tmp_path):
+    path = place(tmp_path, {name: "task\nnew 1\nnew 2\n"})
+    made = wb.plan(tasks=path, skills={"ann": 0.9, "bob": 0.9}, epsilon=0.15, capacity=9)
+    assert sorted(made.errors.index) == ["new 1", "new 2"]
+
+
 def test_columns_proposed_are_those_that_look_so(tmp_path):
     lines = [f"note {i},{i % 7}.png,{'ab'[i % 2]},p{i // 7}\n" for i in range(35)]
     path = place(tmp_path, {"l.csv": "comment,img,said,who\n" + "".join(lines)})

@@ -244,7 +244,7 @@ def test_many_voters_are_bounded_from_above(monkeypatch):
     weight = log_odds(GAINS["bhattacharyya"].quality(np.linspace(0.55, 0.8, 12)))
     copies = np.full(12, 2)
     exact = likeliest_error(weight, copies)
-    monkeypatch.setattr("crowd_models.exact_error.ATOMS", 100)
+    monkeypatch.setattr("crowd_models.exact_error.MOST_STATES", 100)
     rounded = likeliest_error(weight, copies)
     assert exact <= rounded <= exact * 1.02
 

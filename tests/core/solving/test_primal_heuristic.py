@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
 from crowd_models import AssignmentProblem
-from workbench.solving import certify, solve
+from workbench.solving import certify, integer_program, solve
 from workbench.solving.feasibility import rounded
 from workbench.solving.highs import RunOptions
 from workbench.solving.search.count_bound import (
@@ -184,3 +185,30 @@ def test_methods_begin_with_what_is_quickly_found(method, called, unit, monkeypa
     assert cost_of(seen, plan) <= heuristic.best.cost
     if not unit:
         assert cost_of(seen, plan) < 0.95 * cost_of(seen, rounded(seen, duals.shares))
+
+
+@pytest.mark.parametrize(("share", "given"), [(1.0, True), (1.5, False)])
+def test_branch_and_bound_is_given_no_poor_start_and_the_better_plan_is_kept(
+    monkeypatch, share, given
+):
+    """Given a plan far above the bound, HiGHS's own heuristics may miss what it finds alone."""
+    rng = np.random.default_rng(0)
+    skill = np.repeat(rng.uniform(0.6, 0.95, (3, 30)), 20, axis=0)
+    problem = AssignmentProblem((2 * skill - 1) ** 2, 30, 4.0)
+    bound = integer_program._bound
+    starts = []
+
+    def lower(*asked):
+        found = bound(*asked)
+        return replace(found, bound=found.bound / share)
+
+    def nothing(_, __, ___, start, improved):
+        starts.append(start)
+        return RawAnswer(Termination.TIME_LIMIT)
+
+    monkeypatch.setattr(integer_program, "_bound", lower)
+    monkeypatch.setattr(integer_program, "run_arrays", nothing)
+    monkeypatch.setattr(integer_program, "NEARBY", 1.2)
+    kept = solve(problem, "ip", method="highs")
+    assert (starts[0] is not None) is given
+    assert kept.objective is not None

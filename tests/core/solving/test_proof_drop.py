@@ -12,9 +12,9 @@ import pytest
 import workbench as wb
 from crowd_models import AssignmentProblem
 from crowd_models.files import read_problem
+from tests.core.solving.forging import garbled, mutated
 from tests.core.solving.proof_kinds import crowded
 from tests.core.solving.test_dropping import fewest_by_enumeration
-from tests.papers.test_forgeries import garbled, mutated
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
 from workbench.solving.proof_file import written

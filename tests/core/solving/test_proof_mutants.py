@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from tests.core.solving.c_verifier import STRICT, verifier
-from tests.papers.test_forgeries import garbled, mutated
+from tests.core.solving.forging import garbled, mutated
 from workbench.base.checker import plan_checker
 from workbench.solving.proof_file import rational, written
 

@@ -13,8 +13,8 @@ import pytest
 
 import workbench as wb
 from crowd_models import SelectionProblem
+from tests.core.solving.forging import garbled, mutated
 from tests.core.solving.proof_kinds import best_set, selection
-from tests.papers.test_forgeries import garbled, mutated
 from workbench.base.checker import plan_checker
 from workbench.base.errors import InputError
 from workbench.solving import hiring_branches

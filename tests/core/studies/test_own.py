@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from tests.core.studies.example import EXAMPLE
 from tests.core.studies.serial import Serial
 from workbench.base import registry
 from workbench.base.errors import InputError
@@ -364,11 +365,11 @@ def test_records_of_release_2_0_are_of_code_not_on_record(folder, serial, monkey
     monkeypatch.setattr(Environment, "read", lambda text: earlier(read(text)))
     assert go().progress.changed == 4
     monkeypatch.setattr(registry, "_shared", set())
-    plan = request("toy-example", size="smoke").plan
+    plan = request(EXAMPLE, size="smoke").plan
     with Store.open("kept.sqlite", write=True) as store:
         store.write([Outcome(trial, Status.OK) for trial in plan.trials()])
     with Store.open("kept.sqlite") as store:
-        older, other = store.unlike("toy-example", plan.version, {})
+        older, other = store.unlike(plan.study, plan.version, {})
     assert (len(older), other) == (len(list(plan.trials())), {})
 
 

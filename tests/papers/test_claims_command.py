@@ -6,10 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 import workbench as wb
+from tests.core.cli.conftest import refused, run
 from workbench.cli import main
 from workbench.studies import quoted
 from workbench.studies.quoted import Stamp
 
+__all__ = ["refused", "run"]
 STUDY, OTHER = "toy-example", "gold-estimates"
 
 

@@ -1,0 +1,186 @@
+"""The six rows of docs/how-to/side-constraints.md, each held to brute force."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+import workbench as wb
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "side-constraints.md"
+TASKS, WORKERS = 3, 4
+PLANS = np.array(list(itertools.product((0, 1), repeat=TASKS * WORKERS))).reshape(
+    -1, TASKS, WORKERS
+)
+"""Every plan."""
+KEPT = {
+    "per_type": lambda plans, _: (
+        (plans[:, :2].sum(axis=1).max(axis=1) <= 2) & (plans[:, 2:].sum(axis=1).max(axis=1) <= 2)
+    ),
+    "fair": lambda plans, _: np.ptp(plans.sum(axis=1), axis=1) <= 1,
+    "apart": lambda plans, _: (plans[:, :, 0] + plans[:, :, 1]).max(axis=1) <= 1,
+    "must": lambda plans, _: plans[:, 0, 3] == 1,
+    "group_budget": lambda plans, price: (plans * price)[:, :, [0, 3]].sum(axis=(1, 2)) <= 6,
+    "labels_a_task": lambda plans, _: (plans.sum(axis=2) == 3).all(axis=1),
+}
+"""What each of the page's functions asks for, of tasks 0 and 1 that are equal and a third."""
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The names that the page's code leaves."""
+    names = {}
+    for code in re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.S | re.M):
+        exec(code, names)
+    return names
+
+
+def random_problem(seed):
+    rng = np.random.default_rng(seed)
+    types = rng.uniform(0.2, 0.9, (2, WORKERS)).round(2)
+    price = np.repeat(rng.integers(1, 4, (1, WORKERS)) * 1.0, TASKS, axis=0)
+    need = rng.uniform(0.6, 1.6)
+    return wb.AssignmentProblem(types[[0, 0, 1]], rng.integers(2, 4, WORKERS), need, cost=price)
+
+
+def brute_force(problem, kept):
+    covers = (PLANS * problem.quality).sum(axis=2) >= problem.requirement - 1e-9
+    good = covers.all(axis=1) & (PLANS.sum(axis=1) <= problem.capacity).all(axis=1)
+    good &= kept(PLANS, problem.prices)
+    cost = (PLANS * problem.prices).sum(axis=(1, 2))[good]
+    return cost.min() if len(cost) else None
+
+
+def holds(name, seeds, page, solver=None):
+    ends = []
+    for seed in seeds:
+        problem = random_problem(seed)
+        page["price"] = problem.prices
+        solved = wb.solve(problem, constraints=page[name], solver=solver)
+        least = brute_force(problem, KEPT[name])
+        ends.append(least)
+        if least is None:
+            assert solved.termination == "infeasible", seed
+            free = brute_force(problem, lambda plans, _: np.full(len(plans), True))
+            assert (solved.without.objective is None) == (free is None), seed
+            continue
+        assert solved.objective == pytest.approx(least), seed
+        assert solved.solved
+        assert solved.proven is None or solved.proven <= least + 1e-9
+    return ends
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_row_of_the_users_own_is_kept_at_the_least_cost(name, page):
+    assert any(least is not None for least in holds(name, range(8), page))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KEPT)
+def test_sixty_instances_equal_brute_force(name, page):
+    ends = holds(name, range(60), page)
+    assert sum(least is not None for least in ends) > 15
+
+
+def test_the_page_says_what_a_model_has(page):
+    model = page["solved"].model
+    for cell in re.findall(r"^\| (`.*?`) \| [a-z]", PAGE.read_text("utf-8"), re.M):
+        for name in re.findall(r"`([a-zA-Z_]+)[`\[]", cell):
+            if not name.startswith("solved"):
+                assert hasattr(model, name), name
+
+
+def test_what_is_proven_without_the_rows_is_said_beside(page):
+    problem = page["problem"]
+    page["price"] = problem.prices
+    solved = wb.solve(problem, constraints=page["labels_a_task"])
+    assert solved.proven < solved.objective == solved.bound
+    assert "By HiGHS's word alone it holds that none is cheaper." in solved.verdict()
+    assert "Proven from the data, without the rows of your own" in solved.summary()
+
+
+def test_a_function_that_does_more_than_add_rows_leaves_nothing_proven(page):
+    def uncovered(model):
+        model.cover.deactivate()
+
+    def cheaper(model):
+        model.cost.set_value(0.5 * model.cost.expr)
+
+    def wider(model):
+        model.y[0, 0].domain = page["pyo"].Reals
+
+    def fixed(model):
+        model.y[0, 0].fix(1)
+
+    problem = page["problem"]
+    for change in (uncovered, cheaper, wider):
+        solved = wb.solve(problem, constraints=change)
+        assert (solved.termination, solved.proven) == ("optimal", None)
+    assert wb.solve(problem, constraints=fixed).proven is not None
+
+
+def test_an_infeasible_model_says_whether_it_was_feasible_without(page):
+    def never(model):
+        model.never = page["pyo"].Constraint(expr=model.y[0, 0] + model.y[0, 1] >= 3)
+
+    problem = page["problem"]
+    first, second = wb.solve(problem, constraints=never).verdict()
+    assert first.startswith("By HiGHS's word no answer keeps every row")
+    assert second.startswith("Without the rows of your own there is one, of cost")
+    tight = wb.AssignmentProblem(problem.quality, 1, 1.0)
+    second = wb.solve(tight, constraints=never).verdict()[1]
+    assert second.startswith("Nor without the rows of your own. There is no plan, which is proven")
+
+
+def test_duals_of_the_relaxation_price_a_row_of_the_users_own(page):
+    """A unit less of a worker's tasks costs what its dual value says."""
+    problem, pyo = page["problem"], page["pyo"]
+
+    def at_most(tasks):
+        def add(model):
+            model.few = pyo.Constraint(expr=sum(model.y[:, 1]) + sum(model.y[:, 2]) <= tasks)
+
+        return wb.solve(problem, "relaxation", constraints=add)
+
+    solved = at_most(5.0)
+    change = (solved.objective - at_most(5.0 - 1e-3).objective) / 1e-3
+    assert solved.duals["few"] == pytest.approx(change, abs=1e-6)
+    assert solved.duals["few"] < 0
+    assert solved.reduced_costs.index.tolist()[0] == "y[0,0]"
+
+
+def test_a_result_goes_into_json_and_files(page, tmp_path):
+    solved = wb.solve(page["problem"], constraints=page["apart"])
+    told = solved.to_dict()
+    assert told["assignment"] == solved.to_frame().to_numpy().tolist()
+    assert set(told["slacks"]) == set(solved.slacks.index)
+    for ending in ("lp", "mps"):
+        solved.write(tmp_path / f"x.{ending}")
+        assert "apart" in (tmp_path / f"x.{ending}").read_text()
+    with pytest.raises(wb.InputError, match=r"ends in \.lp or \.mps"):
+        solved.write(tmp_path / "x.txt")
+    again = wb.solve(solved.model)
+    assert again.objective == pytest.approx(solved.objective)
+    assert again == wb.solve(solved.model)
+
+
+def test_types_are_those_that_the_problem_names():
+    def few(model):
+        model.few = pyo.Constraint(
+            model.TYPES, rule=lambda m, t: sum(m.y[i, 0] for i in m.tasks_of[t]) <= 1
+        )
+
+    quality, types = np.full((4, 3), 0.8), ["bird", "dog", "bird", "dog"]
+    problem = wb.AssignmentProblem(quality, 4, 0.8, task_types=types)
+    model = wb.solve(problem, constraints=few).model
+    assert list(model.TYPES) == ["bird", "dog"]
+    assert model.tasks_of == {"bird": [0, 2], "dog": [1, 3]}
+    assert (
+        wb.solve(wb.AssignmentProblem(quality, 4, 0.8), constraints=few).slacks.index.tolist()[-1]
+        == "few[0]"
+    )
