@@ -187,6 +187,19 @@ def _parallel(frame: pd.DataFrame) -> str:
     )
 
 
+def _numbered(frame: pd.DataFrame) -> str:
+    rows = []
+    for task, own in frame.groupby("task", sort=False):
+        pairs = zip(own["worker"], own["label"], strict=True)
+        cells = {"task": task}
+        for k, (worker, label) in enumerate(pairs, 1):
+            cells |= {f"annotator_{k}": worker, f"answer_{k}": label}
+        rows.append(cells)
+    import pandas as pd
+
+    return pd.DataFrame(rows).to_csv(index=False)
+
+
 def _one_hot(frame: pd.DataFrame) -> str:
     classes = {name: (frame["label"] == name).astype(int) for name in CLASSES}
     return frame.drop(columns="label").assign(**classes).to_csv(index=False)
@@ -198,7 +211,16 @@ def _matrix(frame: pd.DataFrame) -> str:
     return wide.to_csv(index=False, header=False)
 
 
-BY_TASK = ("label-studio", "argilla", "sagemaker", "peerannot", "wide", "parallel", "matrix")
+BY_TASK = (
+    "label-studio",
+    "argilla",
+    "sagemaker",
+    "peerannot",
+    "wide",
+    "numbered",
+    "parallel",
+    "matrix",
+)
 """Forms with a row, or a record, a task."""
 ENDINGS: Mapping[str, str] = {
     **dict.fromkeys(("prodigy", "doccano", "potato", "parallel"), ".jsonl"),
@@ -216,6 +238,7 @@ WRITTEN: Mapping[str, Callable[[pd.DataFrame], str]] = {
     "figure-eight": _figure_eight,
     "zooniverse": _zooniverse,
     "battles": _battles,
+    "numbered": _numbered,
     "parallel": _parallel,
     "one-hot": _one_hot,
     "matrix": _matrix,

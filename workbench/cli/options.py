@@ -357,6 +357,8 @@ def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[st
         field, equals, name = part.partition("=")
         if part and not (equals and field.strip() and name.strip()):
             raise InputError(f"--columns {text}: write what columns are called, as task=orig_id")
+        if field.strip() in columns:
+            raise InputError(f"--columns names {field.strip()} twice: name one column a field")
         if part:
             columns[field.strip()] = name.strip()
     return columns

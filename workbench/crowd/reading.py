@@ -82,6 +82,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "respondent",
         "respondentid",
         "reviewer",
+        "email",
+        "emailaddress",
     ),
     "label": ("answer", "response", "choice", "annotation", "rating"),
     "time": ("timestamp",),

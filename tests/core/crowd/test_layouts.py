@@ -481,3 +481,71 @@ def test_a_wide_table_takes_time_in_its_size(tmp_path):
     began = time.process_time()
     assert len(wb.read_labels(path)) == 12_000
     assert time.process_time() - began < 5.0
+
+
+# ---- exports that a stranger brought ----
+
+PAIRS = "asset_id,url,annotator_1,answer_1,annotator_2,answer_2,expert_answer\n" + "".join(
+    f"A{i},https://x.org/{i},{'ann' if i % 2 else 'bob'},{'cat' if i % 2 else 'dog'},"
+    f"{'bob' if i % 2 else 'ann'},{'cat' if i % 3 else 'dog'},"
+    f"{'cat' if i % 2 else ''}\n"
+    for i in range(8)
+)
+FORM = "Timestamp,Email Address,Q1. Toxic?,Q2. Toxic?,Any remarks?\n" + "".join(
+    f"2026/03/0{i} 10:1{i},p{i}@x.org,{'Yes' if i % 2 else 'No'},{'No' if i % 3 else 'Yes'},"
+    f"{'fine' if i == 2 else ''}\n"
+    for i in range(1, 7)
+)
+JUDGES = "".join(
+    json.dumps(
+        {
+            "sample": {"id": f"s{i}", "text": "…"},
+            "scores": [
+                {"judge": name, "verdict": "pass" if i % k else "fail", "reason": "…"}
+                for name, k in (("one", 2), ("two", 3))
+            ],
+            "human": "pass" if i < 3 else None,
+        }
+    )
+    + "\n"
+    for i in range(6)
+)
+
+
+def test_numbered_pairs_of_columns_are_all_read(tmp_path):
+    path = place(tmp_path, {"vendor.csv": PAIRS})
+    table = wb.read_labels(path)
+    assert len(table) == 16
+    assert set(table["worker"]) == {"ann", "bob"}
+    assert rows(table)[:2] == ["A0 ann dog", "A0 bob dog"]
+    gold = wb.read_gold(path, columns={"gold": "expert_answer"})
+    assert gold.to_dict() == {f"A{i}": "cat" for i in (1, 3, 5, 7)}
+    one = {"task": "asset_id", "worker": "annotator_1", "label": "answer_1"}
+    with pytest.raises(wb.InputError, match="are one of 2 numbered pairs of columns"):
+        wb.read_labels(path, columns=one)
+    assert len(wb.read_labels(path, columns=one, format="labels")) == 8
+    with pytest.raises(wb.InputError, match="hold other values than"):
+        wb.read_labels(path, format="wide")
+
+
+def test_times_and_remarks_of_a_form_are_no_tasks(tmp_path):
+    path = place(tmp_path, {"form.csv": FORM})
+    table = wb.read_labels(path)
+    assert set(table["task"]) == {"Q1. Toxic?", "Q2. Toxic?"}
+    assert table["worker"].nunique() == 6
+    assert any(
+        "left out: columns 'Timestamp', 'Any remarks?'" in note for note in table.attrs["notes"]
+    )
+    with pytest.raises(wb.InputError, match="a row is a worker, and a column of hers is no gold"):
+        wb.read_labels(path, columns={"gold": "Timestamp"})
+
+
+def test_judges_in_a_list_of_objects_beside_what_people_said(tmp_path):
+    path = place(tmp_path, {"runs.jsonl": JUDGES})
+    table = wb.read_labels(path)
+    assert len(table) == 12
+    assert set(table["task"]) == {f"s{i}" for i in range(6)}
+    assert set(table["worker"]) == {"one", "two"}
+    assert wb.read_gold(path, columns={"gold": "human"}).to_dict() == dict.fromkeys(
+        ("s0", "s1", "s2"), "pass"
+    )

@@ -73,6 +73,11 @@ FORMS = (
     ),
     ("zooniverse", "the classification export, its answers JSON in a cell", "Zooniverse"),
     ("battles", "two models and who won, a row a judgment", "Chatbot Arena, MT-Bench"),
+    (
+        "numbered",
+        "a row a task, with pairs of columns: annotator_1, answer_1, annotator_2, answer_2",
+        "vendors of annotation",
+    ),
     ("parallel", "a row a task, with a list of labels and one of who gave them", "LeWiDi"),
     ("peerannot", "JSON {task: {worker: label}}, as answers.json", "peerannot, web services"),
     (

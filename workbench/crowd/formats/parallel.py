@@ -9,7 +9,7 @@ from workbench.base.errors import InputError
 from workbench.crowd.coded import ReadOptions
 from workbench.crowd.formats.content import LOOKED_AT, Content
 from workbench.crowd.formats.exports import Answer, Format, as_list, of_answers
-from workbench.crowd.reading import as_text, find_column, show, squeezed
+from workbench.crowd.reading import as_text, find_column, is_missing, show, squeezed
 
 LABELS = ("annotations", "labels", "answers", "responses", "ratings", "judgments", "votes")
 WORKERS = ("annotators", "workers", "annotatorids", "workerids", "raters", "users", "coders")
@@ -54,6 +54,9 @@ def _named(
     labels = next((name for name in header if squeezed(name) in LABELS), None)
     workers = next((name for name in header if squeezed(name) in WORKERS), None)
     labels, workers = content.columns.get("label", labels), content.columns.get("worker", workers)
+    if labels is None:  # or the one column of lists that name both
+        lists = [name for name in header if all(_lists_pairs(each, name) for _, each in records)]
+        labels = lists[0] if len(lists) == 1 else None
     return None if labels is None or labels not in header else (labels, workers)
 
 
@@ -79,6 +82,22 @@ def _listed(cell: Any) -> list[Any]:
     return as_list(cell)
 
 
+def _lists_pairs(record: Mapping[str, Any], name: str) -> bool:
+    """Whether a record has a list of objects here, each of a worker and a label."""
+    cell = record.get(name)
+    return isinstance(cell, list) and bool(_pairs(cell))
+
+
+def _name(cell: Any) -> Any:
+    """Name of a task; of an object, its id."""
+    return _object(cell).get("id", cell)
+
+
+def _object(cell: Any) -> dict[str, Any]:
+    """An object as it is; anything else is an empty one."""
+    return cell if isinstance(cell, dict) else {}
+
+
 def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
     records = _records(content)
     named = _named(content, records)
@@ -91,11 +110,18 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
     labels, workers = named[0], named[1]
     header = list(records[0][1])
     task = options.columns.get("task")
+    gold = options.columns.get("gold")
+    if gold is None:
+        at = find_column(content.name, [name for name in header if name != labels], "gold")
+        gold = None if at is None else [name for name in header if name != labels][at]
     place = find_column(content.name, [name for name in header if name != labels], "task")
+    if task is None and place is None:
+        beside = (name for name in header if name not in (labels, workers, gold))
+        task = next((name for name in beside if "id" in _object(records[0][1].get(name))), None)
     if task is None and place is not None:
         task = [name for name in header if name != labels][place]
     for row, (key, record) in enumerate(records):
-        name = key if key is not None else record.get(task) if task is not None else row
+        name = key if key is not None else _name(record.get(task)) if task else row
         mark = f"task {show(as_text(name))}"
         pairs = _pairs(record.get(labels)) if paired else None
         if pairs is None:
@@ -106,8 +132,10 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
                     "one of each a label"
                 )
             pairs = list(zip(who, given, strict=True))
+        if gold is not None and not is_missing(as_text(record.get(gold))):
+            yield Answer(mark, name, None, None, gold=record.get(gold))
         for worker, label in pairs:
             yield Answer(mark, name, worker, label)
 
 
-FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "worker", "label"}))
+FORMAT = Format(detect, of_answers(_answers), takes=frozenset({"task", "worker", "label", "gold"}))

@@ -41,9 +41,14 @@ def remarks(export: CodedLabels) -> list[str]:
     if mute:
         notes.append(
             f"warning: {listing(mute)} may be no answer, and counts as a class; `skip` "
-            f"{','.join(mute)} leaves it out"
+            f"{_typed(','.join(mute))} leaves it out"
         )
     return [*notes, *_misread(export)]
+
+
+def _typed(text: str) -> str:
+    """Text as it is typed in a shell."""
+    return f'"{text}"' if " " in text else text
 
 
 def _alike(what: str, names: Names, by: Callable[[str], str], mend: str) -> list[str]:

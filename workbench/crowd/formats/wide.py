@@ -184,6 +184,11 @@ def _read(content: Content, options: ReadOptions) -> CodedLabels:
     table = _indexed(content).table
     layout = _layout(table.name, table.header, options.columns)
     layout = layout or _guessed(table, options.columns)
+    if layout is not None and layout.rows == "worker" and "gold" in options.columns:
+        raise InputError(
+            f"{table.name}: a row is a worker, and a column of hers is no gold; give true labels "
+            "in a table of their own, columns task and gold"
+        )
     if layout is None or (layout.place is None and options.format != "auto"):
         raise InputError(
             f"{table.name}: no column with the task ids; name it, as in "
@@ -207,6 +212,9 @@ def _gathered(table: TextTable, layout: WideLayout, options: ReadOptions) -> Cod
         raise InputError(
             f"{table.name}: too few columns; add one a {across} to that of the {layout.rows}s"
         )
+    strange = _strange(table, list(heads.values()), layout.rows)
+    out = set(strange)
+    heads = {name: j for name, j in heads.items() if j not in out}
     columns = [table.columns[j] for j in heads.values()]
     label, texts = _laid_side_by_side(columns)
     row, who = np.nonzero(label >= 0)
@@ -221,14 +229,66 @@ def _gathered(table: TextTable, layout: WideLayout, options: ReadOptions) -> Cod
     if layout.gold is not None and layout.rows == "task":
         pairs = zip(rows[:], table.columns[layout.gold][:], strict=True)
         true = {task: name for task, name in pairs if not is_missing(name)}
+    left = [table.header[j] for j in strange]
     odd = [name for name in heads if across == "worker" and squeezed(name) in VERDICTS]
     notes = [
         f"warning: column {show(name)} counts as a worker; `columns={ {'gold': name} }` takes it "
         "for the true labels"
         for name in odd
     ]
+    if left:
+        columns_of = "column" if len(left) == 1 else "columns"
+        notes.append(f"left out: {columns_of} {listing(left)}: no value of theirs is in the others")
     given = _given(table, layout, list(heads.values())) if table.heads else None
     return coded(long, options, gold=gold_series(true), given=given, notes=notes)
+
+
+def _strange(table: TextTable, places: Sequence[int], rows: str) -> list[int]:
+    """Columns without a value that another has, where most have: times, addresses, remarks.
+
+    Raises
+    ------
+    InputError
+        There are two kinds of columns, and nothing says which holds the labels.
+    """
+    kinds = {
+        at: {text for text in table.columns[at].texts if not is_missing(text)} for at in places
+    }
+    many = Counter(text for texts in kinds.values() for text in texts)
+    # Whoever names one class throughout, as nobody else does, may still be a worker.
+    alone = {
+        at
+        for at, texts in kinds.items()
+        if (len(texts) > 1 or (texts and _is_sparse(table.columns[at])))
+        and all(many[text] == 1 for text in texts)
+    }
+    rest = [at for at in places if at not in alone and kinds[at]]
+    if rows == "task" and rest:
+        first = _alike(kinds, rest)
+        other = [at for at in rest if at not in {*first}]
+        if all(len(set().union(*(kinds[at] for at in each))) > 1 for each in (first, other)):
+            raise InputError(
+                f"{table.name}: columns {listing([table.header[at] for at in first])} hold other "
+                f"values than {listing([table.header[at] for at in other])}; keep those of labels"
+            )
+    if not alone or len(rest) < max(2, len(places) / 2):
+        return []
+    return sorted(alone)
+
+
+def _is_sparse(cells: Cells) -> bool:
+    """Whether most cells are blank."""
+    return bool(_blank(cells)[cells.code].mean() > 0.5)
+
+
+def _alike(kinds: Mapping[int, set[str]], places: Sequence[int]) -> list[int]:
+    """The first of some columns, and those that share values with it, or with one that does."""
+    found, texts, left = {places[0]}, {*kinds[places[0]]}, [*places[1:]]
+    while more := [at for at in left if not texts.isdisjoint(kinds[at])]:
+        found.update(more)
+        texts.update(*(kinds[at] for at in more))
+        left = [at for at in left if at not in found]
+    return sorted(found)
 
 
 def _laid_side_by_side(columns: Sequence[Cells]) -> tuple[NDArray[np.int32], NDArray[Any]]:
