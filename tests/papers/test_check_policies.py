@@ -26,7 +26,7 @@ from crowd_papers.beyond.minimax_program import minimax
 from crowd_papers.beyond.posted_prices import Posted, falling_proof, proof_file, worst_case
 from tests.core.release import some
 from tests.core.solving.finite_policies import finite_optimum
-from tests.papers.test_forgeries import at, garbled, mutated, places
+from tests.core.solving.forging import at, garbled, mutated, places
 from workbench.base.checker import policy_checker
 from workbench.base.errors import InputError
 from workbench.solving import sequential_proofs as writer

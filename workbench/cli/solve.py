@@ -13,7 +13,8 @@ from workbench.cli.output import as_png, tell, working, write_files
 
 LONGEST = 365 * 86400.0
 """Seconds. With a limit the solver has its own process, so that Ctrl-C keeps its best answer."""
-METHODS = options.RegistryChoice("workbench.solving.solver:EVERY_METHOD")
+METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
+"""Those of `workbench.solving.solver`, which help does not import."""
 WHOLE = ("ip", "slices", "sizes")
 """Formulations whose answer is a list: pairs, or workers."""
 

@@ -44,7 +44,6 @@ METHODS = {
     "typed": ("auto", "lp", "cutting-planes"),
 }
 """By formulation; the first is the default."""
-EVERY_METHOD = tuple(dict.fromkeys(method for each in METHODS.values() for method in each))
 FORMULATIONS = tuple(METHODS)
 ROUTES = ("arrays", "pyomo")
 

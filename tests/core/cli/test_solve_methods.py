@@ -77,3 +77,10 @@ def test_ctrl_c_during_column_generation_keeps_plan_bound_and_certificate(tmp_pa
     assert answer["certificate"]["lower_bound"] == answer["bound"]
     assert all(check["passed"] for check in answer["certificate"]["checks"])
     assert len(answer["assignment"]) > 500
+
+
+def test_the_command_names_the_methods_that_there_are():
+    from workbench.cli.solve import METHODS as NAMED
+    from workbench.solving.solver import METHODS
+
+    assert set(NAMED) == {method for methods in METHODS.values() for method in methods}

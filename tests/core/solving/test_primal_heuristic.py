@@ -24,7 +24,7 @@ from workbench.solving.search.count_relaxation import (
     CountDuals,
     counted_relaxation,
 )
-from workbench.solving.search.primal_heuristic import Heuristic, solve_from_start
+from workbench.solving.search.primal_heuristic import SMALL, Heuristic, solve_from_start
 from workbench.solving.solution import CountProof, RawAnswer, Termination
 
 
@@ -176,6 +176,9 @@ def test_methods_begin_with_what_is_quickly_found(method, called, unit, monkeypa
     with pytest.raises(Begun):
         solve(problem, "ip", method=method)
     ((seen, start),) = begun
+    if method == "highs" and start is None:  # so far above the bound that it would be in the way
+        assert len(seen.pairs[0]) > SMALL
+        return
     duals = relaxed(seen)
     heuristic = Heuristic(seen, duals, seconds=math.inf, seed=0)
     heuristic.mend()

@@ -211,7 +211,7 @@ def test_a_policy_that_fails_is_named_in_one_line(registered, given, said):
             return np.array([1 // 0]) if given == "boom" else np.array(given)
 
     registered(Mine)
-    with pytest.raises(InputError, match=r"policy 'mine' \(test_arrivals\.py") as refused:
+    with pytest.raises(InputError, match=r"policy 'mine' \(test_arrival_jobs\.py") as refused:
         wb.compare(drawn(3, workers=9), ["mine"])
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
