@@ -26,7 +26,7 @@ from workbench.api.planning import plan as plan
 from workbench.api.planning import TaskLimits as TaskLimits
 from workbench.api.planning import PlanOptions as PlanOptions
 from workbench.api.comparing import compare as compare
-from workbench.api.comparing import SampleOptions as SampleOptions
+from workbench.api.sampling import SampleOptions as SampleOptions
 from workbench.api.bad_instances import bad_instance as bad_instance
 from workbench.api.climbing import ladder as ladder
 

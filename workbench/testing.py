@@ -37,8 +37,8 @@ from workbench.crowd.votes import Votes
 from workbench.learning.learners import Learner
 from workbench.selection.rules import Rule, RuleOptions
 from workbench.selection.scoring import scores
-from workbench.studies.analysis import conclude
 from workbench.studies.claiming import Claim, Ruling
+from workbench.studies.default_analysis import conclude
 from workbench.studies.study import RESERVED, Study, TrialEnded
 from workbench.studies.trials import Trial, plan
 

@@ -28,8 +28,8 @@ from tests.core.studies.study_runs import (
 from workbench.crowd.population import uniform
 from workbench.solving import Solution, Termination, solve
 from workbench.studies import probe
-from workbench.studies.analysis import conclude
 from workbench.studies.catalog import studies
+from workbench.studies.default_analysis import conclude
 from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -19,6 +18,7 @@ from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
 from workbench.api.meter import Progress, meter
 from workbench.api.ratios import MOST_PROCESSES, Ratios, ratios
 from workbench.api.result import picked
+from workbench.api.sampling import SampleOptions
 from workbench.api.simulation import SimulatedCrowd
 from workbench.api.skill_problems import is_skills, problem_of
 from workbench.assignment.estimates import SkillEstimate, known_estimate
@@ -44,49 +44,6 @@ MOST_TRIALS = 100_000
 """Trials at most."""
 MOST_GOLD = 1_000_000
 """Gold tasks of a worker and type at most."""
-
-
-@dataclass(frozen=True)
-class SampleOptions:
-    """How a crowd is got to know before and while tasks are assigned.
-
-    Parameters
-    ----------
-    gamma
-        Workers sampled before, for each worker who gets tasks.
-    gold_tasks
-        Gold tasks a worker and type.
-    skills
-        How the online methods estimate skills from gold tasks. [default: plug-in simulated with
-        hoeffding, else fitted]
-
-        `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
-    infeasible
-        What is done when the sampled workers cannot cover the tasks.
-    gain
-        What a label counts: the ratio is over the program with this gain. [default: bhattacharyya
-        recorded, else hoeffding]
-
-        By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
-        `bhattacharyya`, the same promise for fewer labels, with log-odds.
-    time_limit
-        Seconds for the integer program, each trial.
-
-    Examples
-    --------
-    >>> import workbench as wb
-    >>> crowd = wb.simulate("uniform", tasks=20, workers=20, capacity=20, skill=0.9)
-    >>> result = wb.compare(crowd, epsilon=0.3, sampling=wb.SampleOptions(gold_tasks=5))
-    >>> result.settings["gold_tasks"]
-    5
-    """
-
-    gamma: float = 0.3
-    gold_tasks: int = 20
-    skills: SkillEstimate | None = None
-    infeasible: OnInfeasible = "relax"
-    gain: str | None = None
-    time_limit: float = 20.0
 
 
 @overload

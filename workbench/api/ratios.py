@@ -18,13 +18,13 @@ from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted, shown, tabled
 from workbench.base.writing import write_whole
-from workbench.comparison.arrivals import Arrivals, Order
+from workbench.comparison.arrivals import Order, ProblemArrivals
 from workbench.comparison.pooled import Processes
 from workbench.comparison.ratios import play_all, summed_up
 from workbench.solving import versions
 
 if TYPE_CHECKING:
-    from workbench.api.comparing import SampleOptions
+    from workbench.api.sampling import SampleOptions
 
 MOST_PROBLEMS = 100_000
 """Problems at most."""
@@ -114,7 +114,7 @@ class WorstRun(Result):
     def replay(self, method: str | None = None) -> WorstRun:
         """Let the method, or another, meet the same order again."""
         name = self.method if method is None else method
-        again = Arrivals(self.problem, self.on_infeasible).play(name, self.order)
+        again = ProblemArrivals(self.problem, self.on_infeasible).play(name, self.order)
         return replace(
             self,
             method=name,
@@ -408,7 +408,7 @@ def ratios(
     arrivals = []
     for at, problem in enumerate(given):
         try:
-            arrivals.append(Arrivals(problem, sampling.infeasible))
+            arrivals.append(ProblemArrivals(problem, sampling.infeasible))
         except InputError as error:
             raise InputError(f"problem {at}: {error}") from None
     with Processes(processes, chosen) as pool:

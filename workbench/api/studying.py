@@ -20,9 +20,9 @@ from workbench.base.text import cell
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
 from workbench.studies import claims_page, judging, overview
-from workbench.studies.analysis import conclude
 from workbench.studies.catalog import claims
 from workbench.studies.claiming import Verdict
+from workbench.studies.default_analysis import conclude
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.quoted import headed
 from workbench.studies.request import request

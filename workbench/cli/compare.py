@@ -16,7 +16,7 @@ from workbench.cli.output import tell, working, write_folder
     "workbench compare --labels labels.csv --gold gold.csv --out results",
     plugins=True,
     details=True,
-    of=("comparing:compare", "comparing:SampleOptions", options.SIMULATE),
+    of=("comparing:compare", "sampling:SampleOptions", options.SIMULATE),
 )
 @options.text("--data", "NAME", "A recorded crowd by name, in place of labels: see data list.")
 @options.labels()

@@ -51,7 +51,7 @@ class Optimum(NamedTuple):
     proven: bool
 
 
-class Played(NamedTuple):
+class ArrivalPlay(NamedTuple):
     """What a policy did with one order of arrival.
 
     Attributes
@@ -101,7 +101,7 @@ class Order:
 
 
 @dataclass(frozen=True, eq=False)
-class Arrivals:
+class ProblemArrivals:
     """A problem as online policies meet it.
 
     Parameters
@@ -156,7 +156,7 @@ class Arrivals:
             for j in range(problem.shape[1])
         )
 
-    def play(self, policy: str, order: Order) -> Played:
+    def play(self, policy: str, order: Order) -> ArrivalPlay:
         """Let a policy assign the tasks as the workers come.
 
         Raises
@@ -181,13 +181,15 @@ class Arrivals:
         except Exception as error:
             raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
 
-    def _counted(self, task: IntArray, worker: IntArray) -> Played:
+    def _counted(self, task: IntArray, worker: IntArray) -> ArrivalPlay:
         n = len(self.kinds)
         if len(task) and not 0 <= task.min() <= task.max() < n:
             raise RuntimeError(f"tasks are numbered 0 to {n - 1}")
         gathered = np.bincount(task, self.problem.quality[task, worker], minlength=n)
         covered = np.mean(gathered >= self.problem.requirement * COVERED)
-        return Played(float(self.problem.prices[task, worker].sum()), len(task), float(covered))
+        return ArrivalPlay(
+            float(self.problem.prices[task, worker].sum()), len(task), float(covered)
+        )
 
 
 def optimum(problem: AssignmentProblem, time_limit: float) -> Optimum | str:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.errors import InputError
-from workbench.comparison.arrivals import Arrivals, Optimum, Order, optimum
+from workbench.comparison.arrivals import Optimum, Order, ProblemArrivals, optimum
 from workbench.comparison.pooled import Processes
 from workbench.studies import means, paired_differences
 
@@ -43,7 +43,7 @@ class RatioRuns(NamedTuple):
 
 
 def play_all(
-    problems: Sequence[Arrivals],
+    problems: Sequence[ProblemArrivals],
     methods: Sequence[str],
     *,
     trials: int,
@@ -135,13 +135,13 @@ def by_unit(plays: pd.DataFrame) -> pd.DataFrame:
 
 
 def _jobs(
-    problems: Sequence[Arrivals],
+    problems: Sequence[ProblemArrivals],
     methods: Sequence[str],
     trials: int,
     gamma: float,
     seed: int,
     left_out: Container[int],
-) -> Iterator[tuple[Arrivals, tuple[str, ...], list[Order]]]:
+) -> Iterator[tuple[ProblemArrivals, tuple[str, ...], list[Order]]]:
     for number, arrivals in enumerate(problems):
         if number not in left_out:
             for first in range(0, trials, CHUNK):
@@ -149,7 +149,9 @@ def _jobs(
                 yield arrivals, tuple(methods), [Order(seed, number, at, gamma) for at in chunk]
 
 
-def _played(arrivals: Arrivals, methods: Sequence[str], orders: Sequence[Order]) -> pd.DataFrame:
+def _played(
+    arrivals: ProblemArrivals, methods: Sequence[str], orders: Sequence[Order]
+) -> pd.DataFrame:
     """Let every policy play some orders of one problem."""
     return pd.DataFrame(
         {
@@ -163,7 +165,7 @@ def _played(arrivals: Arrivals, methods: Sequence[str], orders: Sequence[Order])
     )
 
 
-def _optima(problems: Sequence[Arrivals], found: dict[int, Optimum]) -> pd.DataFrame:
+def _optima(problems: Sequence[ProblemArrivals], found: dict[int, Optimum]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "problem": at,

@@ -15,7 +15,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat
-from workbench.studies.analysis import conclude
+from workbench.studies.default_analysis import conclude
 from workbench.studies.own import digests
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import Store

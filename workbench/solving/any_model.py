@@ -105,7 +105,7 @@ class ModelSolution:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SolveRequest:
     """How a model is to be solved: options by the solver's own names, seconds, who is told."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -174,7 +174,9 @@ def solve_model(
     objective = objective_of(model)
     before = values_of(model)
     first = _started(model, start)
-    asked = Asked(dict(options or {}), time_limit, progress, keep_on_interrupt, start is not None)
+    asked = SolveRequest(
+        dict(options or {}), time_limit, progress, keep_on_interrupt, start is not None
+    )
     began = time.perf_counter()
     heard = _heard(model, solver, asked)
     if heard.termination is None:
@@ -212,7 +214,7 @@ def _started(model: Any, start: Mapping[Any, float] | None) -> Any:
     return values if all(check.passed for check in checked(model)) else None
 
 
-def _heard(model: Any, solver: str, asked: Asked) -> Heard:
+def _heard(model: Any, solver: str, asked: SolveRequest) -> Heard:
     if solver == "highs":
         return _by_highs(model, asked)
     if asked.progress is not None:
@@ -229,7 +231,7 @@ def _heard(model: Any, solver: str, asked: Asked) -> Heard:
     )
 
 
-def _by_highs(model: Any, asked: Asked) -> Heard:
+def _by_highs(model: Any, asked: SolveRequest) -> Heard:
     """Ask HiGHS, the model told as arrays."""
     from pyomo.common.errors import InfeasibleConstraintException
 
@@ -311,7 +313,7 @@ def _columns(form: CompiledModel) -> FloatArray:
     return inside
 
 
-def _unclear(model: Any, objective: Any, solver: str, asked: Asked, heard: Heard) -> Heard:
+def _unclear(model: Any, objective: Any, solver: str, asked: SolveRequest, heard: Heard) -> Heard:
     """Tell an unbounded model from one without a solution: nothing to minimise has one or not."""
     import pyomo.environ as pyo
     from pyomo.common.modeling import unique_component_name

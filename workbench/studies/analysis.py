@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.studies.study import Analysis, Chart, Scalar, Study
+from workbench.studies.study import Analysis, Chart, Scalar
 from workbench.studies.summary import means, wilson
 
 # Which trials.
@@ -28,19 +28,6 @@ def ended(table: pd.DataFrame) -> str:
         f"{int(bad.sum()):,} of {len(table):,} trials did not end ok ({listing}): "
         "the means are over the others."
     )
-
-
-def conclude(study: Study, table: pd.DataFrame) -> Analysis:
-    """Analyse a study's trials; of trials none of which ended ok, only how they ended."""
-    if table.empty:
-        return Analysis()
-    if not (table["status"].astype(str) == "ok").any():
-        return Analysis((ended(table),))
-    if study.analyse is None:
-        from workbench.studies.default_analysis import analyse_by_default
-
-        return analyse_by_default(study, table)
-    return study.analyse(table)
 
 
 def ended_well(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
-"""What a study's trials say where it has no analysis of its own.
+"""What a study's trials say, by its own analysis, or where it has none by the usual one.
 
-Means with intervals by the parameters that vary, the distribution of each measure, and differences
+The usual one has means with intervals by the parameters that vary, the distribution of each measure, and differences
 in pairs where a parameter is paired.
 """
 
@@ -26,6 +26,17 @@ MEASURES = 8
 """Measures that are shown; the table of trials has all."""
 CROWDED = 12
 """Lines of a picture, at most."""
+
+
+def conclude(study: Study, table: pd.DataFrame) -> Analysis:
+    """Analyse a study's trials; of trials none of which ended ok, only how they ended."""
+    if table.empty:
+        return Analysis()
+    if not (table["status"].astype(str) == "ok").any():
+        return Analysis((ended(table),))
+    if study.analyse is None:
+        return analyse_by_default(study, table)
+    return study.analyse(table)
 
 
 def analyse_by_default(study: Study, table: pd.DataFrame) -> Analysis:

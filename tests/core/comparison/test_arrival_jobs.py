@@ -12,7 +12,7 @@ import workbench as wb
 from workbench.assignment import COVERED, POLICIES, ArrivingWorker, AssignmentPolicy, Setting, play
 from workbench.base import Entry, InputError
 from workbench.base.registry import load_plugin
-from workbench.comparison.arrivals import Arrivals, Order, optimum
+from workbench.comparison.arrivals import Order, ProblemArrivals, optimum
 from workbench.comparison.pooled import Processes
 from workbench.comparison.ratios import summed_up
 
@@ -75,7 +75,7 @@ def test_a_run_is_what_it_is_by_hand(gain):
     found = wb.compare(problem, ["greedy"], trials=3, seed=5)
     order = Order(5, 0, 2, 0.3)
     come = order.arrival(9)
-    arrivals = Arrivals(problem)
+    arrivals = ProblemArrivals(problem)
     # Skills and prices of each type as any task of it has them.
     assert arrivals.skills.shape[0] == len(np.unique(problem.quality, axis=0))
     workers = [

@@ -2,5 +2,5 @@
 
 from pathlib import Path
 
-EXAMPLE = str(Path(__file__).parents[1] / "plugins" / "redundancy_study.py")
-NAME = "redundancy"
+EXAMPLE = str(Path(__file__).parents[1] / "plugins" / "unanalysed_study.py")
+NAME = "unanalysed"

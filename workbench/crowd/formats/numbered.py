@@ -16,7 +16,7 @@ NUMBERED = re.compile(r"^(.*?\D)[ _.-]*(\d+)$")
 """A name and a number after it."""
 
 
-class Pairs(NamedTuple):
+class NumberedPairs(NamedTuple):
     """Columns of a table: each pair of worker and label, the task's, and that of gold."""
 
     pairs: list[tuple[int, int]]
@@ -40,7 +40,7 @@ def _pairs(header: Sequence[str]) -> list[tuple[int, int]]:
     return pairs if len(pairs) > 1 else []
 
 
-def _layout(content: Content) -> Pairs | None:
+def _layout(content: Content) -> NumberedPairs | None:
     """Tell which columns are what; None of another table."""
     if content.is_json or {"worker", "label"} & content.columns.keys():
         return None
@@ -55,7 +55,7 @@ def _layout(content: Content) -> Pairs | None:
     task, gold = (find_column(content.name, found, field) for field in ("task", "gold"))
     if task is None:
         task = _ids(content, [place for place in range(len(found)) if place not in {*taken, gold}])
-    return Pairs(pairs, task, gold)
+    return NumberedPairs(pairs, task, gold)
 
 
 def _ids(content: Content, places: Sequence[int]) -> int | None:

@@ -28,12 +28,19 @@ def detect(content: Content) -> str | None:
     pairs = [_pairs(record.get(labels)) for _, record in records[:LOOKED_AT]]
     if all(each is not None for each in pairs):
         return f"{labels} by annotator"
-    cells = [_listed(record.get(labels)) for _, record in records[:LOOKED_AT]]
-    if any(isinstance(part, (dict, list)) for cell in cells for part in cell):
-        return None
-    if max(map(len, cells), default=0) < 2:
+    cells = _cells(records, labels)
+    nested = any(isinstance(part, (dict, list)) for cell in cells for part in cell)
+    if nested or max(map(len, cells), default=0) < 2:
         return None
     return f"lists {labels}" + (f", {workers}" if workers else " without annotators")
+
+
+def _cells(records: list[tuple[Any, dict[str, Any]]], labels: str) -> list[list[Any]]:
+    """The lists of the first records; none where text begins like a list, and is none."""
+    try:
+        return [_listed(record.get(labels)) for _, record in records[:LOOKED_AT]]
+    except ValueError:
+        return []
 
 
 def _records(content: Content) -> list[tuple[Any, dict[str, Any]]]:
