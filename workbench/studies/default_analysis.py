@@ -1,7 +1,7 @@
 """What a study's trials say, by its own analysis, or where it has none by the usual one.
 
-The usual one has means with intervals by the parameters that vary, the distribution of each measure, and differences
-in pairs where a parameter is paired.
+The usual one has means with intervals by the parameters that vary, the distribution of each
+measure, and differences in pairs where a parameter is paired.
 """
 
 from __future__ import annotations
