@@ -38,7 +38,7 @@ from workbench.collection.policy import (
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
-from workbench.collection.setup import ClosingRules, People, check_goal
+from workbench.collection.setup import ClosingRules, People, check_goal, check_people
 from workbench.crowd import align, tables
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.replay import split_gold
@@ -433,7 +433,11 @@ def collect(
     if epsilon is None and total is None:
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
-    _only_rehearsed(people)
+    check_people(
+        people,
+        ("skills", "available", "newcomers"),
+        "is of `Collector`; here the labels say who can be asked what",
+    )
     shares = None if people.prior is None else read_prior(people.prior)
     policy = policy or "until-trusted"
     deciding = POLICIES[policy].call
@@ -860,18 +864,6 @@ def _hidden(pool: Pool, answers: Answers, many: int, seed: int) -> tuple[Pool, A
     classes[hidden] = answers.truth[hidden]
     rest = np.where(classes >= 0, -1, answers.truth)
     return replace(pool, hidden=classes), replace(answers, truth=rest)
-
-
-def _only_rehearsed(people: People) -> None:
-    """Refuse what is of a collection with workers who are there."""
-    if not isinstance(people, People):
-        raise InputError(f"people is {checks.show(people)}: give workbench.People(…)")
-    for name in ("skills", "available", "newcomers"):
-        given = getattr(people, name)
-        if given is not None and not (isinstance(given, int) and given == 0):
-            raise InputError(
-                f"people: `{name}` is of `Collector`; here the labels say who can be asked what"
-            )
 
 
 def _terms(source: _Source, people: People, policy: str) -> dict[str, Any]:

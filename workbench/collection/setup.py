@@ -241,7 +241,7 @@ def read_setup(
     InputError
         As for `Collector`.
     """
-    _only_live(people)
+    check_people(people, ("arrivals", "prior"), "is of rehearsals alone, leave it out")
     named_tasks, kinds = read_tasks(tasks)
     named_gold = _gold_tasks(keyed(gold, "task"), kinds)
     task_places = name_places("tasks", (task.name for task in named_tasks))
@@ -278,11 +278,19 @@ def read_setup(
     )
 
 
-def _only_live(people: People) -> None:
-    """Refuse what is of rehearsals alone."""
+def check_people(people: object, left_out: Iterable[str], why: str) -> None:
+    """Refuse what is no `People`, and fields of it that have no place here.
+
+    Raises
+    ------
+    InputError
+        It is something else; or one of `left_out` is given, with the reason `why`.
+    """
     check(isinstance(people, People), f"people is {checks.show(people)}: give workbench.People(…)")
-    for name in ("arrivals", "prior"):
-        check(not getattr(people, name), f"people: `{name}` is of rehearsals alone, leave it out")
+    for name in left_out:
+        value = getattr(people, name)
+        nothing = value is None or (isinstance(value, int) and not value)
+        check(nothing, f"people: `{name}` {why}")
 
 
 def _places(workers: Any, have: pd.DataFrame | None, newcomers: int) -> tuple[dict[Id, int], int]:
