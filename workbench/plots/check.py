@@ -139,7 +139,7 @@ def _difficulty(axes: Axes, wrong: FloatArray, dependence: Dependence) -> None:
         label=f"nearly all err on {100 * overall.hard:.2g} %, "
         f"if independent {100 * overall.hard_expected:.2g} %",
     )
-    axes.set_xlabel("share of wrong answers to a gold task (to the nearest tenth)")
+    axes.set_xlabel("share of wrong answers to a gold task\n(to the nearest tenth)")
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
     from_zero(axes)
