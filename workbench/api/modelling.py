@@ -19,7 +19,8 @@ from workbench.api.result import Result, facts, percent
 from workbench.base.arrays import FloatArray
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
-from workbench.base.writing import write_together
+from workbench.base.text import counted
+from workbench.base.writing import write_whole
 
 if TYPE_CHECKING:
     from workbench.solving import Solution, Termination
@@ -189,7 +190,11 @@ class SolvedModel(Result):
         at = Path(path)
         if at.suffix.lower() not in (".lp", ".mps"):
             raise InputError(f"{path}: give a name that ends in .lp or .mps")
-        write_together({at: model_text(self.model, at.suffix.lower()[1:])})
+        content = model_text(self.model, at.suffix.lower()[1:])
+        try:
+            write_whole(at, content)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
 
     def verdict(self) -> list[str]:
         """Say what the answer is worth, and whose word it is that none is better."""
@@ -322,7 +327,7 @@ def solve_own_model(model: Any, solver: str, start: Start | None, **how: Any) ->
 
     values = None if start is None else _by_variable(model, start)
     solution = solve_model(model, solver, start=values, **how)
-    sizes = f"{_counted(model.nvariables(), 'variable')}, {_counted(model.nconstraints(), 'row')}"
+    sizes = f"{counted(model.nvariables(), 'variable')}, {counted(model.nconstraints(), 'row')}"
     return SolvedModel(model, solution, f"model {model.name!r}, {sizes}")
 
 
@@ -488,7 +493,3 @@ def model_text(model: Any, format: str) -> bytes:
 
 def _series(values: dict[str, float] | None, name: str) -> pd.Series[float] | None:
     return None if values is None else pd.Series(values, name=name, dtype=float)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

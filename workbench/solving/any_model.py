@@ -92,11 +92,13 @@ class ModelSolution:
 
     @property
     def gap(self) -> float | None:
-        """Relative distance between objective and bound; None where either is missing."""
+        """Relative distance of bound and objective; None where one is missing, or relative to 0."""
         if self.objective is None or self.bound is None:
             return None
         apart = abs(self.objective - self.bound)
-        return 0.0 if apart <= 1e-9 * max(1.0, abs(self.objective)) else apart / abs(self.objective)
+        if apart <= 1e-9 * max(1.0, abs(self.objective)):
+            return 0.0
+        return apart / abs(self.objective) if self.objective else None
 
     @property
     def word(self) -> str:
