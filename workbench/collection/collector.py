@@ -56,7 +56,7 @@ from workbench.collection.history import Names, history_table, taking_back
 from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
 from workbench.collection.policy import Belief, answer_table, left_open, notes_of
-from workbench.collection.pool import HIGHEST_PRICE
+from workbench.collection.pool import HIGHEST_PRICE, LARGEST
 from workbench.collection.running import Running
 from workbench.collection.setup import (
     ClosingRules,
@@ -378,7 +378,7 @@ class Collector(KeptCollection):
                 "contexts: give one to each task, or to none",
             )
             check(
-                (len(setup.tasks) + len(arriving)) * len(setup.hands) <= 2**30,
+                (len(setup.tasks) + len(arriving)) * len(setup.hands) <= LARGEST,
                 "more than 2^30 pairs of a task and a worker: collect in several parts",
             )
             turn.apply(Arrived(tuple(arriving)))

@@ -207,11 +207,11 @@ class StoreCheck:
             else:
                 self.studies[of_study] = source, study
                 self.volatile[of_study] = study.volatile
-                _, other = self.store.unlike(*of_study, digests(source.beside))
+                here = digests(source.beside)
+                _, other = self.store.unlike(*of_study, here)
                 self.other |= other.keys()
                 if other:
                     parts = sorted({part for names in other.values() for part in names})
-                    here = digests(source.beside)
                     unnamed = [part for part in parts if part.endswith(".py") and part not in here]
                     message = (
                         f"not run again: {made_by(len(other))} other code of the study "
