@@ -28,7 +28,6 @@ from workbench.crowd.reading import (
     as_number,
     as_text,
     is_missing,
-    is_text,
     keys,
     listing,
     show,
@@ -161,10 +160,6 @@ def coded(
     task, worker, label = table.words(*FIELDS)
     cells, joined = _spelled([task, worker, _alone(table, label)], fold=options.fold)
     said += joined
-    for name, each in zip(FIELDS, cells, strict=True):
-        odd = next((text for text in each.texts if not is_text(text)), None)
-        if odd is not None:
-            raise InputError(f"{table.name}: {name} {odd!a} is no Unicode text; rename it")
     if gold is not None:
         gold = meeting(gold, cells[0].texts, cells[2].texts, fold=options.fold)
     if options.skip:

@@ -161,7 +161,12 @@ def is_missing(cell: str) -> bool:
 
 
 def is_text(text: str) -> bool:
-    """Whether text can stand in a file: half a pair of surrogates cannot."""
+    """Whether text can be a name in a file: half a pair of surrogates and a zero byte cannot.
+
+    An array of NumPy's own text type drops zero bytes at the end, so that two names would be one.
+    """
+    if "\0" in text:
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -337,8 +342,14 @@ class TextTable:
         return [self.filled(place, field) for place, field in zip(places, fields, strict=True)]
 
     def filled(self, column: int, field: str) -> Cells:
-        """Cells of a column by its position, none of them missing."""
+        """Cells of a column by its position, each of them text and none missing."""
         cells = self.columns[column]
+        odd = np.array([not is_text(text) for text in cells.texts], dtype=bool)[cells.code]
+        if odd.any():
+            row = int(odd.argmax())
+            raise InputError(
+                f"{self.at(row)}: {field} {cells[row]!a:.80} is no Unicode text; rename it"
+            )
         bad = np.array([is_missing(text) for text in cells.texts], dtype=bool)[cells.code]
         if bad.any():
             row = int(bad.argmax())

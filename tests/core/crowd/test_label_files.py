@@ -12,10 +12,12 @@ import random
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from benchmarks.forms import measured, write_form
+from workbench import InputError, aggregate
 from workbench.cli import main
 
 FILES = int(os.environ.get("WORKBENCH_LABEL_FILES", "250"))
@@ -114,3 +116,17 @@ def test_a_file_with_mistakes_is_read_or_refused_in_one_line(many, tmp_path):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert many / 20 < taken < many  # some mistakes leave a file that can be read
     assert Path(whole["wide"]).exists()
+
+
+@pytest.mark.parametrize("kind", [".csv", "frame"])
+@pytest.mark.parametrize("column", ["task", "worker", "label"])
+def test_a_zero_byte_is_no_part_of_a_name(kind, column, tmp_path):
+    """NumPy's text arrays drop zero bytes at the end: "no" and "no\\0" would be one class."""
+    names = [f"task {k}" for k in range(40)]  # zeros early in a file mean UTF-16
+    rows = pd.DataFrame({"task": names, "worker": names, "label": "no"})
+    rows.loc[39, column] += "\0"
+    path = tmp_path / "labels.csv"
+    rows.to_csv(path, index=False)
+    place = "line 41" if kind == ".csv" else "index 39"
+    with pytest.raises(InputError, match=rf"{place}: {column} '.*\\x00' is no Unicode text"):
+        aggregate(path if kind == ".csv" else rows, method="majority")
