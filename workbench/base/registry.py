@@ -249,6 +249,7 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     """Run a user's own Python file, whose top level registers what it adds; once a process.
 
     A file that has changed since it was loaded is loaded anew, in place of what it had registered.
+    What lies beside it can be imported, as beside a script.
 
     Parameters
     ----------
@@ -277,6 +278,7 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     now = hashlib.sha256(code).hexdigest()
     if digest not in (None, now):
         raise InputError(f"{path}: the file has changed since the run began; start it again")
+    find_beside(place)
     if shared:
         _shared.add(place)
     if place in _loaded and _loaded[place].digest == now:
@@ -300,6 +302,13 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     _registered[place] = registered
     _loaded[place] = Plugin(place, now, module)
     return _loaded[place]
+
+
+def find_beside(file: str | Path) -> None:
+    """Let modules in a file's folder be imported, where no other has their name."""
+    folder = str(Path(file).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
 
 
 def forget(place: Path) -> None:
