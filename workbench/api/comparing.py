@@ -184,7 +184,6 @@ def compare(
             sampling=sampling,
             trials=trials,
             processes=processes,
-            time_limit=sampling.time_limit,
             seed=seed,
             progress=progress,
         )

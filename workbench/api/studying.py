@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workbench.api.result import Figure, Result, picked
+from workbench.base.bar import bar
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
 from workbench.base.text import cell
@@ -26,7 +27,7 @@ from workbench.studies.default_analysis import conclude
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.quoted import headed
 from workbench.studies.request import request
-from workbench.studies.run import Progress, Which, made_lines, notebook_bar, run
+from workbench.studies.run import Progress, Which, made_lines, run
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart
@@ -352,7 +353,7 @@ def run_study(
             limits=asked.limits,
             which=Which(rules.retry, rules.fresh),
             stop=stop,
-            on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
+            on_progress=_bar(asked.study.name) if progress is True else progress or None,
         )
         path = opened.path
     return StudyResult(
@@ -367,6 +368,11 @@ def run_study(
         path,
         stop is not None and stop.is_set(),
     )
+
+
+def _bar(study: str) -> Callable[[Progress], None]:
+    show = bar("trials", study)
+    return lambda progress: show(progress.skipped + progress.done, progress.planned)
 
 
 def report(

@@ -16,7 +16,6 @@ An installed package does the same: it names a module that registers under the e
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import importlib
 import sys
@@ -31,6 +30,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from workbench.base.errors import InputError
+from workbench.base.text import guess
 from workbench.base.writing import read_whole
 
 F = TypeVar("F")
@@ -153,9 +153,8 @@ class Registry(Mapping[str, Entry[F]]):
             There is none of that name; the line lists those there are.
         """
         if name not in self:
-            near = difflib.get_close_matches(str(name).casefold(), self._all(), n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"no {self.family} {name!r:.60}: {guess}there are {', '.join(self)}")
+            near = guess(name, self._all())
+            raise InputError(f"no {self.family} {name!r:.60}: {near}there are {', '.join(self)}")
         entry = self._entries[name]
         if isinstance(entry.call, _Imported):
             self._entries[name] = entry = replace(entry, call=entry.call.get())
