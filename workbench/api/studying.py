@@ -176,21 +176,30 @@ class StudyResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Result):
-    """A page that was written, and the studies on it."""
+    """A page that was written, the studies on it, and what is to be known of it.
+
+    Attributes
+    ----------
+    path, studies
+        Where it is; names.
+    notes
+        What could not be had, and what on it is not of today's code; a line each.
+    """
 
     path: Path
     studies: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Give the studies on the page."""
         return pd.DataFrame({"study": self.studies})
 
     def details(self) -> str:
-        """Say where the page is."""
-        return f"written: {self.path}"
+        """Say where the page is, and what is to be known of it."""
+        return "\n".join([f"written: {self.path}", *self.notes])
 
     def _payload(self) -> dict[str, Any]:
-        return {"report": str(self.path), "studies": self.studies}
+        return {"report": str(self.path), **picked(self, "studies", "notes")}
 
 
 @dataclass(frozen=True)
@@ -411,12 +420,12 @@ def report(
     own = own_sources(study)
     with Store.open(store) as opened:
         listed = overview.known(opened, tuple(names))
-        content = page(opened, listed, own)
+        written = page(opened, listed, own)
     try:
-        write_whole(path, content.encode())
+        write_whole(path, written.html.encode())
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    return Report(path, tuple(listed))
+    return Report(path, tuple(listed), written.notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
