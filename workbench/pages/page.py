@@ -225,7 +225,7 @@ def _asked(
                 "size": plan.size,
                 "repetitions": plan.repetitions,
                 "seed": plan.seed,
-                "blocks": [_block(block) for block in plan.sweep],
+                "blocks": list(dict.fromkeys(map(_block, plan.sweep))),
                 "planned": len(keys),
                 "ended": len(ended & keys),
                 "command": repeat.run_command(plan, study, path, plugins),

@@ -117,6 +117,9 @@ def _extremes(table: pd.DataFrame, by: Sequence[str], value: str) -> Iterator[st
     if not by or len(known) == 1:
         yield f"{value} is {plus_minus(low['mean'], low['se'])} in the mean."
         return
+    if low["mean"] == high["mean"]:
+        yield f"{value} is {low['mean']:.3f} in the mean, whatever {' and '.join(by)}."
+        return
     yield (
         f"{value} is least, {plus_minus(low['mean'], low['se'])}, at {where[0]}, and greatest, "
         f"{plus_minus(high['mean'], high['se'])}, at {where[1]}."
