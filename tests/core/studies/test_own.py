@@ -265,6 +265,14 @@ def test_a_worker_sees_to_it_that_a_module_is_the_same(folder):
         replace(helper, name="nowhere").load()
 
 
+def test_a_worker_finds_modules_beside_the_studys_file(folder, monkeypatch):
+    source = Source.of("mine.py").gathered()
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder)])
+    assert str(folder) not in sys.path
+    assert source.load().name == "mine"
+    assert sys.path[-1] == str(folder)
+
+
 @pytest.fixture
 def serial(folder, monkeypatch):
     """Run trials in this process, with modules as they are on the disk, as in a worker."""
