@@ -129,7 +129,7 @@ class Chart:
     Attributes
     ----------
     name
-        File stem, unique in its study.
+        By which it is asked for, unique in its study.
     caption
         What is seen, with the number of trials and what the bars mean.
     data

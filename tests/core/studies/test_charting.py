@@ -32,8 +32,7 @@ CHART = Chart("costs", "Costs.", DATA, "labels", "error", "labels", "error", ser
 TWICE = DATA.rename(columns={"low": "error"})
 WRONG = {
     "name": (3, "give a text"),
-    "name ": ("a/b", "the name of a file"),
-    "name  ": (" ", "the name of a file"),
+    "name ": (" ", "give a text"),
     "caption": (None, "give a text"),
     "x_label": (1, "give a text"),
     "y_label": (["error"], "give a text"),
