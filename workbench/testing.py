@@ -37,6 +37,7 @@ from workbench.crowd.votes import Votes
 from workbench.learning.learners import Learner
 from workbench.selection.rules import Rule, RuleOptions
 from workbench.selection.scoring import scores
+from workbench.studies.charting import check_chart
 from workbench.studies.claiming import Claim, Ruling
 from workbench.studies.default_analysis import conclude
 from workbench.studies.study import RESERVED, Study, TrialEnded
@@ -529,6 +530,8 @@ def check_study(study: Study, *, trials: int | None = None) -> pd.DataFrame:
     for what, some in (("", table), (" of failed trials", failed)):
         try:
             analysis = conclude(study, some)
+            for chart in analysis.charts:
+                check_chart(chart)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise AssertionError(f"the analysis{what} fails: {reason}") from error

@@ -121,6 +121,9 @@ def compare(
         Error each task may have.
     task_types
         Recorded, or beside skills: type of each task. [default: one]
+
+        Types by task: a Series, dict, or columns task and task_type. Beside skills also a list of
+        types, one a task.
     costs
         Recorded, or beside skills: price of a label by worker and type. [default: 1]
     capacity
@@ -184,7 +187,6 @@ def compare(
             sampling=sampling,
             trials=trials,
             processes=processes,
-            time_limit=sampling.time_limit,
             seed=seed,
             progress=progress,
         )

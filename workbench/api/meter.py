@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TypeAlias
 
+from workbench.base.bar import bar
 from workbench.studies.run import duration
 
 Progress: TypeAlias = Callable[[str], None] | bool | None
@@ -26,7 +26,7 @@ def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
     if not progress:
         return _nothing
     if progress is True:
-        return _bar(unit)
+        return bar(unit)
     begun = time.monotonic()
 
     def tell(done: int, total: int) -> None:
@@ -39,17 +39,3 @@ def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
 
 def _nothing(_done: int, _total: int) -> None:
     """Tell nobody."""
-
-
-def _bar(unit: str) -> Callable[[int, int], None]:
-    from tqdm import tqdm
-
-    shown = tqdm(unit=f" {unit}", file=sys.stdout)
-
-    def show(done: int, total: int) -> None:
-        shown.total = total
-        shown.update(done - shown.n)
-        if done >= total:
-            shown.close()
-
-    return show

@@ -398,7 +398,6 @@ def ratios(
     sampling: SampleOptions,
     trials: int,
     processes: int,
-    time_limit: float,
     seed: int,
     progress: Progress,
 ) -> Ratios:
@@ -417,16 +416,15 @@ def ratios(
             chosen,
             trials=trials,
             gamma=sampling.gamma,
-            time_limit=time_limit,
+            time_limit=sampling.time_limit,
             seed=seed,
             processes=pool,
             done=meter(progress, "orders and optima"),
         )
     settings = {
         "methods": chosen,
-        **picked(sampling, "gamma", "infeasible"),
+        **picked(sampling, "gamma", "infeasible", "time_limit"),
         "trials": trials,
-        "time_limit": time_limit,
         "seed": seed,
     }
     table = summed_up(runs.plays, chosen)

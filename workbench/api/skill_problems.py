@@ -42,7 +42,9 @@ def problem_of(
     skills
         Columns worker and one a task type, or without the former, workers as the index; an empty
         cell is a type that the worker may not do. Or columns worker, task_type, skill.
-    tasks, costs, capacity
+    tasks
+        Types by task, in any form that `inputs.task_types` takes; a list is of types, one a task.
+    costs, capacity
         As `compare` has them; without capacity every worker takes all tasks.
 
     Raises
@@ -62,6 +64,8 @@ def problem_of(
         skills = skills.assign(**{str(name): values[name].fillna(0.5) for name in values})
     workers = Ids.of("worker", "skills", tables.column(skills, "worker", "skills"))
     read = tables.read_skills(skills)
+    if isinstance(tasks, (list, tuple, np.ndarray)):
+        tasks = pd.Series([*tasks], dtype=object)
     kinds, _ = inputs.task_types(tasks, default=str(read.columns[0]))
     if missing := sorted(set(kinds) - set(read.columns)):
         raise InputError(f"skills: none for the task type {cell(missing[0])}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workbench.api.result import Figure, Result, picked
+from workbench.base.bar import bar
 from workbench.base.errors import InputError
 from workbench.base.registry import load_plugin
 from workbench.base.text import cell
@@ -26,7 +27,7 @@ from workbench.studies.default_analysis import conclude
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.quoted import headed
 from workbench.studies.request import request
-from workbench.studies.run import Progress, Which, made_lines, notebook_bar, run
+from workbench.studies.run import Progress, Which, made_lines, run
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart
@@ -175,21 +176,30 @@ class StudyResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Result):
-    """A page that was written, and the studies on it."""
+    """A page that was written, the studies on it, and what is to be known of it.
+
+    Attributes
+    ----------
+    path, studies
+        Where it is; names.
+    notes
+        What could not be had, and what on it is not of today's code; a line each.
+    """
 
     path: Path
     studies: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Give the studies on the page."""
         return pd.DataFrame({"study": self.studies})
 
     def details(self) -> str:
-        """Say where the page is."""
-        return f"written: {self.path}"
+        """Say where the page is, and what is to be known of it."""
+        return "\n".join([f"written: {self.path}", *self.notes])
 
     def _payload(self) -> dict[str, Any]:
-        return {"report": str(self.path), "studies": self.studies}
+        return {"report": str(self.path), **picked(self, "studies", "notes")}
 
 
 @dataclass(frozen=True)
@@ -352,7 +362,7 @@ def run_study(
             limits=asked.limits,
             which=Which(rules.retry, rules.fresh),
             stop=stop,
-            on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
+            on_progress=_bar(asked.study.name) if progress is True else progress or None,
         )
         path = opened.path
     return StudyResult(
@@ -367,6 +377,11 @@ def run_study(
         path,
         stop is not None and stop.is_set(),
     )
+
+
+def _bar(study: str) -> Callable[[Progress], None]:
+    show = bar("trials", study)
+    return lambda progress: show(progress.skipped + progress.done, progress.planned)
 
 
 def report(
@@ -405,12 +420,12 @@ def report(
     own = own_sources(study)
     with Store.open(store) as opened:
         listed = overview.known(opened, tuple(names))
-        content = page(opened, listed, own)
+        written = page(opened, listed, own)
     try:
-        write_whole(path, content.encode())
+        write_whole(path, written.html.encode())
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    return Report(path, tuple(listed))
+    return Report(path, tuple(listed), written.notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

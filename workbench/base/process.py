@@ -30,6 +30,17 @@ Kind: TypeAlias = Literal["report", "result", "failed", "ended"]
 one line. `ended`: how the process ended before it answered."""
 Inbox: TypeAlias = "queue.SimpleQueue[tuple[SupervisedProcess, Kind, Any]]"
 
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ),
+    "1",
+)
+"""Environment in which NumPy's libraries compute with one thread."""
 GRACE = 1.0
 """Seconds to wait for the last words of a process that has ended."""
 MEGABYTE = 2**20

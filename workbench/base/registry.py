@@ -16,7 +16,6 @@ An installed package does the same: it names a module that registers under the e
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import importlib
 import sys
@@ -31,6 +30,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from workbench.base.errors import InputError
+from workbench.base.text import guess
 from workbench.base.writing import read_whole
 
 F = TypeVar("F")
@@ -153,9 +153,8 @@ class Registry(Mapping[str, Entry[F]]):
             There is none of that name; the line lists those there are.
         """
         if name not in self:
-            near = difflib.get_close_matches(str(name).casefold(), self._all(), n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"no {self.family} {name!r:.60}: {guess}there are {', '.join(self)}")
+            near = guess(name, self._all())
+            raise InputError(f"no {self.family} {name!r:.60}: {near}there are {', '.join(self)}")
         entry = self._entries[name]
         if isinstance(entry.call, _Imported):
             self._entries[name] = entry = replace(entry, call=entry.call.get())
@@ -249,6 +248,7 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     """Run a user's own Python file, whose top level registers what it adds; once a process.
 
     A file that has changed since it was loaded is loaded anew, in place of what it had registered.
+    What lies beside it can be imported, as beside a script.
 
     Parameters
     ----------
@@ -277,6 +277,7 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     now = hashlib.sha256(code).hexdigest()
     if digest not in (None, now):
         raise InputError(f"{path}: the file has changed since the run began; start it again")
+    find_beside(place)
     if shared:
         _shared.add(place)
     if place in _loaded and _loaded[place].digest == now:
@@ -300,6 +301,13 @@ def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = T
     _registered[place] = registered
     _loaded[place] = Plugin(place, now, module)
     return _loaded[place]
+
+
+def find_beside(file: str | Path) -> None:
+    """Let modules in a file's folder be imported, where no other has their name."""
+    folder = str(Path(file).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
 
 
 def forget(place: Path) -> None:

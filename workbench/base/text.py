@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, TypeAlias
 
@@ -38,6 +39,12 @@ def _cut(line: str, most: int) -> str:
 def counted(many: int, what: str) -> str:
     """Write how many of something: "1 label", "2 labels"."""
     return f"{many} {what}{'' if many == 1 else 's'}"
+
+
+def guess(name: object, there: Iterable[str]) -> str:
+    """Ask whether the nearest of those there are was meant; empty where none is near."""
+    near = difflib.get_close_matches(str(name).casefold(), there, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def at_least(value: float, digits: int = 3) -> str:

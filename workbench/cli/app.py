@@ -22,6 +22,7 @@ import click
 import workbench
 from workbench.base.errors import InputError
 from workbench.base.registry import in_one_line
+from workbench.base.text import guess
 from workbench.cli.options import plugin_option
 from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
@@ -80,11 +81,8 @@ class Commands(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        import difflib
-
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        guess = f"did you mean {near[0]!r}? " if near else ""
-        raise click.UsageError(f"no command {name!r}: {guess}there are {', '.join(COMMANDS)}")
+        near = guess(name, COMMANDS)
+        raise click.UsageError(f"no command {name!r}: {near}there are {', '.join(COMMANDS)}")
 
     def format_commands(
         self,

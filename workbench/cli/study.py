@@ -115,10 +115,11 @@ def show(name: str, as_json: bool, **arguments: Any) -> None:
     if as_json:
         emit(payload)
         return
-    blocks = [
+    # With --set several blocks of a sweep may become one.
+    blocks = dict.fromkeys(
         "  ".join(f"{key}={','.join(map(_value, values))}" for key, values in block.items()) or "-"
         for block in asked.plan.sweep
-    ]
+    )
     limits = asked.limits
     lines = [
         f"{study.name}: {study.title}",

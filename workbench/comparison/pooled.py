@@ -9,11 +9,10 @@ from typing import Any
 
 from workbench.assignment.registry import POLICIES
 from workbench.base.errors import InputError
-from workbench.base.process import Inbox, SupervisedProcess
+from workbench.base.process import ONE_THREAD, Inbox, SupervisedProcess
 from workbench.base.registry import load_plugin, plugins
 
 Job = tuple[Any, ...]
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 WAIT = 1.0
 """Seconds between looks at whether a process still lives."""
 
@@ -84,7 +83,7 @@ class Processes:
             yield busy.pop(process), content
 
     def _started(self) -> SupervisedProcess:
-        process = SupervisedProcess(self.inbox, dict.fromkeys(THREADS, "1"))
+        process = SupervisedProcess(self.inbox, ONE_THREAD)
         self.running.append(process)
         return process
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from workbench.accuracy.measured import MeasuredError
 from workbench.assignment.weights import OnInfeasible
 from workbench.base.errors import InputError
 from workbench.base.seeds import generator
+from workbench.base.text import guess
 from workbench.comparison import (
     several_class_methods,
     several_classes,
@@ -62,9 +62,8 @@ def known_methods(
     every = dict.fromkeys([*there, *two_class_methods.methods(), *several_class_methods.methods()])
     wanted = set(every if asked is None else [asked] if isinstance(asked, str) else asked)
     for name in sorted(wanted - every.keys(), key=str):
-        near = difflib.get_close_matches(str(name), every, n=1)
-        guess = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"no method {name!r:.60}: {guess}there are {', '.join(every)}")
+        near = guess(name, every)
+        raise InputError(f"no method {name!r:.60}: {near}there are {', '.join(every)}")
     reason = (
         f"made for labels of two classes, these have {classes}"
         if classes > 2

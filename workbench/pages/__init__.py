@@ -6,6 +6,6 @@ commands that run them again, `numbers` how figures are rounded. The same store 
 page.
 """
 
-from workbench.pages.page import report
+from workbench.pages.page import Page, report
 
-__all__ = ["report"]
+__all__ = ["Page", "report"]

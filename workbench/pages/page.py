@@ -6,7 +6,8 @@ import contextlib
 import re
 import shlex
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -33,7 +34,23 @@ Part: TypeAlias = dict[str, Any]
 """What the template knows of a study, a plan, a table or a figure, by name."""
 
 
-def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[Source] = ()) -> str:
+@dataclass(frozen=True)
+class Page:
+    """A page, and what is to be known of it.
+
+    Attributes
+    ----------
+    html
+        The page. The same store gives the same page.
+    notes
+        What could not be had, and what on it is not of today's code; a line each.
+    """
+
+    html: str
+    notes: tuple[str, ...] = ()
+
+
+def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[Source] = ()) -> Page:
     """Write one self-contained HTML page of the studies in a store.
 
     An analysis or a figure that fails becomes a note of what went wrong, in its place; the rest
@@ -48,11 +65,6 @@ def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[So
     code
         Files of studies of one's own: no other is run, whatever the store says.
 
-    Returns
-    -------
-    str
-        The page. The same store gives the same page.
-
     Raises
     ------
     InputError
@@ -66,7 +78,20 @@ def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[So
             listed = ", ".join(versions) or "none yet"
             raise InputError(f"{store.path}: has no study {name!r}, its studies: {listed}")
     sections = [_section(store, name, versions[name], code) for name in names]
-    return _fill(store.path, sections)
+    notes = tuple(f"{part['name']}: {line}" for part in sections for line in _notes(part))
+    return Page(_fill(store.path, sections), notes)
+
+
+def _notes(section: Part) -> Iterator[str]:
+    """Say what of a section its reader should know at once."""
+    for trouble in section["troubles"]:
+        yield f"{trouble['what']} could not be had: {trouble['why']}"
+    if section["edited"]:
+        yield section["edited"]
+    if section["other"]:
+        trials = numbers.count(section["other"], "trial")
+        are = "is" if section["other"] == 1 else "are"
+        yield f"{trials} on the page {are} of other code of the study than today's: run it again"
 
 
 def _fill(path: Path, sections: Sequence[Part]) -> str:
@@ -103,7 +128,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
     params = _parameters(table, plans)
     analysis = Analysis()
     if study is not None and len(table):
-        analysis = _try("The analysis", troubles, _analyse, study, table) or Analysis()
+        analysis = _try("The analysis", troubles, conclude, study, table) or Analysis()
     tables = [
         _try(f"Table “{caption}”", troubles, _table, f"{name}-table-{at}", caption, frame)
         for at, (caption, frame) in enumerate(analysis.tables.items(), start=1)
@@ -123,6 +148,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "title": study.title if study else "",
         "source": study.source if study else "",
         "code": _code(plans),
+        "edited": _edited(name, plans, code),
         "run": f"workbench study run {_file(plans) or name}",
         "ended": done,
         "progress": _progress(done, planned, failed),
@@ -181,13 +207,6 @@ def _load(name: str, plans: Sequence[StudyPlan], code: Sequence[Source]) -> Stud
     return (plans[-1].source.allowed(name, code) if plans else Source(name)).load()
 
 
-def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
-    analysis = conclude(study, table)
-    if not isinstance(analysis, Analysis):
-        raise InputError(f"it returned {type(analysis).__name__}: return an Analysis")
-    return analysis
-
-
 def _asked(
     plans: Sequence[StudyPlan],
     study: Study | None,
@@ -206,7 +225,7 @@ def _asked(
                 "size": plan.size,
                 "repetitions": plan.repetitions,
                 "seed": plan.seed,
-                "blocks": [_block(block) for block in plan.sweep],
+                "blocks": list(dict.fromkeys(map(_block, plan.sweep))),
                 "planned": len(keys),
                 "ended": len(ended & keys),
                 "command": repeat.run_command(plan, study, path, plugins),
@@ -263,6 +282,23 @@ def _fixed(study: Study | None, plans: Sequence[StudyPlan]) -> tuple[tuple[str, 
 def _code(plans: Sequence[StudyPlan]) -> str:
     """Name the user's own file; empty for a study of the catalog."""
     return f"{_file(plans)}, SHA-256 {plans[-1].source.digest[:16]}" if _file(plans) else ""
+
+
+def _edited(name: str, plans: Sequence[StudyPlan], code: Sequence[Source]) -> str:
+    """Say that the file that analyses is another than the one last run; empty where it is not."""
+    if not _file(plans):
+        return ""
+    try:
+        today = plans[-1].source.allowed(name, code)
+    except InputError:
+        return ""
+    if today.digest == plans[-1].source.digest:
+        return ""
+    return (
+        f"findings and figures are by {Path(today.name).name} as it is today, SHA-256 "
+        f"{today.digest[:16]}; its trials were run with another version, SHA-256 "
+        f"{plans[-1].source.digest[:16]}"
+    )
 
 
 def _file(plans: Sequence[StudyPlan]) -> str:

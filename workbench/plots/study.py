@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.base.errors import InputError
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT, log_ticks, plain, whole_ticks
+from workbench.studies.charting import check_chart
 from workbench.studies.study import Chart
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def chart(chart: Chart) -> Figure:
     Raises
     ------
     InputError
-        When the data lack a column that the chart names.
+        One of its fields is not what it should be.
     """
     import matplotlib as mpl
 
     from workbench.plots._picture import Picture
 
-    _check_columns(chart)
+    check_chart(chart)
     panels: list[tuple[Any, pd.DataFrame]] = [(None, chart.data)]
     if chart.panel is not None and len(chart.data):
         panels = list(chart.data.groupby(chart.panel, sort=False, dropna=False))
@@ -71,14 +71,6 @@ def chart(chart: Chart) -> Figure:
 def _on_axis(chart: Chart, rows: pd.DataFrame) -> Chart:
     """The chart of what stands on the x axis of a panel."""
     return replace(chart, data=rows) if chart.own_x else chart
-
-
-def _check_columns(chart: Chart) -> None:
-    for field in ("x", "y", "series", "panel", "low", "high", "x_low", "x_high"):
-        name = getattr(chart, field)
-        if name is not None and name not in chart.data:
-            listed = ", ".join(map(str, chart.data.columns))
-            raise InputError(f"chart {chart.name}: no column {name!r}; its data have {listed}")
 
 
 def _style(chart: Chart) -> dict[Any, dict[str, Any]]:

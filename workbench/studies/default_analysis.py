@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from workbench.base.registry import failure_of_own
 from workbench.studies.analysis import (
     ended,
     ended_well,
@@ -19,6 +20,7 @@ from workbench.studies.analysis import (
     plus_minus,
     varies,
 )
+from workbench.studies.charting import checked
 from workbench.studies.study import Analysis, Chart, Study
 from workbench.studies.summary import means, paired_differences
 
@@ -29,14 +31,23 @@ CROWDED = 12
 
 
 def conclude(study: Study, table: pd.DataFrame) -> Analysis:
-    """Analyse a study's trials; of trials none of which ended ok, only how they ended."""
+    """Analyse a study's trials; of trials none of which ended ok, only how they ended.
+
+    Raises
+    ------
+    InputError
+        The study's own analysis fails, or gives what is none: one line.
+    """
     if table.empty:
         return Analysis()
     if not (table["status"].astype(str) == "ok").any():
         return Analysis((ended(table),))
     if study.analyse is None:
         return analyse_by_default(study, table)
-    return study.analyse(table)
+    try:
+        return checked(study.analyse(table))
+    except Exception as error:
+        raise failure_of_own(f"the analysis of {study.name}", study.analyse, error) from error
 
 
 def analyse_by_default(study: Study, table: pd.DataFrame) -> Analysis:
@@ -105,6 +116,9 @@ def _extremes(table: pd.DataFrame, by: Sequence[str], value: str) -> Iterator[st
     where = [", ".join(f"{name} {row[name]}" for name in by) for row in (low, high)]
     if not by or len(known) == 1:
         yield f"{value} is {plus_minus(low['mean'], low['se'])} in the mean."
+        return
+    if low["mean"] == high["mean"]:
+        yield f"{value} is {low['mean']:.3f} in the mean, whatever {' and '.join(by)}."
         return
     yield (
         f"{value} is least, {plus_minus(low['mean'], low['se'])}, at {where[0]}, and greatest, "

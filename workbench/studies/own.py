@@ -31,7 +31,7 @@ from typing import Literal
 import crowd_models
 import workbench
 from workbench.base.errors import InputError
-from workbench.base.registry import Plugin, load_plugin, plugins
+from workbench.base.registry import Plugin, find_beside, load_plugin, plugins
 from workbench.studies.study import Study
 from workbench.studies.syntax import BINDING, DEFINITIONS, bare, bound, dumped, hashed, single
 
@@ -72,12 +72,16 @@ class OwnFile:
     def load(self) -> None:
         """Load a plugin in this process, or see to it that a module here is the same.
 
+        Modules beside the study's file are found from here on.
+
         Raises
         ------
         InputError
             It is another here, or there is none.
         """
-        if self.kind == "plugin":
+        if self.kind == "study":
+            find_beside(self.path)
+        elif self.kind == "plugin":
             load_plugin(self.path, self.digest)
         elif self.kind == "module":
             found = dict(_found(self.name)).get(self.name)

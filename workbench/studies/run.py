@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -140,27 +139,6 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def notebook_bar(description: str) -> Callable[[Progress], None]:
-    """Return an `on_progress` for `run` that draws a bar with rate and remaining time.
-
-    Parameters
-    ----------
-    description
-        What stands before the bar.
-    """
-    from tqdm import tqdm
-
-    shown = tqdm(desc=description, unit="trial", file=sys.stdout)
-
-    def show(progress: Progress) -> None:
-        shown.total = progress.planned
-        shown.update(progress.skipped + progress.done - shown.n)
-        if not progress.left:
-            shown.close()
-
-    return show
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ Record: TypeAlias = Mapping[str, Scalar]
 Block: TypeAlias = Mapping[str, Sequence[Scalar]]
 """Values for some parameters, crossed with each other; the others keep their defaults."""
 SizeName: TypeAlias = Literal["smoke", "small", "paper"]
+ChartKind: TypeAlias = Literal["line", "points", "step"]
 SIZES: tuple[SizeName, ...] = ("smoke", "small", "paper")
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -128,7 +129,7 @@ class Chart:
     Attributes
     ----------
     name
-        File stem, unique in its study.
+        By which it is asked for, unique in its study.
     caption
         What is seen, with the number of trials and what the bars mean.
     data
@@ -172,7 +173,7 @@ class Chart:
     high: str | None = None
     x_low: str | None = None
     x_high: str | None = None
-    kind: Literal["line", "points", "step"] = "line"
+    kind: ChartKind = "line"
     log_x: bool = False
     log_y: bool = False
     references: tuple[tuple[float, str], ...] = ()

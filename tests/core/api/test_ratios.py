@@ -129,6 +129,11 @@ def test_skills_are_a_problem_with_prices_capacities_and_what_is_closed():
     long = SKILLS.fillna(0.5).melt("worker", var_name="task_type", value_name="skill")
     pd.testing.assert_frame_equal(found.plays, by_index.plays)
     assert wb.compare(long, ["greedy"], **given).problems[0].available is None
+    for listed in (list(TYPES.values()), np.array([*TYPES.values()])):  # types alone
+        again = wb.compare(SKILLS, ["greedy"], **{**given, "task_types": listed})
+        pd.testing.assert_frame_equal(found.plays, again.plays)
+    with pytest.raises(InputError, match="skills: none for the task type t1"):
+        wb.compare(SKILLS, ["greedy"], **{**given, "task_types": ["t1", "t2"]})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
+
 import pytest
 
 from workbench.base import registry
@@ -104,3 +107,18 @@ def test_a_faulty_plugin_is_one_line_with_its_place(own, text: str, line: int) -
 def test_a_plugin_that_is_not_there(tmp_path) -> None:
     with pytest.raises(InputError, match=r"gone\.py"):
         load_plugin(tmp_path / "gone.py")
+
+
+def test_a_plugin_imports_what_lies_beside_it_where_nothing_else_has_the_name(
+    own, monkeypatch
+) -> None:
+    """As a script does; but what Python finds elsewhere comes first."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    path = own("from beside_it import FAR\nassert FAR == 7\n")
+    for name in ("beside_it", "numpy"):
+        path.with_name(f"{name}.py").write_text("FAR = 7\n", "utf-8")
+    load_plugin(path)
+    load_plugin(path)
+    assert sys.path.count(str(path.parent)) == 1
+    assert find_spec("numpy").origin != str(path.with_name("numpy.py"))
+    del sys.modules["beside_it"]

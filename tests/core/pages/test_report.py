@@ -91,7 +91,7 @@ def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, 
 def page(path, names=None):
     with Store.open(path) as store:
         own = {one.source.name for one in store.plans() if Path(one.source.name).is_file()}
-        return report(store, names, [Source.of(name) for name in own])
+        return report(store, names, [Source.of(name) for name in own]).html
 
 
 def text(given):
@@ -194,11 +194,12 @@ def test_an_analysis_that_fails_is_told_and_stops_nothing(store, tmp_path):
     fill(store, module(tmp_path, "raise KeyError('cost')"))
     fill(store, Source.of(TOYS))
     seen = text(page(store))
-    assert "The analysis could not be had. KeyError: 'cost' (odd.py, line" in seen
+    assert "The analysis could not be had. the analysis of odd (odd.py, line" in seen
+    assert "): KeyError: 'cost' " in seen
     assert "2 trials, all that were planned, none failed." in seen
     assert "Mean draw" in seen, "the other study is there"
     fill(store, module(tmp_path, "return {}", note="other"))
-    assert "The analysis could not be had. it returned dict: return an Analysis" in text(
+    assert "the analysis of odd (odd.py): it returned dict: return an Analysis" in text(
         page(store, ["odd"])
     )
 
@@ -207,7 +208,10 @@ def test_a_chart_or_table_that_fails_leaves_the_others(store, tmp_path):
     fill(store, module(tmp_path, CHARTS), "small")
     given = page(store)
     seen = text(given)
-    assert "Figure “bad” could not be had." in seen
+    assert (
+        "Figure “bad” could not be had. chart 'bad': `y` is 'nowhere': no column of its data:"
+        in seen
+    )
     assert "Table “Wrong” could not be had. its type is int: give a DataFrame" in seen
     assert given.count("<svg") == 2
     assert "Figure 1. Caption plain" in seen

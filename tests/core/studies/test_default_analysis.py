@@ -11,6 +11,8 @@ import pytest
 
 import workbench as wb
 from workbench.plots import chart
+from workbench.studies.default_analysis import analyse_by_default
+from workbench.studies.source import Source
 
 matplotlib.use("Agg")
 STUDY = Path(__file__).parents[1] / "plugins/unanalysed_study.py"
@@ -59,3 +61,9 @@ def test_every_chart_can_be_drawn(found):
     assert {one.name for one in analysis.charts} >= {"error-mean", "error-distribution"}
     for one in analysis.charts:
         assert chart(one).axes
+
+
+def test_a_measure_that_never_differs_is_said_to_be_the_same(found):
+    table, _ = found
+    again = analyse_by_default(Source.of(str(STUDY)).load(), table.assign(half=0.5))
+    assert "half is 0.500 in the mean, whatever method and tasks." in again.findings

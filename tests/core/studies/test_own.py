@@ -265,6 +265,14 @@ def test_a_worker_sees_to_it_that_a_module_is_the_same(folder):
         replace(helper, name="nowhere").load()
 
 
+def test_a_worker_finds_modules_beside_the_studys_file(folder, monkeypatch):
+    source = Source.of("mine.py").gathered()
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder)])
+    assert str(folder) not in sys.path
+    assert source.load().name == "mine"
+    assert sys.path[-1] == str(folder)
+
+
 @pytest.fixture
 def serial(folder, monkeypatch):
     """Run trials in this process, with modules as they are on the disk, as in a worker."""
@@ -327,14 +335,26 @@ def test_a_new_analysis_needs_no_new_trial(folder, serial):
     assert after.findings == ("middle 113",)
     assert (after.progress.skipped, after.progress.done, after.progress.changed) == (4, 0, 0)
     edit(folder, "mine.py", "middle", "the mean is")
-    wb.report("kept.sqlite", "page.html", study=["mine.py"])  # without a run
+    rows = len(after.table)
+    written = wb.report("kept.sqlite", "page.html", study=["mine.py"])  # without a run
     page = (folder / "page.html").read_text("utf-8")
     assert "the mean is 113" in page
     assert "other code of the study" not in page
+    (note,) = written.notes
+    assert note.startswith("mine: findings and figures are by mine.py as it is today, SHA-256 ")
+    assert "; its trials were run with another version, SHA-256 " in note
+    assert "Findings and figures are by mine.py as it is today" in page
+    with Store.open("kept.sqlite") as store:
+        assert len(store.rows()) == rows
     edit(folder, "mine.py", "FACTOR = 2", "FACTOR = 3")
-    wb.report("kept.sqlite", "page.html", study=["mine.py"])
+    written = wb.report("kept.sqlite", "page.html", study=["mine.py"])
     page = (folder / "page.html").read_text("utf-8")
     assert "4 of the trials below were made by other code of the study than today" in page
+    assert written.notes[1].startswith("mine: 4 trials on the page are of other code of the study")
+    edit(folder, "mine.py", ", analyse=analyse)", ")")  # without one it gets the usual
+    (folder / "mine.py").write_text((folder / "mine.py").read_text().replace("= 3", "= 2"))
+    wb.report("kept.sqlite", "page.html", study=["mine.py"])
+    assert "y is least, 112.000" in (folder / "page.html").read_text("utf-8")
 
 
 def test_fresh_runs_all_anew_and_another_workbench_is_said(folder, serial, monkeypatch):

@@ -14,23 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.base.errors import InputError
-from workbench.base.process import Inbox, SupervisedProcess, data_limit
+from workbench.base.process import ONE_THREAD, Inbox, SupervisedProcess, data_limit
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import PULSE, Limits
 from workbench.studies.source import Source
 from workbench.studies.trials import Trial
 
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    ),
-    "1",
-)
-"""What NumPy's libraries read when they are loaded."""
 STARTS = 5
 """So often in a row a worker may die before it is ready."""
 

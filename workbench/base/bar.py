@@ -1,0 +1,40 @@
+"""A bar that shows how far something is, in a notebook or a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from workbench.base.errors import InputError
+
+
+def bar(unit: str, description: str = "") -> Callable[[int, int], None]:
+    """Draw a bar with rate and remaining time; what is returned is told how many of how many.
+
+    Parameters
+    ----------
+    unit
+        What is counted.
+    description
+        What stands before the bar.
+
+    Raises
+    ------
+    InputError
+        tqdm is not installed.
+    """
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise InputError(
+            "`progress`: a bar needs tqdm; pip install tqdm, or give a function to be told"
+        ) from None
+    shown = tqdm(desc=description or None, unit=f" {unit}", file=sys.stdout)
+
+    def show(done: int, total: int) -> None:
+        shown.total = total
+        shown.update(done - shown.n)
+        if done >= total:
+            shown.close()
+
+    return show
