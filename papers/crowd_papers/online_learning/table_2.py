@@ -26,6 +26,7 @@ from workbench.studies import (
     BEYOND,
     NotMeasured,
     Ruling,
+    Value,
     claim,
     enough,
     instance_columns,
@@ -33,6 +34,7 @@ from workbench.studies import (
     only,
     records,
     signed,
+    with_interval,
 )
 
 PRINTED = {
@@ -244,10 +246,31 @@ def table_2_values(trials: pd.DataFrame) -> Ruling:
         readings_that_fit(values, printed_row(place))
         for place, values in enumerate((full_crowd, ours, with_weights))
     ]
+    values = [
+        *values_beside("full crowd", simple, "full_accuracy", 0),
+        *values_beside("LS_OL", simple, "reward", 1),
+        *values_beside("LS_OL with weights", weighted, "reward", 2),
+    ]
     if not any(fits):
-        return Ruling.refuted(figures)
+        return Ruling.refuted(figures).beside(*values)
     fine = set.intersection(*fits)
-    return Ruling.holds(figures) if fine else Ruling.holds_as_corrected(figures)
+    ruling = Ruling.holds(figures) if fine else Ruling.holds_as_corrected(figures)
+    return ruling.beside(*values)
+
+
+def values_beside(name: str, rows: pd.DataFrame, field: str, place: int) -> list[Value]:
+    """A printed row of Table 2 beside ours, of the reading that is nearest to it."""
+    off = furthest(means_by_reading(rows, field), printed_row(place))
+    near = str(off.idxmin())
+    own = rows[rows["crowd"] == near]
+    return [
+        Value(
+            f"M = {m}, {name}",
+            f"{PRINTED[m][place]:.4f}",
+            f"{with_interval(own.loc[own['workers'] == m, field])}, skills {near}",
+        )
+        for m in sorted(PRINTED)
+    ]
 
 
 def printed_row(place: int) -> list[float]:
