@@ -124,8 +124,8 @@ def paper_page(verdicts: Sequence[Verdict]) -> str:
         lines += [f"**Claim.** {verdict.claim.statement}", ""]
         lines += [f"**Verdict: {verdict.word}.** {verdict.figures}"]
         if ruling.numbers:
-            rows = [(value.what, value.printed, value.ours) for value in ruling.numbers]
-            lines += ["", *_table(("value", "the paper", "ours"), rows)]
+            values = [(value.what, value.printed, value.ours) for value in ruling.numbers]
+            lines += ["", *_table(("value", "the paper", "ours"), values)]
         if ruling.caption:
             alt = ruling.caption.replace("[", "(").replace("]", ")")
             lines += ["", f"![{alt}]({picture(verdict.claim)})"]
