@@ -136,7 +136,7 @@ def _parameter(one: inspect.Parameter) -> str:
         return text
     default = repr(one.default)
     if default.startswith("<"):  # an object, whose words are no code; of an enumeration its value
-        default = repr(one.default.value) if isinstance(one.default, enum.Enum) else "…"
+        default = repr(one.default.value) if isinstance(one.default, enum.Enum) else "..."
     return f"{text} = {default}"
 
 
