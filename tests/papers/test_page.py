@@ -88,14 +88,16 @@ class TestPage:
         parts = tuple(replace(part, minutes=2.5) for part in first.evidence)
         shown = replace(
             first,
-            claim=replace(first.claim, source="Paper, Figure 12(b)"),
+            claim=replace(first.claim, source=f"{first.claim.paper}, Figure 12(b)"),
             ruling=ruling,
             evidence=parts,
         )
+        elsewhere = f"{first.claim.paper}, Section 6, Figure 12(b)"
+        second = replace(second, claim=replace(second.claim, source=elsewhere))
         page = paper_page([shown, second])
         head = page[: page.index("## Claims")]
         link = f"[Figure 12](#{first.claim.id})"
-        ours = "; ".join(f"{value.what}: {value.ours}" for value in values[:3])
+        ours = "; ".join(f"{value.what}: {value.ours} (printed: 0.5)" for value in values[:3])
         said = shortened(first.claim.statement).replace("|", "∣")
         assert f"| {link} | {said} | {ours} | *does not reproduce* |" in head
         command = f"`workbench study run {parts[0].study} --size paper`"

@@ -61,9 +61,14 @@ class Value:
 def with_interval(values: npt.ArrayLike, digits: int = 3) -> str:
     """Write the mean of independent values and its 95 % interval, "0.105 (0.101 to 0.109)"."""
     found = estimate(values)
+    return mean_within(found.mean, found.low, found.high, digits)
+
+
+def mean_within(mean: float, low: float, high: float, digits: int = 3) -> str:
+    """Write a mean and the ends of its interval, which may be missing."""
     # A nought that was rounded has no sign.
-    mean, low, high = (f"{round(x, digits) + 0.0:.{digits}f}" for x in found[1:2] + found[3:5])
-    return mean if pd.isna(found.low) else f"{mean} ({low} to {high})"
+    texts = [f"{round(x, digits) + 0.0:.{digits}f}" for x in (mean, low, high)]
+    return texts[0] if pd.isna(low) else f"{texts[0]} ({texts[1]} to {texts[2]})"
 
 
 @dataclass(frozen=True)

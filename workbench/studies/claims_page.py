@@ -54,7 +54,10 @@ one repetition, where a study takes long), on a machine that others used as well
 """
 FOLDER = "papers"
 """Beside the table, with a page a paper."""
-SHOWN = re.compile(r"\b(?:Figure|Table) \d+")
+SHOWN = re.compile(r"(?:Figure|Table) \d+")
+"""A figure or table, at the head of a claim's source: what is asked of other data of one follows a
+section's number."""
+NUMBER = re.compile(r"[-+−]?\d")
 REPRODUCED = {
     Word.HOLDS: "reproduces",
     Word.CORRECTED: "reproduces in part",
@@ -145,8 +148,9 @@ def _figures(verdicts: Sequence[Verdict]) -> list[str]:
     """Write the tables at the head of a page: what becomes of each figure, and what makes it."""
     shown: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        for name in dict.fromkeys(SHOWN.findall(verdict.claim.source)):
-            shown.setdefault(name, []).append(verdict)
+        place = SHOWN.match(verdict.claim.source.removeprefix(f"{verdict.claim.paper}, "))
+        if place:
+            shown.setdefault(place[0], []).append(verdict)
     if not shown:
         return []
     rows, made = [], []
@@ -169,7 +173,11 @@ def _ours(verdict: Verdict) -> str:
     values = verdict.ruling.numbers[:MOST_VALUES]
     if not values:
         return shortened(verdict.figures)
-    return "; ".join(f"{value.what}: {value.ours}" for value in values)
+    return "; ".join(
+        f"{value.what}: {value.ours}"
+        + (f" (printed: {value.printed})" if NUMBER.match(value.printed) else "")
+        for value in values
+    )
 
 
 SECTION = re.compile(

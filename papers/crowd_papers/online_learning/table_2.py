@@ -198,7 +198,15 @@ def table_2_gap(trials: pd.DataFrame) -> Ruling:
         "+0.243, +0.182. Without exploring, the last set chosen less the full crowd: "
         f"{leads_text(late)}."
     )
-    return ruling_by_reading(figures, gained)
+    values = [
+        Value(
+            f"M = {m}, LS_OL − full crowd, skills {crowd}",
+            f"{PRINTED[m][1] - PRINTED[m][0]:+.3f}",
+            with_interval(own),
+        )
+        for (crowd, m), own in groups["gain"]
+    ]
+    return ruling_by_reading(figures, gained).beside(*values)
 
 
 @claim(
