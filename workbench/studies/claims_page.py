@@ -27,7 +27,8 @@ Every ruling and every figure is computed from the trials of a store:
     workbench claims --store studies.sqlite --out docs/claims.md
 
 With `--keep` a store of some studies renews their claims alone; the others keep their verdict. What
-the papers say, and on how many trials a ruling rests, stands on a page a paper in `papers/`.
+the papers say, and on how many trials a ruling rests, stands on a page a paper in `papers/`, which
+begins with the paper's figures and tables beside ours.
 
 - *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
 - *holds as corrected*: it holds in part of the range compared, or under a condition that the
@@ -70,16 +71,22 @@ CLOSE = "</details>"
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
 SHORT = 160
 """Letters of a cell in the table, at most."""
+LONG = 2 * SHORT
+"""Letters of what we measured, in the table at the head of a paper's page."""
 MOST_VALUES = 3
 """Of a claim, in the table at the head of a page; all stand with the claim."""
 
 
 def shortened(text: str) -> str:
     """First sentence of a text, cut between words where it is long."""
-    first = SENTENCE.split(text, maxsplit=1)[0]
-    if len(first) <= SHORT:
-        return first
-    return first[:SHORT].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    return cut(SENTENCE.split(text, maxsplit=1)[0], SHORT)
+
+
+def cut(text: str, most: int) -> str:
+    """A text, cut between words where it has more letters than `most`."""
+    if len(text) <= most:
+        return text
+    return text[:most].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
 def by_paper(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
@@ -164,15 +171,15 @@ def _figures(verdicts: Sequence[Verdict]) -> list[str]:
             (name, f"`workbench study run {part.study} --size paper`", _minutes(part))
             for part in parts.values()
         ]
-    lines = ["", FIGURES, *_table(("", "the paper", "ours", "ruling"), rows)]
-    return [*lines, "", MADE, *_table(("", "made by", "minutes"), made)] if made else lines
+    lines = ["", FIGURES, *_table(("place", "the paper", "ours", "ruling"), rows)]
+    return [*lines, "", MADE, *_table(("place", "made by", "minutes"), made)] if made else lines
 
 
 def _ours(verdict: Verdict) -> str:
-    """What we measured, for a cell: some of the values, or the first sentence of the figures."""
+    """What we measured, for a cell: some of the values, or the beginning of the figures."""
     values = verdict.ruling.numbers[:MOST_VALUES]
     if not values:
-        return shortened(verdict.figures)
+        return cut(verdict.figures, LONG)
     return "; ".join(
         f"{value.what}: {value.ours}"
         + (f" (printed: {value.printed})" if NUMBER.match(value.printed) else "")
