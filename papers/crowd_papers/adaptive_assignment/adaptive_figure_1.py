@@ -216,6 +216,7 @@ def exploration_pays_with_two_types(trials: pd.DataFrame) -> Ruling:
     )
     values = [
         value
+        for number in (20, 30, 40)
         for crowd, printed in (("one-type", "above 0: worse"), ("two-types", "below 0: better"))
         for value in values_at(
             errors[crowd],
@@ -223,7 +224,7 @@ def exploration_pays_with_two_types(trials: pd.DataFrame) -> Ruling:
             printed,
             "adaptive",
             "message passing",
-            labels=(20, 30, 40),
+            labels=(number,),
         )
     ]
     drawn = error_chart(curves(figure_rows(trials), "crowd"), "crowd", TITLES)

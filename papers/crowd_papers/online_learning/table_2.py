@@ -254,11 +254,13 @@ def table_2_values(trials: pd.DataFrame) -> Ruling:
         readings_that_fit(values, printed_row(place))
         for place, values in enumerate((full_crowd, ours, with_weights))
     ]
-    values = [
-        *values_beside("full crowd", simple, "full_accuracy", 0),
-        *values_beside("LS_OL", simple, "reward", 1),
-        *values_beside("LS_OL with weights", weighted, "reward", 2),
-    ]
+    columns = zip(
+        values_beside("full crowd", simple, "full_accuracy", 0),
+        values_beside("LS_OL", simple, "reward", 1),
+        values_beside("LS_OL with weights", weighted, "reward", 2),
+        strict=True,
+    )
+    values = [value for column in columns for value in column]
     if not any(fits):
         return Ruling.refuted(figures).beside(*values)
     fine = set.intersection(*fits)
