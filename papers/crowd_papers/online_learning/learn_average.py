@@ -271,13 +271,10 @@ def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
         f"skills in [0.6, 1], {wrong['half']} in [0.5, 1] and {wrong['spread']} in [0.3, 1]; what "
         f"that loses is small, {single['loss_able'].astype(float).mean():.3f} in the first."
     )
+    labelled = first.assign(schedule=schedule_labels(first))
     values = [
-        Value(
-            f"average reward − full crowd's, {schedule_label(tests, repeats)}",
-            "clearly above 0",
-            with_interval(own),
-        )
-        for (tests, repeats), own in first.groupby(["tests", "repeats"], dropna=False)["gain"]
+        Value(f"average reward − full crowd's, {name}", "clearly above 0", with_interval(own))
+        for name, own in labelled.groupby("schedule", sort=False)["gain"]
     ]
     drawn = gain_chart(gains_of(runs))
     return ruling_of_all(figures, by_schedule["ahead"]).beside(*values, chart=drawn)

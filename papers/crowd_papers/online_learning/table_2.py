@@ -202,9 +202,11 @@ def table_2_gap(trials: pd.DataFrame) -> Ruling:
         Value(
             f"M = {m}, LS_OL − full crowd, skills {crowd}",
             f"{PRINTED[m][1] - PRINTED[m][0]:+.3f}",
-            with_interval(own),
+            with_interval(own.loc[own["workers"] == m, "gain"]),
         )
-        for (crowd, m), own in groups["gain"]
+        for crowd, own in rows.groupby("crowd")
+        for m in sorted(PRINTED)
+        if (own["workers"] == m).any()
     ]
     return ruling_by_reading(figures, gained).beside(*values)
 
