@@ -17,7 +17,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from check_links import faults  # noqa: E402
 from commands import write_options  # noqa: E402
-from names import write_names  # noqa: E402
 
 project = "Crowd workbench"
 author = "The authors of the crowd workbench"
@@ -41,7 +40,6 @@ html_show_sphinx = False
 
 def setup(app: Any) -> None:
     """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
-    write_names(HERE / "reference")
     write_options(HERE / "reference" / "options" / "index.md")
     app.connect("build-finished", look)
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):

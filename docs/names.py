@@ -1,7 +1,11 @@
-"""The reference: what is public, written from the stubs `__init__.pyi` before Sphinx reads it."""
+"""The reference, as Markdown that is read in the repository too: `python docs/names.py` writes it.
+
+What is public stands in the stubs `__init__.pyi`; each name's signature and texts are its own.
+"""
 
 from __future__ import annotations
 
+import enum
 import inspect
 import re
 from collections.abc import Iterator
@@ -9,30 +13,68 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+ABOUT = """\
+# For plugins and studies
+
+What each room offers to code outside the workbench, as
+`from workbench.aggregation import majority`. Whatever is not listed may change at any time.
+"""
+TREE = """\
+```{toctree}
+:hidden:
+:glob:
+rooms/*
+```
+"""
 ROOMS = (
     "crowd_models",
     *(f"workbench.{path.parent.name}" for path in sorted((ROOT / "workbench").glob("*/*.pyi"))),
 )
+WITH_METHODS = ("Collector", "Auditor")
+"""Classes of the front door that one works with by their methods."""
+HEADING = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}\n", re.MULTILINE)
+"""Of a section of a docstring in NumPy's form."""
+LISTS = ("Parameters", "Attributes")
+"""Sections whose entries are names and what they mean."""
+OUTCOMES = ("Returns", "Yields", "Raises")
+"""Sections whose entries, if there are several, begin with a type."""
+WIDTH = 96
 
 
 def write_names(folder: Path) -> None:
-    """Write the page of the front door, and that of the rooms behind it."""
-    door = ["# `import workbench as wb`", *_door()]
-    (folder / "front-door.md").write_text("\n\n".join(door), "utf-8")
-    rooms = ["# For plugins and studies", ABOUT, *_rooms()]
-    (folder / "rooms.md").write_text("\n\n".join(rooms), "utf-8")
+    """Write the page of the front door, and a page of each room behind it."""
+    for name, text in pages().items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
 
 
-ABOUT = (
-    "What each room offers to code outside the workbench, as "
-    "`from workbench.aggregation import majority`. Whatever is not listed may change at any time."
-)
+def pages() -> dict[str, str]:
+    """All pages of the reference that are written here, by their paths from its folder."""
+    written = {"front-door.md": _page(["# `import workbench as wb`", *_door()])}
+    rooms = [("room", "what it is"), ("---", "---")]
+    for room in ROOMS:
+        module, page = import_module(room), f"rooms/{room.rpartition('.')[2]}.md"
+        about = (module.__doc__ or "").splitlines()[0]
+        rooms.append((f"[`{room}`]({page})", about))
+        things = [(name, getattr(module, name)) for name in module.__all__]
+        parts = [f"# `{room}`", about, _table(things)]
+        for name, thing in things:
+            parts += _entry(name, thing, "##")
+        written[page] = _page(parts)
+    table = "\n".join(f"| {name} | {about} |" for name, about in rooms)
+    written["rooms.md"] = _page([ABOUT, table, TREE])
+    return written
 
 
 def sections(stub: str) -> Iterator[tuple[str, list[str]]]:
     """Give the headings of the front door's stub, its comments, and the names below each."""
     for part in re.split(r"^# (?!ruff)", stub, flags=re.MULTILINE)[1:]:
         yield part.splitlines()[0], re.findall(r"import \w+ as (\w+)", part)
+
+
+def _page(parts: list[str]) -> str:
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
 def _door() -> Iterator[str]:
@@ -42,25 +84,95 @@ def _door() -> Iterator[str]:
         things = [(name, getattr(workbench, name)) for name in names]
         yield f"## {title}"
         yield _table(things, "wb.")
-        yield "```{eval-rst}\n.. currentmodule:: workbench"
         for name, thing in things:
-            members = "\n   :members:" if name in ("Collector", "Auditor") else ""
-            yield f".. auto{_kind(thing)}:: {name}{members}"
-        yield "```"
+            yield from _entry(name, thing, "###")
+            if name in WITH_METHODS:
+                for method, function in vars(thing).items():
+                    own = inspect.getattr_static(thing, method)
+                    if not method.startswith("_") and inspect.getdoc(own):
+                        yield from _entry(f"{name}.{method}", function, "####")
 
 
-def _rooms() -> Iterator[str]:
-    for room in ROOMS:
-        module = import_module(room)
-        yield f"## `{room}`"
-        yield (module.__doc__ or "").splitlines()[0]
-        yield _table([(name, getattr(module, name)) for name in module.__all__])
+def _entry(name: str, thing: object, level: str) -> list[str]:
+    """Heading, signature and texts of a name; nothing of a value, which has no texts of its own."""
+    if isinstance(thing, (classmethod, staticmethod)):
+        thing = thing.__func__
+    if isinstance(thing, property):
+        return [f"{level} `{name}`", *_texts(thing)]
+    if not (inspect.isroutine(thing) or isinstance(thing, type)):
+        return []
+    return [f"{level} `{name}`", _signature(name, thing), *_texts(thing)]
 
 
-def _kind(thing: object) -> str:
-    if isinstance(thing, type):
-        return "exception" if issubclass(thing, Exception) else "class"
-    return "function"
+def _signature(name: str, thing: object) -> str:
+    """How a thing is called, with the types as its code writes them."""
+    if isinstance(thing, type) and issubclass(thing, (enum.Enum, Exception)):
+        return ""
+    try:
+        found = list(inspect.signature(thing).parameters.values())  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ""
+    words, named = [], False
+    for one in found:
+        if one.name in ("self", "cls"):
+            continue
+        if one.kind is one.KEYWORD_ONLY and not named:
+            words.append("*")
+        named = named or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+        words.append(_parameter(one))
+    line = f"{name}({', '.join(words)})"
+    if len(line) > WIDTH:
+        line = "\n    ".join([f"{name}(", *(f"{word}," for word in words)]) + "\n)"
+    return f"```python\n{line}\n```"
+
+
+def _parameter(one: inspect.Parameter) -> str:
+    stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+    text = f"{stars}{one.name}"
+    if one.annotation is not one.empty:
+        kind = one.annotation
+        text += f": {kind if isinstance(kind, str) else inspect.formatannotation(kind)}"
+    if one.default is one.empty:
+        return text
+    default = repr(one.default)
+    if default.startswith("<"):  # an object, whose words are no code; of an enumeration its value
+        default = repr(one.default.value) if isinstance(one.default, enum.Enum) else "..."
+    return f"{text} = {default}"
+
+
+def _texts(thing: object) -> Iterator[str]:
+    """Write a docstring as Markdown: what it says first, then section by section."""
+    first, *others = HEADING.split(inspect.getdoc(thing) or "")
+    yield _prose(first)
+    for title, body in zip(others[::2], others[1::2], strict=True):
+        yield f"**{title}**"
+        if title in LISTS:
+            yield from (f"- `{name}`: {_indented(text)}" for name, text in _entries(body))
+        elif re.search(r"^ ", body, re.MULTILINE) and title in OUTCOMES:
+            yield from (f"- {name}: {_indented(text)}" for name, text in _entries(body))
+        else:
+            yield _prose(body)
+
+
+def _entries(body: str) -> Iterator[tuple[str, str]]:
+    """Names that begin a line, and what is said of each, which is indented."""
+    for part in re.split(r"^(?=\S)", body, flags=re.MULTILINE):
+        name, _, text = part.partition("\n")
+        if name.strip():
+            yield name.strip(), inspect.cleandoc(text)
+
+
+def _indented(text: str) -> str:
+    return _prose(text).replace("\n", "\n  ").replace("\n  \n", "\n\n")
+
+
+def _prose(text: str) -> str:
+    """Paragraphs as they are, and examples as code."""
+    parts = []
+    for part in re.split(r"\n{2,}", text.strip("\n")):
+        code = part.lstrip().startswith(">>>")
+        parts.append(f"```pycon\n{part}\n```" if code else part.replace("$", r"\$"))
+    return "\n\n".join(parts)
 
 
 def _table(things: list[tuple[str, object]], before: str = "") -> str:
@@ -73,3 +185,7 @@ def _line(thing: object) -> str:
     own = inspect.isroutine(thing) or isinstance(thing, type) or inspect.ismodule(thing)
     line = (inspect.getdoc(thing) or "").split("\n")[0] if own else f"`{type(thing).__name__}`"
     return re.sub(r"([<>*|])", r"\\\1", line)
+
+
+if __name__ == "__main__":
+    write_names(Path(__file__).parent / "reference")

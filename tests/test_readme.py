@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,15 @@ def test_the_problem_file_has_a_proven_optimum(tmp_path):
     result = CliRunner().invoke(main, ["solve", str(tmp_path / "problem.json")])
     assert result.exit_code == 0, result.output
     assert "proven" in result.output
+
+
+def test_what_a_run_played_by_hand_gives():
+    """In a process of its own, for the page registers a policy."""
+    page = HOW_TO / "ratios.md"
+    words = [sys.executable, "-W", "ignore", "-m", "doctest", str(page)]
+    ran = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert ran.returncode == 0, ran.stdout
+    assert page.read_text("utf-8").count(">>> ") > 15
 
 
 SHOWN = {" ".join(words): words for page in (README, *PAGES) for words in commands(page)}

@@ -46,15 +46,53 @@ def test_links_that_lead_nowhere_and_what_is_loaded_from_elsewhere_are_found(tmp
     assert "x.css" in fault
 
 
-def test_the_reference_has_every_public_name(tmp_path):
+def test_the_reference_has_every_public_name_as_its_docstring_says():
+    """Renewed by `python docs/names.py`."""
     names = script("names")
-    names.write_names(tmp_path)
-    door, rooms = ((tmp_path / f"{name}.md").read_text("utf-8") for name in ("front-door", "rooms"))
+    written = names.pages()
+    folder = DOCS / "reference"
+    for name, text in written.items():
+        assert (folder / name).read_text("utf-8") == text, f"{name}: python docs/names.py"
+    there = {path.relative_to(folder).as_posix() for path in (folder / "rooms").glob("*.md")}
+    assert there == set(written) - {"front-door.md", "rooms.md"}
+    door = written["front-door.md"]
     assert sorted(re.findall(r"^\| `wb\.(\w+)` \| \S", door, re.M)) == sorted(wb.__all__)
-    assert sorted(re.findall(r"^\.\. auto\w+:: (\w+)", door, re.M)) == sorted(wb.__all__)
+    assert sorted(re.findall(r"^### `(\w+)`$", door, re.M)) == sorted(wb.__all__)
+    assert "#### `Collector.next`" in door
     assert len(names.ROOMS) > 10
-    assert all(f"## `{room}`" in rooms for room in names.ROOMS)
-    assert "| `majority` | " in rooms
+    assert "| `majority` | " in written["rooms/aggregation.md"]
+
+
+def test_a_name_is_written_with_its_signature_and_what_is_said_of_each_parameter():
+    def judged(votes: list[int], *, seed: int = 0) -> None:
+        """Judge votes for $1.
+
+        A second paragraph.
+
+        Parameters
+        ----------
+        votes, others
+            First line
+            and second.
+
+            A paragraph.
+
+        Returns
+        -------
+        Nothing at all.
+
+        Examples
+        --------
+        >>> judged([1])
+        """
+
+    written = "\n\n".join(script("names")._entry("judged", judged, "##"))
+    assert written == (
+        "## `judged`\n\n```python\njudged(votes: list[int], *, seed: int = 0)\n```\n\n"
+        "Judge votes for \\$1.\n\nA second paragraph.\n\n**Parameters**\n\n"
+        "- `votes, others`: First line\n  and second.\n\n  A paragraph.\n\n"
+        "**Returns**\n\nNothing at all.\n\n**Examples**\n\n```pycon\n>>> judged([1])\n```"
+    )
 
 
 def test_the_page_of_options_has_two_cells_a_row_and_the_texts_of_help(tmp_path):

@@ -457,15 +457,26 @@ class Judgement(Result):
             lines += [f"{verdict.claim.id}: {verdict.word}", figures]
         return "\n".join([*lines, "", self._counted()])
 
-    def pages(self, out: str | Path) -> dict[Path, str]:
+    def pages(self, out: str | Path) -> dict[Path, str | bytes]:
         """Write the table of all claims as `out`, and a page a paper in the folder beside it.
 
         Each page says at its head of which release its figures are, and which studies made them.
+        The pictures of claims lie beside their paper's page.
         """
+        from workbench.plots.render import as_png
+        from workbench.plots.study import chart
+
         path = Path(out)
-        pages = {path: headed(claims_page.table(self.verdicts), self.verdicts)}
+        pages: dict[Path, str | bytes] = {
+            path: headed(claims_page.table(self.verdicts), self.verdicts)
+        }
         for name, verdicts in claims_page.by_paper(self.verdicts).items():
-            pages[path.parent / name] = headed(claims_page.paper_page(verdicts), verdicts)
+            page = path.parent / name
+            pages[page] = headed(claims_page.paper_page(verdicts), verdicts)
+            for verdict in verdicts:
+                drawn = verdict.ruling.chart
+                if drawn is not None:
+                    pages[page.parent / claims_page.picture(verdict.claim)] = as_png(chart(drawn))
         return pages
 
     def _counted(self) -> str:

@@ -31,9 +31,12 @@ from workbench.studies.chance import gap as gap
 from workbench.studies.chance import mean_se as mean_se
 from workbench.studies.claiming import NotMeasured as NotMeasured
 from workbench.studies.claiming import Ruling as Ruling
+from workbench.studies.claiming import Value as Value
 from workbench.studies.claiming import claim as claim
 from workbench.studies.claiming import enough as enough
+from workbench.studies.claiming import mean_within as mean_within
 from workbench.studies.claiming import only as only
+from workbench.studies.claiming import with_interval as with_interval
 from workbench.studies.store import Store as Store
 from workbench.studies.study import Analysis as Analysis
 from workbench.studies.study import Block as Block

@@ -15,11 +15,15 @@ It stands in the file of the study that decides it. Every figure is computed fro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
+import numpy.typing as npt
 import pandas as pd
+
+from workbench.studies.study import Chart
+from workbench.studies.summary import estimate
 
 
 class Word(StrEnum):
@@ -36,14 +40,65 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True)
+class Value:
+    """One number of a paper's figure or table, beside ours.
+
+    Attributes
+    ----------
+    what
+        Which one: "M = 5, full crowd".
+    printed
+        As the paper has it: a number, or its words where its text has none.
+    ours
+        Measured, with its 95 % interval: `with_interval`.
+    """
+
+    what: str
+    printed: str
+    ours: str
+
+
+def with_interval(values: npt.ArrayLike, digits: int = 3) -> str:
+    """Write the mean of independent values and its 95 % interval, "0.105 (0.101 to 0.109)"."""
+    found = estimate(values)
+    return mean_within(found.mean, found.low, found.high, digits)
+
+
+def mean_within(mean: float, low: float, high: float, digits: int = 3) -> str:
+    """Write a mean and the ends of its interval, which may be missing."""
+    # A nought that was rounded has no sign.
+    texts = [f"{round(x, digits) + 0.0:.{digits}f}" for x in (mean, low, high)]
+    return texts[0] if pd.isna(low) else f"{texts[0]} ({texts[1]} to {texts[2]})"
+
+
+@dataclass(frozen=True)
 class Ruling:
     """What is found of a claim, and the figures that it rests on, in a sentence or some.
 
     Made by the function of its word: `Ruling.holds(f"In {n:,} crowds …")`.
+
+    Attributes
+    ----------
+    word, figures
+        What is found, and the sentence.
+    numbers
+        Printed numbers beside ours.
+    caption
+        Of the picture, and its alternative text; empty without one.
+    chart
+        What the picture draws; None without one, or where it stands drawn on an earlier page.
     """
 
     word: Word
     figures: str
+    numbers: tuple[Value, ...] = ()
+    caption: str = ""
+    chart: Chart | None = field(default=None, compare=False)
+
+    def beside(self, *numbers: Value, chart: Chart | None = None) -> Ruling:
+        """Add printed numbers beside ours, and a chart."""
+        caption = self.caption if chart is None else " ".join(chart.caption.split())
+        return replace(self, numbers=numbers, caption=caption, chart=chart)
 
     @classmethod
     def holds(cls, figures: str) -> Ruling:
@@ -132,7 +187,8 @@ class Claim:
     decide
         From trials, a frame each study, to the ruling.
     studies
-        Studies whose trials it takes; () where the data cannot be had, None for the file's own.
+        Studies whose trials it takes; () where it needs none, or data that cannot be had; None for
+        the file's own.
     where
         Which trials of the first study it takes: a value, or a list of values, by column.
     least
@@ -205,6 +261,9 @@ class Evidence:
         Seeds of the runs.
     workbench
         Versions of the workbench that ran them, where the store knows.
+    minutes
+        That the study takes on one core at the size of the paper, by the mean time of these trials;
+        None where that is not known.
     """
 
     study: str
@@ -214,6 +273,7 @@ class Evidence:
     failed: int
     seeds: tuple[int, ...]
     workbench: tuple[str, ...]
+    minutes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -242,6 +302,7 @@ class Verdict:
             "statement": self.claim.statement,
             "verdict": str(self.word),
             "figures": self.figures,
+            "values": [vars(value) for value in self.ruling.numbers],
             "evidence": [
                 {**vars(part), "seeds": list(part.seeds), "workbench": list(part.workbench)}
                 for part in self.evidence

@@ -1,4 +1,7 @@
-"""The pages of verdicts, in Markdown: a table of all, and a page a paper with what is behind each.
+"""The pages of verdicts, in Markdown: a table of all, and a page a paper.
+
+A paper's page has its figures and tables first, the paper's words and numbers beside ours and the
+command that makes each, and then what is behind every claim.
 
 The same verdicts give the same text.
 """
@@ -10,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.base.errors import InputError
-from workbench.studies.claiming import Claim, Evidence, Ruling, Verdict, Word
+from workbench.studies.claiming import Claim, Evidence, Ruling, Value, Verdict, Word
 
 HEAD = """\
 # What the papers claim, and what we measured
@@ -24,7 +27,8 @@ Every ruling and every figure is computed from the trials of a store:
     workbench claims --store studies.sqlite --out docs/claims.md
 
 With `--keep` a store of some studies renews their claims alone; the others keep their verdict. What
-the papers say, and on how many trials a ruling rests, stands on a page a paper in `papers/`.
+the papers say, and on how many trials a ruling rests, stands on a page a paper in `papers/`, which
+begins with the paper's figures and tables beside ours.
 
 - *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
 - *holds as corrected*: it holds in part of the range compared, or under a condition that the
@@ -37,22 +41,52 @@ the papers say, and on how many trials a ruling rests, stands on a page a paper 
 - *no data*: it rests on data that cannot be had, or on a text that cannot be read.
 - *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
 """
+FIGURES = """\
+## Figures and tables
+
+What the paper shows, and what our runs show. Numbers in brackets are 95 % intervals; ± is one
+standard error, so that twice it is about such an interval. No number is read off a picture: where
+the paper's text has none, what it says of the picture stands in its place. Figures that print an
+algorithm are left out.
+"""
+MADE = """\
+Minutes are those of one core at the size of the paper, by the mean time of the trials we ran (of
+one repetition, where a study takes long), on a machine that others used as well.
+"""
 FOLDER = "papers"
 """Beside the table, with a page a paper."""
+SHOWN = re.compile(r"(?:Figure|Table) \d+")
+"""A figure or table, at the head of a claim's source: what is asked of other data of one follows a
+section's number."""
+NUMBER = re.compile(r"[-+−]?\d")
+REPRODUCED = {
+    Word.HOLDS: "reproduces",
+    Word.CORRECTED: "reproduces in part",
+    Word.REFUTED: "does not reproduce",
+}
+"""Of the claims about a figure or table; whatever else is found cannot be told."""
 OTHERS = "Claims of no paper"
 OPEN = "<details><summary>Trials</summary>"
 CLOSE = "</details>"
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
 SHORT = 160
 """Letters of a cell in the table, at most."""
+LONG = 2 * SHORT
+"""Letters of what we measured, in the table at the head of a paper's page."""
+MOST_VALUES = 3
+"""Of a claim, in the table at the head of a page; all stand with the claim."""
 
 
 def shortened(text: str) -> str:
     """First sentence of a text, cut between words where it is long."""
-    first = SENTENCE.split(text, maxsplit=1)[0]
-    if len(first) <= SHORT:
-        return first
-    return first[:SHORT].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    return cut(SENTENCE.split(text, maxsplit=1)[0], SHORT)
+
+
+def cut(text: str, most: int) -> str:
+    """A text, cut between words where it has more letters than `most`."""
+    if len(text) <= most:
+        return text
+    return text[:most].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
 def by_paper(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
@@ -93,21 +127,71 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 def paper_page(verdicts: Sequence[Verdict]) -> str:
     """Write the page of a paper: a section a claim, with all that is behind the ruling."""
-    lines = [f"# {verdicts[0].claim.paper or OTHERS}"]
+    lines = [f"# {verdicts[0].claim.paper or OTHERS}", *_figures(verdicts), "", "## Claims"]
     for verdict in verdicts:
-        lines += ["", f"## {verdict.claim.id}", "", f"{verdict.claim.source}", ""]
+        ruling = verdict.ruling
+        lines += ["", f"### {verdict.claim.id}", "", f"{verdict.claim.source}", ""]
         lines += [f"**Claim.** {verdict.claim.statement}", ""]
         lines += [f"**Verdict: {verdict.word}.** {verdict.figures}"]
+        if ruling.numbers:
+            values = [(value.what, value.printed, value.ours) for value in ruling.numbers]
+            lines += ["", *_table(("value", "the paper", "ours"), values)]
+        if ruling.caption:
+            alt = ruling.caption.replace("[", "(").replace("]", ")")
+            lines += ["", f"![{alt}]({picture(verdict.claim)})"]
         if verdict.evidence:
             head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
             rows = [_cells(each) for each in verdict.evidence]
-            lines += ["", OPEN, "", *_table(head, rows), "", CLOSE]
+            lines += ["", OPEN, "", *_table((*head, "minutes"), rows), "", CLOSE]
     return "\n".join(lines) + "\n"
 
 
+def picture(claim: Claim) -> str:
+    """Name the file of a claim's picture, beside its paper's page."""
+    return f"{claim.id}.png"
+
+
+def _figures(verdicts: Sequence[Verdict]) -> list[str]:
+    """Write the tables at the head of a page: what becomes of each figure, and what makes it."""
+    shown: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        place = SHOWN.match(verdict.claim.source.removeprefix(f"{verdict.claim.paper}, "))
+        if place:
+            shown.setdefault(place[0], []).append(verdict)
+    if not shown:
+        return []
+    rows, made = [], []
+    for name in sorted(shown, key=lambda name: (name.split()[0], int(name.split()[1]))):
+        for verdict in shown[name]:
+            claim, ruling = verdict.claim, REPRODUCED.get(verdict.word, "cannot be told")
+            link = f"[{name}](#{claim.id})"
+            rows.append((link, shortened(claim.statement), _ours(verdict), f"*{ruling}*"))
+        parts = {part.study: part for verdict in shown[name] for part in verdict.evidence}
+        made += [
+            (name, f"`workbench study run {part.study} --size paper`", _minutes(part))
+            for part in parts.values()
+        ]
+    lines = ["", FIGURES, *_table(("place", "the paper", "ours", "ruling"), rows)]
+    return [*lines, "", MADE, *_table(("place", "made by", "minutes"), made)] if made else lines
+
+
+def _ours(verdict: Verdict) -> str:
+    """What we measured, for a cell: some of the values, or the beginning of the figures."""
+    values = verdict.ruling.numbers[:MOST_VALUES]
+    if not values:
+        return cut(verdict.figures, LONG)
+    return "; ".join(
+        f"{value.what}: {value.ours}"
+        + (f" (printed: {value.printed})" if NUMBER.match(value.printed) else "")
+        for value in values
+    )
+
+
 SECTION = re.compile(
-    r"^## (?P<id>\S+)\n\n.*?^\*\*Verdict: (?P<word>[^*]+)\.\*\* (?P<figures>[^\n]*)\n"
-    r"(?:\n(?:<details>[^\n]*\n\n)?\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
+    r"^### (?P<id>\S+)\n\n.*?^\*\*Verdict: (?P<word>[^*]+)\.\*\* (?P<figures>[^\n]*)\n"
+    r"(?:\n\| value \|[^\n]*\n[^\n]*\n(?P<values>(?:\|[^\n]*\n)+))?"
+    r"(?:\n!\[(?P<caption>[^\]]*)\]\([^\n]*\n)?"
+    r"(?:\n<details>[^\n]*\n\n\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
     re.MULTILINE | re.DOTALL,
 )
 """A claim's section of its paper's page."""
@@ -134,7 +218,12 @@ def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
         return {
             name: Verdict(
                 claim_of[name],
-                Ruling(Word(section["word"]), section["figures"]),
+                Ruling(
+                    Word(section["word"]),
+                    section["figures"],
+                    tuple(Value(*_split(line)) for line in (section["values"] or "").splitlines()),
+                    section["caption"] or "",
+                ),
                 tuple(_evidence(line) for line in (section["evidence"] or "").splitlines()),
             )
             for section in sections
@@ -144,9 +233,12 @@ def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
         raise InputError(f"{page}: not a page of claims that can be read ({error})") from None
 
 
+def _split(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("| ").split("|")]
+
+
 def _evidence(line: str) -> Evidence:
-    cells = [cell.strip() for cell in line.strip("| ").split("|")]
-    study, *counts, seeds, version, workbench = cells
+    study, *counts, seeds, version, workbench, minutes = _split(line)
     trials, infeasible, failed = (int(count.replace(",", "")) for count in counts)
     return Evidence(
         study,
@@ -156,6 +248,7 @@ def _evidence(line: str) -> Evidence:
         failed,
         tuple(int(seed) for seed in seeds.split(", ") if seed),
         () if workbench == "–" else tuple(workbench.split(", ")),
+        None if minutes == "–" else float(minutes),
     )
 
 
@@ -170,7 +263,12 @@ def _cells(evidence: Evidence) -> tuple[str, ...]:
         seeds,
         str(evidence.version),
         versions,
+        _minutes(evidence),
     )
+
+
+def _minutes(evidence: Evidence) -> str:
+    return "–" if evidence.minutes is None else f"{evidence.minutes:g}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -8,6 +8,7 @@ and there is no verdict.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import pandas as pd
@@ -15,6 +16,8 @@ import pandas as pd
 from workbench.studies.analysis import ended_well
 from workbench.studies.catalog import claims as all_claims
 from workbench.studies.claiming import Claim, Evidence, NotMeasured, Ruling, Verdict, Word
+from workbench.studies.study import Study
+from workbench.studies.trials import points_of
 
 MOST_FAILED = 0.05
 """Share of failed trials above which no verdict is given."""
@@ -57,7 +60,7 @@ def judge(
     chosen = all_claims() if claims is None else claims
     studies = dict.fromkeys(study for claim in chosen for study in claim.studies or ())
     tables = {study: _current(store, study) for study in studies}
-    verdicts = []
+    verdicts: list[Verdict] = []
     for claim in chosen:
         own = {study: tables[study] for study in claim.studies or ()}
         earlier = keep.get(claim.id) if keep else None
@@ -66,15 +69,30 @@ def judge(
     return verdicts
 
 
-def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
-    """Trials of the study's present version, and that version."""
+def _current(store: Tabled, name: str) -> tuple[pd.DataFrame, Study]:
+    """Trials of the study's present version, and the study."""
     from workbench.studies.source import Source
 
-    version = Source.of(study).load().version
-    return store.table(study, version), version
+    study = Source.of(name).load()
+    return store.table(name, study.version), study
 
 
-def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdict:
+def minutes_at_paper_size(study: Study, table: pd.DataFrame) -> float | None:
+    """Minutes of one core that a study's sweep at the size of the paper takes, to two digits.
+
+    Parameters
+    ----------
+    table
+        Some of its trials, whose mean time is taken; None where no time is kept.
+    """
+    if "seconds" not in table or table["seconds"].isna().all():
+        return None
+    size = study.sizes["paper"]
+    trials = len(points_of(study, size.sweep)) * size.repetitions
+    return float(f"{table['seconds'].mean() * trials / 60:.2g}")
+
+
+def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, Study]]) -> Verdict:
     evidence: list[Evidence] = []
 
     def unmeasured(why: str) -> Verdict:
@@ -83,7 +101,7 @@ def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdi
     for study, (table, _) in tables.items():
         if not len(table):
             return unmeasured(f"no trials of {study}: workbench study run {study}")
-    evidence += [_evidence(study, version, table) for study, (table, version) in tables.items()]
+    evidence += [_evidence(study, table) for table, study in tables.values()]
     for part in evidence:
         total, measured = part.trials + part.failed, part.trials - part.infeasible
         if part.failed > MOST_FAILED * total:
@@ -97,15 +115,15 @@ def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdi
     failed = sum(part.failed for part in evidence)
     if failed:
         figures = f"{ruling.figures} {failed:,} trials failed and are not counted."
-        ruling = Ruling(ruling.word, figures)
+        ruling = replace(ruling, figures=figures)
     return Verdict(claim, ruling, tuple(evidence))
 
 
-def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:
+def _evidence(study: Study, table: pd.DataFrame) -> Evidence:
     answered = int(table["status"].isin(ANSWERED).sum())
     return Evidence(
-        study,
-        version,
+        study.name,
+        study.version,
         answered,
         int((table["status"] == "infeasible").sum()),
         len(table) - answered,
@@ -113,4 +131,5 @@ def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:
         tuple(sorted({str(release) for release in table[VERSION].dropna()}))
         if VERSION in table
         else (),
+        minutes_at_paper_size(study, table),
     )

@@ -24,6 +24,7 @@ from workbench.studies import (
     Scalar,
     Size,
     Streams,
+    Value,
     bars,
     ended_well,
     gap,
@@ -34,6 +35,7 @@ from workbench.studies import (
     only,
     plus_minus,
     varies,
+    with_interval,
     without_failures,
 )
 
@@ -293,6 +295,26 @@ def crowd_gap(errors: Mapping[object, pd.DataFrame], value: object, *methods: st
     if value not in errors:
         raise NotMeasured(f"no trials of the crowd {value}")
     return gap(errors[value], *methods)
+
+
+def values_at(
+    errors: pd.DataFrame, what: str, printed: str, *methods: str, labels: Sequence[int] = (20,)
+) -> list[Value]:
+    """Error of a method, or of one less another, at some labels a task, beside the paper's words.
+
+    Parameters
+    ----------
+    errors
+        Of one crowd, as `published_errors` has them.
+    """
+    values = []
+    for number in labels:
+        rows = errors[errors["labels"] == number]
+        found = rows[methods[0]] - (rows[methods[1]] if len(methods) > 1 else 0.0)
+        if found.notna().any():
+            name = f"{what}, {number} labels a task"
+            values.append(Value(name, printed, with_interval(found.dropna())))
+    return values
 
 
 def label_range(difference: Gap) -> str:

@@ -39,6 +39,7 @@ from crowd_papers.adaptive_assignment.adaptive_curves import (
     nearest,
     published_errors,
     reached,
+    values_at,
 )
 from workbench.crowd import Crowd, spammer_hammer, uniform
 from workbench.studies import (
@@ -64,6 +65,7 @@ TITLES: dict[Scalar, str] = {
     "one-type": "one worker type (skill 0.6414)",
     "two-types": "two worker types (half 0.5, half 0.7)",
 }
+SHORT = {"one-type": "one worker type", "two-types": "two worker types"}
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -181,9 +183,17 @@ def message_passing_alike(trials: pd.DataFrame) -> Ruling:
         f"{signed(apart.value[most], apart.se[most])} (at {apart.labels[most]:g}); within "
         f"{IDENTICAL} or 2 standard errors at {alike.sum()} of {len(alike)} numbers of labels."
     )
+    values = [
+        value
+        for crowd in CROWDS
+        for value in values_at(
+            errors[crowd], f"{SHORT[crowd]}, error", "almost identical", "message passing"
+        )
+    ]
     if alike.mean() <= 0.5:
-        return Ruling.refuted(figures)
-    return Ruling.holds(figures) if alike.all() else Ruling.holds_as_corrected(figures)
+        return Ruling.refuted(figures).beside(*values)
+    ruling = Ruling.holds(figures) if alike.all() else Ruling.holds_as_corrected(figures)
+    return ruling.beside(*values)
 
 
 @claim(
@@ -204,9 +214,25 @@ def exploration_pays_with_two_types(trials: pd.DataFrame) -> Ruling:
         f"{label_range(mixed)}: {mixed.value.mean():+.3f} on average, better at "
         f"{listed(mixed.below)}, worse at {listed(mixed.above)}."
     )
+    values = [
+        value
+        for number in (20, 30, 40)
+        for crowd, printed in (("one-type", "above 0: worse"), ("two-types", "below 0: better"))
+        for value in values_at(
+            errors[crowd],
+            f"{SHORT[crowd]}, adaptive − message passing",
+            printed,
+            "adaptive",
+            "message passing",
+            labels=(number,),
+        )
+    ]
+    drawn = error_chart(curves(figure_rows(trials), "crowd"), "crowd", TITLES)
     worse, better = len(uniform.above) / len(uniform.labels), len(mixed.below) / len(mixed.labels)
     if min(worse, better) == 0:
-        return Ruling.refuted(figures)
-    if min(worse, better) <= 0.5 or len(uniform.below) or len(mixed.above):
-        return Ruling.holds_as_corrected(figures)
-    return Ruling.holds(figures)
+        ruling = Ruling.refuted(figures)
+    elif min(worse, better) <= 0.5 or len(uniform.below) or len(mixed.above):
+        ruling = Ruling.holds_as_corrected(figures)
+    else:
+        ruling = Ruling.holds(figures)
+    return ruling.beside(*values, chart=drawn)

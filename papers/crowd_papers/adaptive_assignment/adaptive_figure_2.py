@@ -35,6 +35,7 @@ from crowd_papers.adaptive_assignment.adaptive_curves import (
     label_range,
     nearest,
     published_errors,
+    values_at,
 )
 from workbench.crowd import specialists
 from workbench.studies import (
@@ -146,10 +147,21 @@ def message_passing_gets_worse(trials: pd.DataFrame) -> Ruling:
         f"rises by over 2 standard errors from 1 to 2 at {len(first.above)} and from 2 to 3 at "
         f"{len(second.above)} of {len(first.labels)} numbers of labels."
     )
+    values = [
+        value
+        for k in curve
+        for value in values_at(
+            errors[k],
+            f"k = {k}, message passing's error",
+            "rises quickly with k",
+            "message passing",
+        )
+    ]
     shares = len(first.above) / len(first.labels), len(second.above) / len(second.labels)
     if max(shares) <= 0.5:
-        return Ruling.refuted(figures)
-    return Ruling.holds_as_corrected(figures) if min(shares) <= 0.5 else Ruling.holds(figures)
+        return Ruling.refuted(figures).beside(*values)
+    ruling = Ruling.holds_as_corrected(figures) if min(shares) <= 0.5 else Ruling.holds(figures)
+    return ruling.beside(*values)
 
 
 @claim(
@@ -174,8 +186,18 @@ def adaptive_gets_worse_slowly(trials: pd.DataFrame) -> Ruling:
         f"{beside.mean():.3f}: less by over 2 standard errors at {len(slower.below)} of {points} "
         f"numbers of labels, less than half of it at {len(half.below)}."
     )
+    values = [
+        value
+        for k in (1, 2, 3)
+        for value in values_at(
+            errors[k], f"k = {k}, adaptive's error", "rises much more slowly with k", "adaptive"
+        )
+    ]
+    drawn = error_chart(curves(figure_rows(trials), "types"), "types", TITLES)
     if len(slower.below) <= 0.5 * points:
-        return Ruling.refuted(figures)
-    if len(half.below) <= 0.5 * len(half.labels):
-        return Ruling.holds_as_corrected(figures)
-    return Ruling.holds(figures)
+        ruling = Ruling.refuted(figures)
+    elif len(half.below) <= 0.5 * len(half.labels):
+        ruling = Ruling.holds_as_corrected(figures)
+    else:
+        ruling = Ruling.holds(figures)
+    return ruling.beside(*values, chart=drawn)

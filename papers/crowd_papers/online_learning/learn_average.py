@@ -46,6 +46,7 @@ from workbench.studies import (
     Ruling,
     Size,
     Study,
+    Value,
     claim,
     ended,
     ended_well,
@@ -58,6 +59,7 @@ from workbench.studies import (
     plus_minus,
     records,
     signed,
+    with_interval,
 )
 
 # What the trials say.
@@ -269,7 +271,13 @@ def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
         f"skills in [0.6, 1], {wrong['half']} in [0.5, 1] and {wrong['spread']} in [0.3, 1]; what "
         f"that loses is small, {single['loss_able'].astype(float).mean():.3f} in the first."
     )
-    return ruling_of_all(figures, by_schedule["ahead"])
+    labelled = first.assign(schedule=schedule_labels(first))
+    values = [
+        Value(f"average reward − full crowd's, {name}", "clearly above 0", with_interval(own))
+        for name, own in labelled.groupby("schedule", sort=False)["gain"]
+    ]
+    drawn = gain_chart(gains_of(runs))
+    return ruling_of_all(figures, by_schedule["ahead"]).beside(*values, chart=drawn)
 
 
 def first_set_up(runs: pd.DataFrame) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from workbench.studies import (
     BEYOND,
     NotMeasured,
     Ruling,
+    Value,
     claim,
     enough,
     instance_columns,
@@ -33,6 +34,7 @@ from workbench.studies import (
     only,
     records,
     signed,
+    with_interval,
 )
 
 PRINTED = {
@@ -196,7 +198,17 @@ def table_2_gap(trials: pd.DataFrame) -> Ruling:
         "+0.243, +0.182. Without exploring, the last set chosen less the full crowd: "
         f"{leads_text(late)}."
     )
-    return ruling_by_reading(figures, gained)
+    values = [
+        Value(
+            f"M = {m}, LS_OL − full crowd, skills {crowd}",
+            f"{PRINTED[m][1] - PRINTED[m][0]:+.3f}",
+            with_interval(own.loc[own["workers"] == m, "gain"]),
+        )
+        for crowd, own in rows.groupby("crowd")
+        for m in sorted(PRINTED)
+        if (own["workers"] == m).any()
+    ]
+    return ruling_by_reading(figures, gained).beside(*values)
 
 
 @claim(
@@ -244,10 +256,33 @@ def table_2_values(trials: pd.DataFrame) -> Ruling:
         readings_that_fit(values, printed_row(place))
         for place, values in enumerate((full_crowd, ours, with_weights))
     ]
+    columns = zip(
+        values_beside("full crowd", simple, "full_accuracy", 0),
+        values_beside("LS_OL", simple, "reward", 1),
+        values_beside("LS_OL with weights", weighted, "reward", 2),
+        strict=True,
+    )
+    values = [value for column in columns for value in column]
     if not any(fits):
-        return Ruling.refuted(figures)
+        return Ruling.refuted(figures).beside(*values)
     fine = set.intersection(*fits)
-    return Ruling.holds(figures) if fine else Ruling.holds_as_corrected(figures)
+    ruling = Ruling.holds(figures) if fine else Ruling.holds_as_corrected(figures)
+    return ruling.beside(*values)
+
+
+def values_beside(name: str, rows: pd.DataFrame, field: str, place: int) -> list[Value]:
+    """A printed row of Table 2 beside ours, of the reading that is nearest to it."""
+    off = furthest(means_by_reading(rows, field), printed_row(place))
+    near = str(off.idxmin())
+    own = rows[rows["crowd"] == near]
+    return [
+        Value(
+            f"M = {m}, {name}",
+            f"{PRINTED[m][place]:.4f}",
+            f"{with_interval(own.loc[own['workers'] == m, field])}, skills {near}",
+        )
+        for m in sorted(PRINTED)
+    ]
 
 
 def printed_row(place: int) -> list[float]:

@@ -24,6 +24,7 @@ from crowd_papers.worker_selection.selection_trials import (
     MEASURED,
     METHODS,
     MOST,
+    SHOWN_AT,
     TIES,
     Axis,
     ahead_and_behind,
@@ -34,6 +35,7 @@ from crowd_papers.worker_selection.selection_trials import (
     method_parameter,
     nearest,
     ruling_on_lead,
+    values_at,
 )
 from workbench.crowd import beta
 from workbench.studies import (
@@ -47,11 +49,13 @@ from workbench.studies import (
     Size,
     Streams,
     Study,
+    Value,
     claim,
     counts,
     ended,
     joined,
     plus_minus,
+    with_interval,
     without_failures,
 )
 
@@ -132,7 +136,12 @@ def dominates(trials: pd.DataFrame) -> Ruling:
         "Accuracy of the selected less a rival's on the same crowds, 2 standard errors counting. "
         f"{ahead_and_behind(plug_in, 'plug-in')}. {ahead_and_behind(top, 'top-skill')}."
     )
-    return ruling_on_lead(figures, plug_in, top)
+    drawn = next(iter(analyse_along(trials, AXIS).charts), None)
+    return ruling_on_lead(figures, plug_in, top).beside(
+        *values_at(plug_in, "accuracy, selected − plug-in", "above 0"),
+        *values_at(top, "accuracy, selected − top K", "above 0"),
+        chart=drawn,
+    )
 
 
 @claim(
@@ -150,7 +159,9 @@ def beside_top_k(trials: pd.DataFrame) -> Ruling:
         f"Accuracy of the selected on the same crowds. {ahead_and_behind(top, 'top-skill')}. "
         f"{ahead_and_behind(informative, 'top-informative')}."
     )
-    return ruling_on_lead(figures, top)
+    return ruling_on_lead(figures, top).beside(
+        *values_at(top, "accuracy, selected − top K", "above 0")
+    )
 
 
 @claim(
@@ -163,7 +174,9 @@ def beside_plug_in(trials: pd.DataFrame) -> Ruling:
     """Accuracy of Algorithm 1's choice less the plug-in rule's."""
     apart = difference(trials, "selected", "plug-in")
     figures = f"Accuracy of the selected on the same crowds. {ahead_and_behind(apart, 'plug-in')}."
-    return ruling_on_lead(figures, apart)
+    return ruling_on_lead(figures, apart).beside(
+        *values_at(apart, "accuracy, selected − plug-in", "slightly above 0")
+    )
 
 
 def mean_sizes(rows: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -198,9 +211,15 @@ def workers_used(trials: pd.DataFrame) -> Ruling:
         f"{plus_minus(top['mean'], top['sem'], 2)}, at K = {top.name}; {SMALL} or more at "
         f"{many.sum()} of {len(points)} budgets. In a single crowd up to {largest:.0f}."
     )
+    own = trials[trials["method"] == "selected"]
+    values = [
+        Value(f"workers used, K = {budget}", "below 10", with_interval(rows["size"], 2))
+        for budget, rows in own[own["budget"].isin(SHOWN_AT)].groupby("budget")
+    ]
     if (points["mean"] - BEYOND * points["sem"] >= SMALL).any():
-        return Ruling.refuted(figures)
-    return Ruling.holds_as_corrected(figures) if many.any() else Ruling.holds(figures)
+        return Ruling.refuted(figures).beside(*values)
+    ruling = Ruling.holds_as_corrected(figures) if many.any() else Ruling.holds(figures)
+    return ruling.beside(*values)
 
 
 @claim(
@@ -218,10 +237,12 @@ def plug_in_size(trials: pd.DataFrame) -> Ruling:
         f"{apart['ahead'].sum()} of {len(apart)} budgets, fewer at {apart['behind'].sum()}."
     )
     if not apart["ahead"].any():
-        return Ruling.refuted(figures) if apart["behind"].any() else Ruling.inconclusive(figures)
-    if apart["ahead"].mean() <= MOST or apart["behind"].any():
-        return Ruling.holds_as_corrected(figures)
-    return Ruling.holds(figures)
+        ruling = (Ruling.refuted if apart["behind"].any() else Ruling.inconclusive)(figures)
+    elif apart["ahead"].mean() <= MOST or apart["behind"].any():
+        ruling = Ruling.holds_as_corrected(figures)
+    else:
+        ruling = Ruling.holds(figures)
+    return ruling.beside(*values_at(apart, "workers, plug-in − selected", "slightly above 0", 2))
 
 
 @claim(

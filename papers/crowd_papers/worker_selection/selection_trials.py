@@ -42,8 +42,10 @@ from workbench.studies import (
     Params,
     Record,
     Ruling,
+    Value,
     in_order,
     mean_chart,
+    mean_within,
     means,
     paired_differences,
     plus_minus,
@@ -415,6 +417,8 @@ RIVALS = {
     "top-informative": "the K with ŵ farthest from ½",
 }
 """Rules that the selected are compared with."""
+SHOWN_AT = (5, 10, 20, 31)
+"""Budgets of the values that stand beside the paper's words."""
 
 
 def difference(
@@ -464,6 +468,19 @@ def ahead_and_behind(apart: pd.DataFrame, rival: str) -> str:
         f"Less {RIVALS[rival]}: ahead at {spans[0]}, behind at {spans[1]} of {len(apart)} budgets "
         f"({some})"
     )
+
+
+def values_at(apart: pd.DataFrame, what: str, printed: str, digits: int = 4) -> list[Value]:
+    """Mean differences at some budgets of `difference`, beside the paper's words."""
+    rows = apart[apart["budget"].isin(SHOWN_AT)]
+    return [
+        Value(
+            f"{what}, K = {row.budget:g}",
+            printed,
+            mean_within(row.mean, row.low, row.high, digits),
+        )
+        for row in records(rows)
+    ]
 
 
 def ruling_on_lead(figures: str, *apart: pd.DataFrame) -> Ruling:
