@@ -124,6 +124,9 @@ class BeliefModel:
         """Nats that labels must bring to each task to close it, shape (n,); None if not known."""
         return None
 
-    def averaged(self, seed: Seed) -> FloatArray | None:  # noqa: ARG002
-        """Posterior by several models, shape (n, K); None where this one alone answers."""
+    def final(self, seed: Seed) -> FloatArray | None:  # noqa: ARG002
+        """Posterior by which tasks are answered once nothing more is asked, shape (n, K).
+
+        None where it is the one that is believed until then.
+        """
         return None

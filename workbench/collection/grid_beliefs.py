@@ -34,14 +34,17 @@ from workbench.aggregation.belief_propagation import (
 )
 from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import Calibration, mean_calibration
-from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.pool import pooled
+from workbench.aggregation.posteriors import Earlier, log, normalised
 from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed
+from workbench.base.seeds import Seed, stream
 from workbench.collection.belief_model import BeliefModel
 from workbench.collection.belief_warnings import changed, contradicted
 from workbench.collection.beliefs import REVERSED
+from workbench.collection.final_answers import LEAST_HIDDEN, majority_shares, weighted_mean
 from workbench.collection.pool import Ledger, Questions
+from workbench.crowd.votes import Votes
 
 GROWTH, DOUBTED = 1.4, 1.2
 """The fit is chosen anew when there are so many times as many labels; and while right and wrong may
@@ -60,8 +63,6 @@ HOPELESS = 0.055
 eighteen times the labels, or more."""
 LEAST_LABELS = 6
 """Labels from which on a task may be called hopeless."""
-FAR = 1.5
-"""Times ε from which on a floor is far above it."""
 LEAST_ROOM = 0.1
 """Share of ε that a floor must leave, for tasks to be labelled until they are below it."""
 SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
@@ -75,11 +76,12 @@ LOOKED = 1.04
 """Copies are looked for when there are so many times as many labels of the common tasks."""
 TURNS = 20
 """Turns of the fits by which it is judged whom to merge."""
+BY_CHANCE, DEALS = 0.01, 199
+"""Workers are merged if they would be wrong on so much the same tasks with less chance than this;
+and how often errors are dealt anew to tell."""
 KNOWN = 60
 """Answers to gold tasks of each class that a known skill counts for: her coins are then known to
 some .05, as far as points are apart."""
-LEAST_HIDDEN = 5
-"""Hidden tasks with labels from which on they calibrate."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
 
 
@@ -134,6 +136,8 @@ class GridBeliefs(BeliefModel):
         question.
     calibration
         Of the posterior, where hidden tasks show how far it may be believed.
+    outvoted
+        Whether in the end a plain majority weighs most, by the hidden tasks.
     """
 
     grid: SkillGrid
@@ -147,7 +151,7 @@ class GridBeliefs(BeliefModel):
         self.merged: IntArray = np.arange(self.m)
         self.orientation, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by = Calibration(1.0), 0
-        self.least_floor = 0.0
+        self.least_floor, self.outvoted = 0.0, False
         self.known = known_answers(pool.confusion)
         self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
         self.weight = normalised(self.fit.worker.copy())[0]
@@ -231,21 +235,56 @@ class GridBeliefs(BeliefModel):
         room = epsilon - floor * (1.0 - 1.0 / self.K)
         return room / (1.0 - floor) if room >= LEAST_ROOM * epsilon else 0.0
 
-    def averaged(self, seed: Seed) -> FloatArray | None:
-        """Posterior by several models, as an aggregator has it of these labels, shape (n, K).
+    def final(self, seed: Seed) -> FloatArray | None:
+        """Posterior by which tasks are answered once nothing more is asked; `final_answers`.
 
-        None where more is known than labels: gold tasks, skills, task types or hidden tasks.
+        None where skills are known, which no other model takes.
         """
-        pool = self.ledger.pool
-        more = pool.hidden is not None or pool.confusion is not None or self.T > 1
-        if more or len(self.ledger.gold_labels):
+        pool, labels = self.ledger.pool, self._labels()
+        if pool.confusion is not None or not len(labels.task):
             return None
-        labels = self._labels()
-        votes = replace(
-            self.ledger.votes(), task=labels.task, worker=labels.unit, label=labels.label
-        )
+        votes, known = self._upright_votes(labels)
         chosen = choose(labels, pool.share, self._warm())
-        return averaged(labels, chosen, votes, np.full(labels.tasks, -1), seed)[0]
+        own = averaged(labels, chosen, votes, known, seed)[0]
+        at = self._hidden()
+        if self.K == 2 and len(at) < LEAST_HIDDEN:
+            return own
+        other = pooled(votes, earlier=Earlier(known), seed=seed).info["posterior"][: labels.tasks]
+        if len(at) < LEAST_HIDDEN or pool.hidden is None:
+            return np.asarray((own + other) / 2.0)
+        models = own, other, majority_shares(votes, labels.tasks)
+        posterior, weight = weighted_mean(models, at, pool.hidden[at])
+        self.outvoted = bool(weight[-1] > 0.5)
+        return posterior
+
+    def _hidden(self) -> IntArray:
+        """Hidden tasks that have labels."""
+        hidden = self.ledger.pool.hidden
+        heard = self.ledger.counts > 0
+        return np.flatnonzero(heard & (hidden >= 0)) if hidden is not None else np.zeros(0, int)
+
+    def _upright_votes(self, labels: UnitLabels) -> tuple[Votes, IntArray]:
+        """Labels with gold tasks after the others, liars' turned round; and known classes.
+
+        Other models begin with a majority, which those who are worse than chance would lead: of two
+        classes their word counts for the other class, of more it is left out.
+        """
+        task = np.concatenate([labels.task, labels.tasks + self.ledger.gold_labels[:, 0]])
+        unit = np.concatenate([labels.unit, labels.gold_unit])
+        label = np.concatenate([labels.label, labels.gold_label])
+        right = self.weight @ np.einsum("gcc->g", self.grid.chance)
+        kept: BoolArray = (right >= 1.0 - 1e-9)[unit]
+        if self.K == 2:
+            label, kept = np.where(kept, label, 1 - label), np.ones(len(label), dtype=bool)
+        gold = self.ledger.pool.gold
+        votes = replace(
+            self.ledger.votes(),
+            task=task[kept],
+            worker=unit[kept] % self.m,
+            label=label[kept],
+            tasks=np.concatenate([self.ledger.pool.tasks, np.arange(len(gold))]),
+        )
+        return votes, np.concatenate([np.full(labels.tasks, -1), gold])
 
     def _above_floor(self) -> FloatArray:
         """Chance of the likeliest class of each task before the floor is added, shape (n,)."""
@@ -255,14 +294,11 @@ class GridBeliefs(BeliefModel):
     def closed_at_floor(self, epsilon: float) -> BoolArray:
         """Tasks of which labels cure no more, as the floor alone keeps them above ε; shape (n,).
 
-        They are brought to ε before the floor is added; while the floor is far above ε only hidden
-        tasks are, which show whether it stays.
+        They are brought to ε before the floor is added.
         """
-        hidden = self.ledger.pool.hidden
-        if hidden is None or self.closable_at(epsilon):
+        if self.ledger.pool.hidden is None or self.closable_at(epsilon):
             return np.zeros(len(self.ledger.counts), dtype=bool)
-        far = self.calibration.floor * (1.0 - 1.0 / self.K) >= FAR * epsilon
-        return np.asarray((1.0 - self._above_floor() <= epsilon) | (far & (hidden < 0)))
+        return np.asarray(1.0 - self._above_floor() <= epsilon)
 
     def evidence_needed(self, epsilon: float) -> FloatArray:
         """Nats that labels must bring to each task to close it, were it easy; shape (n,).
@@ -299,13 +335,17 @@ class GridBeliefs(BeliefModel):
                 f"hidden tasks show that at least {self.floor:.1%} of the answers stay wrong "
                 "however many labels are bought"
             )
+        if self.outvoted:
+            lines.append(
+                "the answers are mostly those of a plain majority: by the hidden tasks it is right "
+                "more often than the models of workers"
+            )
         return lines + [line for line in (self._contradicted(), self._changed()) if line]
 
     def _contradicted(self) -> str:
-        hidden = self.ledger.pool.hidden
+        hidden, at = self.ledger.pool.hidden, self._hidden()
         if hidden is None:
             return ""
-        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
         return contradicted(over_easiness(self.fit.joint[at]), hidden[at])
 
     def _changed(self) -> str:
@@ -529,11 +569,8 @@ class GridBeliefs(BeliefModel):
     def _calibrate(self) -> None:
         """Believe as far as labels foretell each other, and as hidden tasks allow."""
         self.calibration = Calibration(mean_temperature(self._labels(), self.fit))
-        hidden = self.ledger.pool.hidden
-        if hidden is None:
-            return
-        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
-        if len(at) < LEAST_HIDDEN:
+        hidden, at = self.ledger.pool.hidden, self._hidden()
+        if hidden is None or len(at) < LEAST_HIDDEN:
             return
         self.calibrated_by = len(at)
         self.calibration, self.least_floor = mean_calibration(
@@ -547,7 +584,7 @@ class GridBeliefs(BeliefModel):
         if not sets:
             return alone
         plain, apart = self._evidence(alone, share)
-        evidence = []
+        evidence, chance = [], []
         for members in sets:
             # A fit ends where it began to go: each begins where the other ended, too. All sets are
             # held against the best that was found of everybody for herself.
@@ -556,13 +593,40 @@ class GridBeliefs(BeliefModel):
             one, together = self._evidence(merged, share, apart)
             plain = max(plain, self._evidence(alone, None, together)[0])
             evidence.append(one - GAIN * (len(members) - 1))
+            chance.append(self._chance_wrong_alike(members, together))
         gains = np.array(evidence) - plain
         self.undecided = bool((np.abs(gains) < UNDECIDED).any())
         merged = alone.copy()
         for at in np.argsort(gains)[::-1].tolist():
-            if gains[at] > 0.0 and (merged[sets[at]] == sets[at]).all():
+            certain = chance[at] <= BY_CHANCE
+            if gains[at] > 0.0 and certain and (merged[sets[at]] == sets[at]).all():
                 merged[sets[at]] = sets[at][0]
         return merged
+
+    def _chance_wrong_alike(self, members: IntArray, by: GridFit) -> float:
+        """Chance that workers would be wrong on so much the same tasks if each erred for herself.
+
+        Of the common tasks, by a fit in which they are one voter: their errors are dealt anew among
+        the tasks that each answered.
+        """
+        task, worker, label = self.labels[np.isin(self.labels[:, 0], self.common)].T
+        mine = np.isin(worker, members)
+        task, worker, label = task[mine], worker[mine], label[mine]
+        wrong = (label != over_easiness(by.joint)[task].argmax(axis=1)).astype(np.float64)
+        place = np.unique(task, return_inverse=True)[1]
+
+        def together(errors: FloatArray) -> float:
+            return float((np.bincount(place, errors) ** 2).sum())
+
+        rng, seen = stream(len(self.labels), "errors dealt anew"), together(wrong)
+        rows = [np.flatnonzero(worker == who) for who in members.tolist()]
+        more = 0
+        for _ in range(DEALS):
+            dealt = wrong.copy()
+            for own in rows:
+                dealt[own] = rng.permutation(wrong[own])
+            more += together(dealt) >= seen - 1e-9
+        return (more + 1) / (DEALS + 1)
 
     def _evidence(
         self, merged: IntArray, share: FloatArray | None, other: GridFit | None = None

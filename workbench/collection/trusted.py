@@ -5,8 +5,8 @@ unequal share, two coins a worker, tasks of unequal easiness where the evidence 
 more labels would hardly decide are left open, and named. Where hidden tasks show that answers stay
 wrong however many labels are bought, nothing is bought that could not close a task. Where cheap
 models label beside people, all models are asked first and believed jointly (`model_beliefs`). A
-budget alone first buys a few tasks several labels (`first_block`), then every task one, and is
-answered in the end by several models of the labels.
+budget alone first buys a few tasks several labels (`first_block`), then every task one. What is
+answered in the end is the word of two models of the labels (`final_answers`).
 
 Source: `sure`, and beyond the papers `grid`.
 """
@@ -104,26 +104,28 @@ class UntilTrusted(UntilSure):
         return ask
 
     def belief(self) -> Belief:
-        """Posterior and closed tasks; when a budget is spent, by several models of the labels.
+        """Posterior and closed tasks; once nothing more is asked, by several models of the labels.
 
-        What the policy goes by must say who is to be asked next; what is answered in the end need
-        not hang on one model. Of open tasks no more is believed than hidden ones among them show.
+        Of open tasks no more is believed than hidden ones among them show.
         """
         own, hidden = super().belief(), self.ledger.pool.hidden
-        final = self._final()
+        posterior = self._final() if self._over() else None
+        posterior = own.posterior if posterior is None else posterior
         if hidden is not None and self.goal.epsilon is not None:
             heard = np.where(self.ledger.counts > 0, hidden, -1)
-            final = doubted(own.posterior, ~own.closed, heard)
-        return own if final is None else replace(own, posterior=final)
+            posterior = doubted(posterior, ~own.closed, heard)
+        return replace(own, posterior=posterior)
+
+    def _over(self) -> bool:
+        """Whether nothing more is asked: the money is spent, or no task is wanted."""
+        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
+            return True
+        return not self._wanted(self.beliefs.confidence(), None).any()
 
     def _final(self) -> FloatArray | None:
-        """Posterior of a collection on a budget alone that asks no more; None of others."""
-        ledger, many = self.ledger, len(self.ledger.labels)
-        spent = self.ended or ledger.money < ledger.pool.price.min() - 1e-9
-        if not spent or self.goal.epsilon is not None:
-            return None
+        many = len(self.ledger.labels)
         if self.final[0] != many:
-            self.final = many, self.beliefs.averaged(self.seed)
+            self.final = many, self.beliefs.final(self.seed)
         return self.final[1]
 
     def is_due(self) -> bool:
