@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
+from workbench.collection.merged_groups import MergedGroups
 from workbench.collection.pool import Ledger, Questions
 
 
@@ -51,6 +52,8 @@ class BeliefModel:
     weight: FloatArray
     undecided: bool = False
     models: BoolArray | None = None
+    voters: MergedGroups | None = None
+    own_gain: FloatArray
 
     @property
     def copying(self) -> BoolArray:

@@ -309,16 +309,6 @@ def _places(workers: Any, have: pd.DataFrame | None, newcomers: int) -> tuple[di
     return places, many
 
 
-def usual_policy(hands: tuple[Hand, ...]) -> str:
-    """Name of the policy that decides where none is named.
-
-    Until-trusted learns who is able, and asks more labels than who knows that beforehand: where
-    everybody's skill is known, until-sure takes it as it is.
-    """
-    learnt = any(hand.skill is None or hand.confidences is not None for hand in hands)
-    return "until-trusted" if learnt else "until-sure"
-
-
 def read_tasks(
     tasks: Listed | PerTask, types: list[Id] | None = None
 ) -> tuple[list[Task], list[Id]]:

@@ -227,7 +227,7 @@ def test_known_skills_are_taken_as_they_are_where_no_policy_is_named():
     while asked := known.next():
         for question in asked:
             known.tell(question.worker, {question.task: "yes"})
-    assert known.status()["policy"] == "until-sure"
+    assert known.status()["policy"] == "until-trusted"
     assert known.status()["labels"] == known.status()["closed"] == 3
     partly = wb.Collector(["t1"], list("abcd"), people=wb.People(skills={"a": 0.9}), **terms)
     coming = wb.Collector(
