@@ -465,3 +465,58 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     assert beliefs.closable_at(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
     assert not end.belief.closed.any()
     assert len(end.ledger.labels) < label.size / 3  # other draws: 650 to 1,750 of 6,000
+
+
+@pytest.mark.parametrize("arrivals", [None, np.arange(60)])
+def test_a_mean_is_reached_where_a_price_buys_most(arrivals):
+    """Dear tasks are left less sure than cheap ones, in the mean they are sure enough."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 200)
+    label = drawn(np.full(60, 0.7), truth, 7)
+    pool = replace(
+        pool_of(200, 60),
+        kind=np.arange(200) % 2,
+        price=np.repeat([[1.0], [4.0]], 60, axis=1),
+        confusion=np.tile([[0.7, 0.3], [0.3, 0.7]], (2, 60, 1, 1)),
+    )
+    answers = Answers(label, np.zeros((0, 60), dtype=np.int64), truth)
+    until = POLICIES["until-trusted"].call
+    end = rehearse(until, pool, answers, Goal(0.05, mean=True), arrivals=arrivals, seed=0)
+    error = end.belief.error
+    assert end.belief.closed.all()
+    assert 0.03 < error.mean() <= 0.05
+    assert error[1::2].mean() > 1.5 * error[::2].mean()
+
+
+def test_a_mean_of_unknown_skills_is_reached_and_made():
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, 150)
+    label = drawn(rng.uniform(0.6, 0.95, 30), truth, 8)
+    answers = Answers(label, np.zeros((0, 30), dtype=np.int64), truth)
+    ends = [
+        rehearse(POLICIES["until-trusted"].call, pool_of(150, 30), answers, goal, seed=0)
+        for goal in (Goal(0.05), Goal(0.05, mean=True))
+    ]
+    each, mean = (len(end.ledger.labels) for end in ends)
+    assert mean < each
+    assert ends[1].belief.closed.all()
+    assert ends[1].belief.error.mean() <= 0.05
+    assert (ends[1].belief.posterior.argmax(axis=1) != truth).mean() < 0.08
+
+
+def test_a_mean_is_gone_on_with_where_some_tasks_have_no_one_left_to_ask():
+    """Two tasks that one worker of skill .6 can label do not keep the others from being closed."""
+    rng = np.random.default_rng(9)
+    truth = rng.integers(0, 2, 40)
+    label = drawn(np.full(12, 0.8), truth, 9)
+    available = np.ones((40, 12), dtype=bool)
+    available[:2, 1:] = False
+    skill = np.full(12, 0.8)
+    rows = np.where(np.eye(2, dtype=bool), skill[:, None, None], 1 - skill[:, None, None])
+    pool = replace(pool_of(40, 12), available=available, confusion=rows[None])
+    answers = Answers(label, np.zeros((0, 12), dtype=np.int64), truth)
+    end = rehearse(
+        POLICIES["until-trusted"].call, pool, answers, Goal(0.03, mean=True), seed=0
+    )
+    assert end.belief.error.mean() <= 0.03
+    assert end.belief.closed.all()
