@@ -38,10 +38,8 @@ from workbench.aggregation.posteriors import log, normalised
 from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.belief_warnings import changed, contradicted
-from workbench.collection.beliefs import REVERSED
-from workbench.collection.known_skills import KnownSkills, tempered_beside
+from workbench.collection.belief_warnings import REVERSED, changed, contradicted
+from workbench.collection.exact_skills import KnownSkills, tempered_beside
 from workbench.collection.merged_groups import MergedGroups
 from workbench.collection.pool import Ledger, Questions
 
@@ -106,7 +104,7 @@ class TaskView:
         return TaskView(**parts)
 
 
-class GridBeliefs(BeliefModel):
+class GridBeliefs:
     """Posterior of tasks and workers under the model of `grid`.
 
     Parameters
@@ -210,7 +208,10 @@ class GridBeliefs(BeliefModel):
         return self.doubtful
 
     def outgrown(self, growth: float) -> bool:
-        """As the base has it; never while each fit is chosen, as right and wrong are in doubt."""
+        """Whether there are more than so many times the labels by which the fit was chosen.
+
+        Never while each fit is chosen, as right and wrong are in doubt.
+        """
         return not self.doubtful and len(self.labels) > growth * self.chosen_at
 
     def suspects(self) -> IntArray:

@@ -65,6 +65,11 @@ class People:
         [default: 1]
     groups
         Workers who err together, as models of one family do: columns worker, group.
+
+        Cheap models beside people in no group are all asked, and believed jointly. The members of
+        any other group are one voter: any of them may be asked about a task, the first label of a
+        task counts, and nobody else of the group is asked about it. Where there are such groups,
+        nobody looks for workers who copy one another.
     skills
         Chance of being right by worker, where it is known: an expert has 1.
     available

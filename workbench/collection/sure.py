@@ -34,8 +34,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.beliefs import Beliefs
+from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions, within
 
@@ -79,16 +78,14 @@ class UntilSure(Policy):
     ----------
     ledger, goal, seed
         As for every policy; without ε, until the money is spent, uncertain tasks first.
-    forget
-        Weight that a worker's label loses with each later one: for workers who change.
     """
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         self.ledger, self.goal = ledger, goal
         pool, rng = ledger.pool, stream(seed, "until sure")
         self.everybody = rng.permutation(len(pool.workers))
         self.order = rng.permutation(len(pool.tasks))
-        self.beliefs = self._beliefs(forget)
+        self.beliefs = self._believed()
         self.starters = self._voters()[: START[0]]
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.latest, self.return_seen = -1, False
@@ -112,9 +109,9 @@ class UntilSure(Policy):
         first = np.unique(voters.leader[self.everybody], return_index=True)[1]
         return self.everybody[np.sort(first)]
 
-    def _beliefs(self, forget: float) -> BeliefModel:
+    def _believed(self) -> GridBeliefs:
         """What labels are taken to say."""
-        return Beliefs(self.ledger, forget)
+        return GridBeliefs(self.ledger)
 
     def _gains(self) -> FloatArray:
         """What a label tells in nats, at most what a task needs; by type, worker and point.
@@ -191,6 +188,10 @@ class UntilSure(Policy):
 
     def belief(self) -> Belief:
         """Posterior and closed tasks."""
+        return self._believes()
+
+    def _believes(self) -> Belief:
+        """What is believed of tasks now, and closed by it."""
         posterior = self.beliefs.posterior()
         return Belief(posterior, self._closed(posterior.max(axis=1)))
 
@@ -327,6 +328,9 @@ class UntilSure(Policy):
     # Whom, and about what
 
     def _start(self, worker: int | None) -> Questions | None:
+        return self._cold_start(worker)
+
+    def _cold_start(self, worker: int | None) -> Questions | None:
         """The next visit of the cold start; None when it is over, or she cannot take part."""
         ledger, pool = self.ledger, self.ledger.pool
         if self.started or pool.confusion is not None:

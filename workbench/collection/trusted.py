@@ -21,7 +21,6 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
-from workbench.collection.belief_model import BeliefModel
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
@@ -53,8 +52,8 @@ class UntilTrusted(UntilSure):
 
     hears_confidences = True
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
-        super().__init__(ledger, goal, seed, forget)
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
+        super().__init__(ledger, goal, seed)
         self.seed, self.begun, self.ended = seed, 0, False
         self.final: tuple[int, FloatArray | None] = (-1, None)
         others = np.setdiff1d(np.arange(len(ledger.pool.workers)), self.starters)
@@ -66,7 +65,7 @@ class UntilTrusted(UntilSure):
         """Tasks by which workers are compared with one another."""
         return self.order[:COMMON]
 
-    def _beliefs(self, forget: float) -> BeliefModel:  # noqa: ARG002
+    def _believed(self) -> GridBeliefs:
         pool = self.ledger.pool
         models = models_of(pool)
         check_confidences(pool, models)
@@ -210,7 +209,7 @@ class UntilTrusted(UntilSure):
         ledger = self.ledger
         if worker is None and self.goal.epsilon is None and not len(ledger.pool.gold):
             return self._first_block()
-        return super()._start(worker)
+        return self._cold_start(worker)
 
     def _first_block(self) -> Questions | None:
         """Labels of the first tasks, whose number grows with the money; None when they are there.

@@ -46,13 +46,13 @@ def pool_of(n, m, classes=2):
     )
 
 
-def collected(label, truth, policy="until-trusted", epsilon=0.05, seed=0, **more):
+def collected(label, truth, epsilon=0.05, seed=0, **more):
     pool = replace(pool_of(*label.shape), **more)
     answers = Answers(label, np.zeros((0, label.shape[1]), dtype=np.int64), truth)
     made = []
 
     def policy_kept(*arguments):
-        made.append(POLICIES[policy].call(*arguments))
+        made.append(POLICIES["until-trusted"].call(*arguments))
         return made[0]
 
     end = rehearse(policy_kept, pool, answers, Goal(epsilon), seed=seed)
@@ -67,21 +67,14 @@ def honest(end, truth):
 
 @pytest.mark.release
 def test_a_rare_class_and_two_coins():
-    """Until sure is wrong on several times what it believes; this is not, and errs as seldom."""
-    made, before = [], []
     for seed in range(2):
         rng = np.random.default_rng(seed)
         truth = (rng.random(300) < 0.1).astype(np.int64)
         coins = rng.uniform(0.5, 0.9, 80), rng.uniform(0.7, 0.99, 80)
         label = drawn(np.where(truth[:, None] == 1, *coins), truth, seed)
         end, beliefs = collected(label, truth)
-        made.append((end.belief.posterior.argmax(axis=1) != truth).sum())
         assert honest(end, truth)
         assert beliefs.fit.share[1] < 0.25
-        old, _ = collected(label, truth, "until-sure")
-        before.append((old.belief.posterior.argmax(axis=1) != truth).sum())
-    # A task or two of 600 hangs on a processor's last digits: three standard errors of a count.
-    assert np.sum(made) <= np.sum(before) + 3 * np.sqrt(np.sum(before))
 
 
 @pytest.mark.release
@@ -448,8 +441,7 @@ def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
     for task in range(200):
         available[task, rng.permutation(20)[:4]] = True
     end, _ = collected(label, truth, epsilon=0.01, available=available)
-    before, _ = collected(label, truth, "until-sure", epsilon=0.01, available=available)
-    assert len(end.ledger.labels) < available.sum() == len(before.ledger.labels)
+    assert len(end.ledger.labels) < available.sum()
     assert not end.belief.closed.any()
 
 
@@ -515,8 +507,6 @@ def test_a_mean_is_gone_on_with_where_some_tasks_have_no_one_left_to_ask():
     rows = np.where(np.eye(2, dtype=bool), skill[:, None, None], 1 - skill[:, None, None])
     pool = replace(pool_of(40, 12), available=available, confusion=rows[None])
     answers = Answers(label, np.zeros((0, 12), dtype=np.int64), truth)
-    end = rehearse(
-        POLICIES["until-trusted"].call, pool, answers, Goal(0.03, mean=True), seed=0
-    )
+    end = rehearse(POLICIES["until-trusted"].call, pool, answers, Goal(0.03, mean=True), seed=0)
     assert end.belief.error.mean() <= 0.03
     assert end.belief.closed.all()
