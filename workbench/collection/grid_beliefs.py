@@ -39,10 +39,10 @@ from workbench.aggregation.posteriors import Earlier, log, normalised
 from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.belief_warnings import changed, contradicted
-from workbench.collection.beliefs import REVERSED
+from workbench.collection.belief_warnings import REVERSED, changed, contradicted
+from workbench.collection.exact_skills import KnownSkills, tempered_beside
 from workbench.collection.final_answers import LEAST_HIDDEN, majority_shares, weighted_mean
+from workbench.collection.merged_groups import MergedGroups
 from workbench.collection.pool import Ledger, Questions
 from workbench.crowd.votes import Votes
 
@@ -79,9 +79,6 @@ TURNS = 20
 BY_CHANCE, DEALS = 0.01, 199
 """Workers are merged if they would be wrong on so much the same tasks with less chance than this;
 and how often errors are dealt anew to tell."""
-KNOWN = 60
-"""Answers to gold tasks of each class that a known skill counts for: her coins are then known to
-some .05, as far as points are apart."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
 
 
@@ -109,14 +106,14 @@ class TaskView:
         return TaskView(**parts)
 
 
-class GridBeliefs(BeliefModel):
+class GridBeliefs:
     """Posterior of tasks and workers under the model of `grid`.
 
     Parameters
     ----------
     ledger
-        What was asked and answered; its pool has no groups. A known skill counts as so many right
-        and wrong answers to gold tasks (`KNOWN`).
+        What was asked and answered. What a worker of known skill says counts as her skill has it:
+        she is not judged. Members of a group are one worker (`merged_groups`).
     common
         Tasks by whose answers workers are compared with one another; all by default.
 
@@ -126,7 +123,13 @@ class GridBeliefs(BeliefModel):
         What workers may be like.
     weight
         Posterior of the points, shape (T·m, G); a worker at each task type is a unit, `kind · m +
-        worker`.
+        worker`. Of a known skill the nearest point.
+    known
+        Workers whose skill is known; None without.
+    own_gain
+        What a label of each unit of known skill tells in nats, NaN of others; shape (T·m,).
+    voters
+        Groups whose members are one voter; None without.
     merged
         Who speaks for each worker, shape (m,): herself, or one of the copies that she belongs to.
     undecided
@@ -141,6 +144,8 @@ class GridBeliefs(BeliefModel):
     """
 
     grid: SkillGrid
+    models: BoolArray | None = None
+    """Workers who are models that are believed together, shape (m,); None where none are."""
 
     def __init__(self, ledger: Ledger, common: IntArray | None = None) -> None:
         self.ledger = ledger
@@ -148,21 +153,54 @@ class GridBeliefs(BeliefModel):
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self.grid = self._grid()
-        self.merged: IntArray = np.arange(self.m)
+        self.voters = None
+        if pool.group is not None and self.models is None:
+            self.voters = MergedGroups(pool.group, len(pool.tasks))
+        self.merged: IntArray = self._alone()
         self.orientation, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by = Calibration(1.0), 0
         self.least_floor, self.outvoted = 0.0, False
-        self.known = known_answers(pool.confusion)
-        self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
-        self.weight = normalised(self.fit.worker.copy())[0]
+        confusion = pool.confusion
+        self.known = None if confusion is None else KnownSkills(pool, confusion)
+        unknown = np.full(self.T * self.m, np.nan)
+        self.own_gain: FloatArray = unknown if self.known is None else self.known.gain
+        labels = self._labels()
+        self.fit = begin(labels, self.grid, pool.share, unequal=False)
+        self._told: FloatArray = labels.told_messages(self.fit.levels)
+        self._weigh()
         self._new: list[FloatArray] = []
         self._outlook: TaskView | None = None
         self.common: IntArray = np.arange(len(pool.tasks)) if common is None else common
 
     @property
+    def labels(self) -> IntArray:
+        """Labels that judge workers, in order of arrival, shape (k, 3): task, worker, class."""
+        labels = self.ledger.labels
+        if self.known is None and self.voters is None:
+            return labels
+        return np.asarray(labels[self._first() & ~self._told_by_known(labels)])
+
+    def _first(self) -> BoolArray:
+        """Which labels of the ledger are the first of their group on a task, shape (k,)."""
+        labels = self.ledger.labels
+        if self.voters is None:
+            return np.ones(len(labels), dtype=bool)
+        return self.voters.first(labels)
+
+    def _told_by_known(self, labels: IntArray, *, gold: bool = False) -> BoolArray:
+        """Which of some labels are of workers whose skill is known, shape (k,)."""
+        if self.known is None:
+            return np.zeros(len(labels), dtype=bool)
+        return self.known.told(labels, gold=gold)
+
+    @property
     def counts(self) -> IntArray:
-        """Labels of each task that judge workers, shape (n,)."""
+        """Labels of each task by whoever is not a model, shape (n,)."""
         return self.ledger.counts
+
+    def _alone(self) -> IntArray:
+        """Who speaks for each worker where nobody is found to copy, shape (m,)."""
+        return np.arange(self.m) if self.voters is None else self.voters.leader
 
     @property
     def doubtful(self) -> bool:
@@ -174,7 +212,10 @@ class GridBeliefs(BeliefModel):
         return self.doubtful
 
     def outgrown(self, growth: float) -> bool:
-        """As the base has it; never while each fit is chosen, as right and wrong are in doubt."""
+        """Whether there are more than so many times the labels by which the fit was chosen.
+
+        Never while each fit is chosen, as right and wrong are in doubt.
+        """
         return not self.doubtful and len(self.labels) > growth * self.chosen_at
 
     def suspects(self) -> IntArray:
@@ -190,8 +231,8 @@ class GridBeliefs(BeliefModel):
 
     @property
     def copying(self) -> BoolArray:
-        """Workers who are merged with another, and are not asked any more; shape (m,)."""
-        return np.asarray(self.merged != np.arange(self.m))
+        """Workers found to copy another, who are not asked any more; shape (m,)."""
+        return np.asarray(self.merged != self._alone())
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -203,14 +244,17 @@ class GridBeliefs(BeliefModel):
 
     def _all(self) -> TaskView:
         if self._outlook is None:
-            self._outlook = self._look(self.fit.joint)
+            self._outlook = self._look()
         return self._outlook
 
-    def _look(self, joint: FloatArray) -> TaskView:
-        """View of tasks of such log-chances of class and easiness, shape (·, K, S)."""
-        plain, levels = over_easiness(joint), self.fit.levels
+    def _look(self, rows: IntArray | slice = slice(None)) -> TaskView:
+        """View of some tasks, by their log-chances of class and easiness."""
+        joint, levels = self.fit.joint[rows], self.fit.levels
+        plain = over_easiness(joint)
         if self.calibration != Calibration(1.0):
             plain = self.calibration.apply(plain)
+            if self.known is not None and not self.calibrated_by:
+                plain = tempered_beside(joint, self._told[rows], self.calibration)
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=1)
         square = (chance @ levels**2) / chance.sum(axis=1)
         return TaskView(plain, plain.max(axis=1), square)
@@ -359,10 +403,36 @@ class GridBeliefs(BeliefModel):
 
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the tasks and workers of labels that have just come."""
+        if not len(label):
+            return
+        rows = np.column_stack([ask.task, ask.worker, label])
+        known, first = self._told_by_known(rows, gold=ask.gold), np.ones(len(label), dtype=bool)
+        if self.voters is not None:
+            asked = self.ledger.gold_labels
+            first = self.voters.first_gold(asked) if ask.gold else self._first()
+            first = first[-len(label) :]
+        if self.known is not None and not ask.gold:
+            told = self.known.labels(rows[known & first])
+            message = told.messages(self.fit.levels, len(self.counts))
+            moved = np.unique(told.task)
+            self.fit.joint[moved] += message[moved]
+            self._told[moved] += message[moved]
+            self._see(moved)
+        rest = first & ~known
+        if rest.any():
+            self._judge_by(Questions(ask.task[rest], ask.worker[rest], ask.gold), label[rest])
+
+    def _see(self, moved: IntArray) -> None:
+        """Look anew at tasks that have moved."""
+        if self._outlook is not None:
+            self._outlook = self._outlook.moved(moved, self._look(moved))
+
+    def _judge_by(self, ask: Questions, label: IntArray) -> None:
+        """Move the tasks and workers of labels that judge workers."""
         pool, now = self.ledger.pool, self.fit
         by_answer = self.grid.chance.transpose(2, 0, 1)
         if ask.gold:
-            unit = pool.gold_kind[ask.task] * self.m + ask.worker
+            unit = pool.gold_kind[ask.task] * self.m + self._alone()[ask.worker]
             s = float(now.ease @ now.levels)
             truth = pool.gold[ask.task]
             even = self.grid.chance.mean(axis=1)[:, label].T
@@ -384,19 +454,41 @@ class GridBeliefs(BeliefModel):
             message[repeated], log_chance[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
-            if self._outlook is not None:
-                moved = np.unique(ask.task)
-                self._outlook = self._outlook.moved(moved, self._look(now.joint[moved]))
+            self._see(np.unique(ask.task))
         np.add.at(now.worker, unit, log_chance)
         touched = np.unique(unit)
         self.weight[touched] = normalised(now.worker[touched].copy())[0]
+        if self.voters is not None:
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """Posterior of the points by the fit: one for a group; of a known skill, one point."""
+        self.weight = normalised(self.fit.worker.copy())[0]
+        if self.voters is not None:
+            by_kind = self.weight.reshape(self.T, self.m, -1)
+            self.weight = by_kind[:, self.voters.leader].reshape(self.weight.shape)
+        if self.known is not None:
+            self.weight = self.known.points(self.grid, self.weight)
 
     def refit(self, *, anew: bool = False) -> None:
-        """Send all messages anew; now and then, or where it is asked for, choose the fit anew."""
+        """Send all messages anew; now and then, or where it is asked for, choose the fit anew.
+
+        Where only workers of known skill have labelled, there is nothing to fit: Bayes' rule.
+        """
+        if self.known is not None and not len(self.labels):
+            self.fit = begin(self._labels(), self.grid, self.ledger.pool.share, unequal=False)
+        else:
+            self._refit(anew=anew)
+        self._new, self._outlook = [], None
+        self._told = self._labels().told_messages(self.fit.levels).copy()
+        self._weigh()
+        self._calibrate()
+
+    def _refit(self, *, anew: bool) -> None:
         size, compared = len(self.labels), int(np.isin(self.labels[:, 0], self.common).sum())
         due = anew or size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
         merged = self.merged
-        if due or compared > LOOKED * self.compared:
+        if self.voters is None and (due or compared > LOOKED * self.compared):
             merged, self.compared = self._merged_workers(self.ledger.pool.share), compared
         if not due and (merged == self.merged).all():
             labels = self._labels()
@@ -407,10 +499,6 @@ class GridBeliefs(BeliefModel):
                 due, self.orientation = odds < 0.0 < before, max(odds, 0.0)
         if due or (merged != self.merged).any():
             self._choose(merged)
-        self._new, self._outlook = [], None
-        self._keep_known()
-        self.weight = normalised(self.fit.worker.copy())[0]
-        self._calibrate()
 
     def state(self) -> dict[str, Any]:
         """Give all that the ledger does not hold."""
@@ -459,7 +547,8 @@ class GridBeliefs(BeliefModel):
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
         ]
-        self.weight = normalised(self.fit.worker.copy())[0]
+        self._told = self._labels().told_messages(self.fit.levels).copy()
+        self._weigh()
 
     def _grid(self) -> SkillGrid:
         return two_coins() if self.K == 2 else one_coin_grid(self.errors)
@@ -477,54 +566,39 @@ class GridBeliefs(BeliefModel):
         return counted
 
     def _labels(self, merged: IntArray | None = None) -> UnitLabels:
-        """The `labels` that count, by their voters; and what is known of these workers.
-
-        What is known of others would pass for a word on which way is right; before any label, it
-        is all that there is.
-        """
+        """The `labels` that count, by their voters; and what is known of others."""
         pool = self.ledger.pool
         merged = self.merged if merged is None else merged
         task, worker, label = self.labels[self._counted(merged)].T
-        kept = np.isin(self.known[1], self._units()) | (not len(task))
         # Tasks whose first label was doubted have more: of all labels they would count again.
         first = label[np.unique(task, return_index=True)[1]]
         said = np.bincount(first, minlength=self.K) / max(len(first), 1)
+        known = None
+        if self.known is not None:
+            labels = self.ledger.labels
+            known = self.known.labels(labels[self._first() & self.known.told(labels)])
         return UnitLabels(
             task,
             pool.kind[task] * self.m + merged[worker],
             label,
-            *self._gold_answers(kept),
+            *self._gold_answers(),
             len(pool.tasks),
             self.T * self.m,
             self.K,
             np.repeat(np.arange(self.T), self.m),
             said=said,
+            known=known,
         )
 
-    def _gold_answers(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Answers to gold tasks, and those kept that stand for known skills: as `UnitLabels`."""
-        pool = self.ledger.pool
-        gold, worker, label = self.ledger.gold_labels.T
-        true, unit, named = self.known
-        return (
-            np.concatenate([pool.gold[gold], true[kept]]),
-            np.concatenate([pool.gold_kind[gold] * self.m + worker, unit[kept]]),
-            np.concatenate([label, named[kept]]),
-        )
-
-    def _keep_known(self) -> None:
-        """Keep what is known of workers who have said nothing yet: no fit counts it."""
-        quiet = np.setdiff1d(self.known[1], self._units())
-        if len(quiet):
-            true, unit, named = self._gold_answers(np.ones(len(self.known[1]), dtype=bool))
-            labels = replace(self._labels(), gold_class=true, gold_unit=unit, gold_label=named)
-            start = begin(labels, self.grid, self.fit.share, unequal=False)
-            self.fit.worker[quiet] = start.worker[quiet]
-
-    def _units(self) -> IntArray:
-        """Unit of each label of the ledger, shape (k,)."""
-        task, worker, _ = self.ledger.labels.T
-        return np.asarray(self.ledger.pool.kind[task] * self.m + worker)
+    def _gold_answers(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Answers to gold tasks that judge workers: as `UnitLabels`."""
+        pool, rows = self.ledger.pool, self.ledger.gold_labels
+        judging = ~self._told_by_known(rows, gold=True)
+        if self.voters is not None:
+            judging &= self.voters.first_gold(rows)
+        gold, worker, label = rows[judging].T
+        unit = pool.gold_kind[gold] * self.m + self._alone()[worker]
+        return pool.gold[gold], unit, label
 
     def doubtful_tasks(self) -> IntArray:
         """Common tasks on which those who seem very good are contradicted by half of the others.
@@ -568,7 +642,9 @@ class GridBeliefs(BeliefModel):
 
     def _calibrate(self) -> None:
         """Believe as far as labels foretell each other, and as hidden tasks allow."""
-        self.calibration = Calibration(mean_temperature(self._labels(), self.fit))
+        labels, self.calibration = self._labels(), Calibration(1.0)
+        if len(labels.task) or self.known is None:
+            self.calibration = Calibration(mean_temperature(labels, self.fit))
         hidden, at = self.ledger.pool.hidden, self._hidden()
         if hidden is None or len(at) < LEAST_HIDDEN:
             return
@@ -697,23 +773,3 @@ class GridBeliefs(BeliefModel):
             group = connected_components(linked, directed=False)[1]
             sets |= {tuple(workers[group == at].tolist()) for at in range(int(group.max()) + 1)}
         return [np.array(members) for members in sorted(sets) if len(members) > 1]
-
-
-def known_answers(confusion: FloatArray | None) -> tuple[IntArray, IntArray, IntArray]:
-    """Answers to gold tasks that stand for known skills: class, unit and label, shapes (l,).
-
-    Parameters
-    ----------
-    confusion
-        As a `Pool` has it, shape (T, m, K, K); None where no skill is known.
-    """
-    if confusion is None:
-        none: IntArray = np.zeros(0, dtype=np.int64)
-        return none, none, none
-    many = np.rint(KNOWN * np.nan_to_num(confusion)).astype(np.int64)
-    kind, worker, true, named = (np.repeat(axis, many.ravel()) for axis in _places(many.shape))
-    return true, kind * confusion.shape[1] + worker, named
-
-
-def _places(shape: tuple[int, ...]) -> list[IntArray]:
-    return [axis.ravel() for axis in np.indices(shape)]

@@ -34,8 +34,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.beliefs import Beliefs
+from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions, within
 
@@ -79,34 +78,55 @@ class UntilSure(Policy):
     ----------
     ledger, goal, seed
         As for every policy; without ε, until the money is spent, uncertain tasks first.
-    forget
-        Weight that a worker's label loses with each later one: for workers who change.
     """
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         self.ledger, self.goal = ledger, goal
         pool, rng = ledger.pool, stream(seed, "until sure")
         self.everybody = rng.permutation(len(pool.workers))
-        self.starters = self.everybody[: START[0]]
         self.order = rng.permutation(len(pool.tasks))
-        self.beliefs = self._beliefs(forget)
+        self.beliefs = self._believed()
+        self.starters = self._voters()[: START[0]]
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.latest, self.return_seen = -1, False
         self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         odds = np.log((1.0 - self.epsilon) / self.epsilon)
         self.required = float((1.0 - 2.0 * self.epsilon) * odds)
-        grid = self.beliefs.grid
-        self.gain = np.minimum(grid.gain, self.required)
+        grid, shape = self.beliefs.grid, (len(pool.price), len(pool.workers))
+        self.gain = self._gains()
+        self.known: BoolArray = ~np.isnan(self.beliefs.own_gain.reshape(shape))
         self.trial = np.minimum(np.log(DOUBT) / np.maximum(grid.unlike, 1e-9), LONGEST)
-        shape = len(pool.price), len(pool.workers)
         self.index, self.keep, self.limit = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.needed = 0.0
         self._judge_all()
 
-    def _beliefs(self, forget: float) -> BeliefModel:
+    def _voters(self) -> IntArray:
+        """Everybody in random order, of each group one."""
+        voters = self.beliefs.voters
+        if voters is None:
+            return self.everybody
+        first = np.unique(voters.leader[self.everybody], return_index=True)[1]
+        return self.everybody[np.sort(first)]
+
+    def _believed(self) -> GridBeliefs:
         """What labels are taken to say."""
-        return Beliefs(self.ledger, forget)
+        return GridBeliefs(self.ledger)
+
+    def _gains(self) -> FloatArray:
+        """What a label tells in nats, at most what a task needs; by type, worker and point.
+
+        Shape (1, 1, G) for all workers alike. Of a known skill it is her own: the grid has no point
+        for who never errs.
+        """
+        gain = np.minimum(self.beliefs.grid.gain, self.required)[None, None]
+        own = self.beliefs.own_gain.reshape(len(self.ledger.pool.price), -1, 1)
+        if np.isnan(own).all():
+            return gain
+        return np.where(np.isnan(own), gain, np.minimum(own, self.required))
+
+    def _gain_of(self, workers: IntArray) -> FloatArray:
+        return self.gain if self.gain.shape[1] == 1 else self.gain[:, workers]
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone."""
@@ -125,7 +145,10 @@ class UntilSure(Policy):
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs of tasks and workers."""
         self.beliefs.told(ask, label)
-        self._judge(np.unique(ask.worker))
+        workers, voters = np.unique(ask.worker), self.beliefs.voters
+        if voters is not None:
+            workers = np.flatnonzero(np.isin(voters.leader, voters.leader[workers]))
+        self._judge(workers)
 
     def unasked(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs; fit them anew where many labels are new, or all seems closed."""
@@ -165,6 +188,10 @@ class UntilSure(Policy):
 
     def belief(self) -> Belief:
         """Posterior and closed tasks."""
+        return self._believes()
+
+    def _believes(self) -> Belief:
+        """What is believed of tasks now, and closed by it."""
         posterior = self.beliefs.posterior()
         return Belief(posterior, self._closed(posterior.max(axis=1)))
 
@@ -211,6 +238,7 @@ class UntilSure(Policy):
         done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
         if not self.goal.mean or done or not can.any():
             return ~self._closed(top) & can
+        can &= self._askable()
         rate = np.where(self.ledger.left > 0, self.index, 0.0).max(axis=1)
         rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
         worth = error * rate[self.ledger.pool.kind]
@@ -221,6 +249,14 @@ class UntilSure(Policy):
             bar *= NEXT_ERROR
         wanted: BoolArray = ((worth > bar) | ~self.ledger.enough) & can
         return wanted
+
+    def _askable(self) -> BoolArray:
+        """Tasks about which somebody can still be asked, or a label is to come; shape (n,)."""
+        if not len(self.ledger.open):  # a fit made apart
+            return np.ones(len(self.ledger.counts), dtype=bool)
+        workers = np.flatnonzero((self.ledger.left > 0) & ~self.beliefs.copying)
+        everything = np.arange(len(self.ledger.counts))[:, None]
+        return self._open(everything, workers).any(axis=1) | (self.ledger.waiting > 0)
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
@@ -241,17 +277,19 @@ class UntilSure(Policy):
         """Index, chance to be kept, and labels of a trial, by type and worker."""
         pool, left = self.ledger.pool, self.ledger.left[workers]
         weight = self.beliefs.weight.reshape(*self.index.shape, -1)[:, workers]
-        after = np.minimum(left[:, None], self.needed / np.maximum(self.gain, 1e-9))
+        gain = self._gain_of(workers)
+        after = np.minimum(left[:, None], self.needed / np.maximum(gain, 1e-9))
         after = np.maximum(after, 1.0)
         trial = np.minimum(self.trial, after)
         kept = np.cumsum(weight, axis=2)
-        nats = np.cumsum(weight * self.gain, axis=2)
+        nats = np.cumsum(weight * gain, axis=2)
         rate = after * nats + trial * (nats[:, :, -1:] - nats)
         rate /= after * kept + trial * (1.0 - kept)
         best = rate.argmax(axis=2)[:, :, None]
         self.index[:, workers] = np.take_along_axis(rate, best, 2)[:, :, 0]
         self.index[:, workers] /= pool.divisor[:, workers]
-        self.keep[:, workers] = np.take_along_axis(kept, best, 2)[:, :, 0]
+        keep = np.take_along_axis(kept, best, 2)[:, :, 0]
+        self.keep[:, workers] = np.where(self.known[:, workers], 1.0, keep)
         self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
 
     def _price_to_come(self, rows: IntArray) -> FloatArray:
@@ -262,15 +300,20 @@ class UntilSure(Policy):
         """
         ledger, pool = self.ledger, self.ledger.pool
         coming = np.flatnonzero(~self.came & (ledger.left > 0))
+        voters = self.beliefs.voters
+        if voters is not None:  # of each group one
+            coming = coming[np.unique(voters.leader[coming], return_index=True)[1]]
         price: FloatArray = np.zeros(len(pool.price))
         if not len(coming):
             return price
         weight = self.beliefs.weight.reshape(*self.index.shape, -1)[:, coming]
+        gains, alike = np.broadcast_to(self._gain_of(coming), weight.shape), not self.known.any()
         for kind in np.unique(pool.kind[rows]):  # its share of capacity is that of needs
-            rate = self.gain / pool.divisor[kind, coming, None]
-            once = weight[kind] * self.gain
+            gain = gains[kind]
+            rate = gain / pool.divisor[kind, coming, None]
+            once = weight[kind] * gain
             whole = once * ledger.left[coming][:, None]
-            if (pool.divisor[kind, coming] == pool.divisor[kind, coming[0]]).all():
+            if alike and (pool.divisor[kind, coming] == pool.divisor[kind, coming[0]]).all():
                 # Of one price the order is that of abilities, for all workers together.
                 rate, once, whole = rate[:1], once.sum(axis=0), whole.sum(axis=0)
             order = np.argsort(-rate, axis=None)
@@ -285,6 +328,9 @@ class UntilSure(Policy):
     # Whom, and about what
 
     def _start(self, worker: int | None) -> Questions | None:
+        return self._cold_start(worker)
+
+    def _cold_start(self, worker: int | None) -> Questions | None:
         """The next visit of the cold start; None when it is over, or she cannot take part."""
         ledger, pool = self.ledger, self.ledger.pool
         if self.started or pool.confusion is not None:
@@ -302,7 +348,8 @@ class UntilSure(Policy):
             if self.started:
                 return None
         for who in asked:
-            todo = tasks[can[tasks, who]][: ledger.left[who]]
+            able = can[tasks, who] if gold else self._open(tasks, who)
+            todo = tasks[able][: ledger.left[who]]
             if len(todo):
                 return Questions(todo, np.full(len(todo), who), gold)
         self.started = worker is None or self.return_seen
@@ -322,7 +369,7 @@ class UntilSure(Policy):
         if worker is not None:
             if ledger.left[worker] <= 0 or self.beliefs.copying[worker]:
                 return NOTHING
-            rows = rows[ledger.open[:, worker].take(rows)]
+            rows = rows[self._open(rows, worker)]
         near = self.goal.epsilon is not None
         key = top.take(rows)
         key = -key if near else key
@@ -330,7 +377,7 @@ class UntilSure(Policy):
         if worker is None and many * len(here) > DENSE:
             worth = np.where(ledger.left > 0, self.index.max(axis=0), -1.0)
             some = np.argpartition(-worth, BETTER)[:BETTER]
-            here = some if ledger.open[np.ix_(rows[:many], some)].any() else here
+            here = some if self._open(rows[:many, None], some).any() else here
         least = np.zeros(len(pool.price))
         if worker is not None and len(rows):
             if not self.return_seen:
@@ -342,7 +389,7 @@ class UntilSure(Policy):
                 return NOTHING
         for task in _ascending(rows, key, many):
             kind = pool.kind[task]
-            able = ledger.open[np.ix_(task, here)] & (ledger.left[here] > 0)
+            able = self._open(task[:, None], here) & (ledger.left[here] > 0)
             able &= ~self.beliefs.copying[here]
             rate = np.where(able, np.round(self.index[np.ix_(kind, here)], ALIKE), -1.0)
             who = here[rate.argmax(axis=1)]
@@ -351,6 +398,16 @@ class UntilSure(Policy):
             if good.any():
                 return self._visit(task[good], who[good])
         return NOTHING
+
+    def _open(self, task: IntArray, worker: IntArray | int) -> BoolArray:
+        """Whether each worker can be asked about each task, none of her group having labelled it.
+
+        Shapes broadcast.
+        """
+        able, voters = self.ledger.open[task, worker], self.beliefs.voters
+        if voters is not None:
+            able = able & ~voters.spoken(self.ledger.labels, task, np.asarray(worker))
+        return np.asarray(able)
 
     def _visit(self, task: IntArray, worker: IntArray) -> Questions:
         """Cut each worker's share to what is asked of her before she is judged anew."""

@@ -21,8 +21,6 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.beliefs import Beliefs
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
@@ -41,9 +39,6 @@ labels."""
 MOST = 48
 """Workers, those of the cold start in front, who at most answer what is contested while it is
 undecided whether some copy."""
-MOST_KNOWN = 0.985
-"""Where somebody is known to answer so with more chance than grid go to, as an expert who never
-errs, the belief is until-sure's, which takes known skills as they are."""
 LUCK = 0.5
 """Part of what a task lacks that the workers who can still label it must be expected to tell."""
 SOME_LABELS = 2
@@ -57,8 +52,8 @@ class UntilTrusted(UntilSure):
 
     hears_confidences = True
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
-        super().__init__(ledger, goal, seed, forget)
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
+        super().__init__(ledger, goal, seed)
         self.seed, self.begun, self.ended = seed, 0, False
         self.final: tuple[int, FloatArray | None] = (-1, None)
         others = np.setdiff1d(np.arange(len(ledger.pool.workers)), self.starters)
@@ -70,15 +65,12 @@ class UntilTrusted(UntilSure):
         """Tasks by which workers are compared with one another."""
         return self.order[:COMMON]
 
-    def _beliefs(self, forget: float) -> BeliefModel:
+    def _believed(self) -> GridBeliefs:
         pool = self.ledger.pool
         models = models_of(pool)
         check_confidences(pool, models)
-        if models is not None and not forget:
+        if models is not None:
             return ModelBeliefs(self.ledger, models, self.common)
-        exact = pool.confusion is not None and np.nanmax(pool.confusion) > MOST_KNOWN
-        if pool.group is not None or exact or forget:
-            return Beliefs(self.ledger, forget)
         return GridBeliefs(self.ledger, self.common)
 
     def state(self) -> dict[str, Any]:
@@ -152,14 +144,15 @@ class UntilTrusted(UntilSure):
             return None
         price = np.where(self.belief().closed, 0.0, np.inf)
         rows = np.flatnonzero(price > 0.0) if beliefs.closable_at(epsilon) else NOTHING.task
-        kind, nats = self.ledger.pool.kind, self._nats()
-        order = np.argsort(-nats / self.ledger.pool.divisor, axis=1)
+        pool, nats = self.ledger.pool, self._nats()
+        kind = pool.kind
+        order = np.argsort(-nats / pool.divisor, axis=1)
         # Nobody, at 0 nats, comes last.
         for part in _parts(rows, nats.shape[1]):
             by = order[kind[part]]
-            can = self.ledger.open[part[:, None], by]
+            can = np.take_along_axis(self._able(part), by, axis=1)
             total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
-            cost = np.cumsum(can * self.ledger.pool.price[kind[part][:, None], by], axis=1)
+            cost = np.cumsum(can * pool.price[kind[part][:, None], by], axis=1)
             last = (total < evidence_needed[part, None]).sum(axis=1)
             some = last < total.shape[1]
             price[part[some]] = cost[some, last[some]]
@@ -167,9 +160,19 @@ class UntilTrusted(UntilSure):
 
     def _nats(self) -> FloatArray:
         """What a label of each worker is expected to tell of an easy task, (T, m); 0 of none."""
-        nats = (self.beliefs.weight @ self.gain).reshape(self.index.shape)
+        weight = self.beliefs.weight.reshape(*self.index.shape, -1)
+        alike = self.gain.shape[1] == 1
+        nats = weight @ self.gain[0, 0] if alike else (weight * self.gain).sum(axis=2)
         able = (self.ledger.left > 0) & ~self.beliefs.copying
         return np.asarray(np.where(able, nats, 0.0))
+
+    def _able(self, tasks: IntArray) -> BoolArray:
+        """Who can still be asked about some tasks, of each group one; shape (k, m)."""
+        voters, pool = self.beliefs.voters, self.ledger.pool
+        if voters is None:
+            return self.ledger.open[tasks]
+        able = self._open(tasks[:, None], np.arange(len(self.ledger.left)))
+        return voters.one_each(able & (self.ledger.left > 0), pool.price[pool.kind[tasks]])
 
     def _judge_all(self) -> None:
         super()._judge_all()
@@ -188,7 +191,7 @@ class UntilTrusted(UntilSure):
         nats = self._nats()
         for part in _parts(rows, nats.shape[1]):
             mine = nats[ledger.pool.kind[part]]
-            left = np.einsum("ij,ij->i", ledger.open[part], mine)
+            left = np.einsum("ij,ij->i", self._able(part), mine)
             out[part] = left < LUCK * evidence_needed[part]
         return out
 
@@ -208,7 +211,7 @@ class UntilTrusted(UntilSure):
         ledger = self.ledger
         if worker is None and self.goal.epsilon is None and not len(ledger.pool.gold):
             return self._first_block()
-        return super()._start(worker)
+        return self._cold_start(worker)
 
     def _first_block(self) -> Questions | None:
         """Labels of the first tasks, whose number grows with the money; None when they are there.
@@ -221,7 +224,7 @@ class UntilTrusted(UntilSure):
         tasks = self.order[: first_block.size(ledger)]
         if len(tasks) <= self.begun:
             return None
-        ask = first_block.next_labels(ledger, tasks, self.everybody)
+        ask = first_block.next_labels(ledger, tasks, self._voters())
         if len(ask):
             return ask
         self.begun = len(tasks)
@@ -232,7 +235,7 @@ class UntilTrusted(UntilSure):
 
         A budget alone buys every task a label before it buys any task another.
         """
-        ask = self._comparison(worker)
+        ask = self._comparison(worker) if self.beliefs.voters is None else NOTHING
         bare = self.ledger.counts == 0
         if not len(ask) and self.goal.epsilon is None and bare.any():
             bare &= self._wanted(self.beliefs.confidence(), worker)
@@ -270,7 +273,7 @@ class UntilTrusted(UntilSure):
         ledger = self.ledger
         for who in workers:
             if here in (None, who):
-                todo = tasks[ledger.open[tasks, who]][: ledger.left[who]]
+                todo = tasks[self._open(tasks, who)][: ledger.left[who]]
                 if len(todo):
                     return Questions(todo, np.full(len(todo), who))
         return NOTHING

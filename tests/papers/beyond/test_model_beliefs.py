@@ -16,7 +16,6 @@ from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
 from workbench.collection.answers import rehearse
-from workbench.collection.beliefs import Beliefs
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, models_of
 from workbench.collection.policy import Goal
@@ -182,12 +181,12 @@ def test_models_in_another_order_and_classes_with_other_names():
     np.testing.assert_allclose(renamed[:, ::-1], posterior, atol=0.05)
 
 
-def test_pools_without_models_are_believed_as_before():
+def test_pools_without_models_are_believed_worker_by_worker():
     pool = crowd().pool
     for changed, kind in (
         (replace(pool, group=None), GridBeliefs),
-        (replace(pool, price=np.ones((1, 15))), Beliefs),
-        (replace(pool, group=np.zeros(15, dtype=np.int64)), Beliefs),
+        (replace(pool, price=np.ones((1, 15))), GridBeliefs),
+        (replace(pool, group=np.zeros(15, dtype=np.int64)), GridBeliefs),
     ):
         assert models_of(changed) is None
         policy = UntilTrusted(Ledger(changed), Goal(0.1), 0)
