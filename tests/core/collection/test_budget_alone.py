@@ -46,7 +46,9 @@ def test_the_block_takes_others_where_its_workers_cannot():
     there = np.ones((3, 8), dtype=bool)
     there[1, :6] = False
     ledger = Ledger(replace(pool_of(3, 8), available=there), 100)
-    while len(ask := first_block.next_labels(ledger, np.array([0, 1]), np.arange(8))):
+    while len(
+        ask := first_block.next_labels(ledger, np.array([0, 1]), np.arange(8), ledger.open[:2])
+    ):
         ledger.ask(ask)
         ledger.tell(ask, np.zeros(len(ask), dtype=np.int64))
     assert ledger.counts.tolist() == [6, 2, 0]
