@@ -279,25 +279,39 @@ class GridBeliefs:
         room = epsilon - floor * (1.0 - 1.0 / self.K)
         return room / (1.0 - floor) if room >= LEAST_ROOM * epsilon else 0.0
 
-    def final(self, seed: Seed) -> FloatArray | None:
-        """Posterior by which tasks are answered once nothing more is asked; `final_answers`.
+    def final(self, seed: Seed, *, alone: bool) -> FloatArray | None:
+        """Posterior by which tasks are answered once nothing more is asked (`final_answers`).
 
-        None where skills are known, which no other model takes.
+        Parameters
+        ----------
+        seed
+            Of the draws of other models.
+        alone
+            Whether there was a budget alone, and no error to be kept.
+
+        Returns
+        -------
+        Shape (n, K); None where it is the posterior as it stands: skills are known, which no other
+        model takes, or nothing tells that others are better.
         """
-        pool, labels = self.ledger.pool, self._labels()
+        pool, labels, hidden = self.ledger.pool, self._labels(), self._hidden()
+        told = pool.hidden is not None and len(hidden) >= LEAST_HIDDEN
         if pool.confusion is not None or not len(labels.task):
             return None
+        if not (told or alone or self.K > 2):
+            return None
         votes, known = self._upright_votes(labels)
-        chosen = choose(labels, pool.share, self._warm())
-        own = averaged(labels, chosen, votes, known, seed)[0]
-        at = self._hidden()
-        if self.K == 2 and len(at) < LEAST_HIDDEN:
-            return own
-        other = pooled(votes, earlier=Earlier(known), seed=seed).info["posterior"][: labels.tasks]
-        if len(at) < LEAST_HIDDEN or pool.hidden is None:
-            return np.asarray((own + other) / 2.0)
-        models = own, other, majority_shares(votes, labels.tasks)
-        posterior, weight = weighted_mean(models, at, pool.hidden[at])
+        posteriors = [self.posterior()]
+        if told or alone:
+            chosen = choose(labels, pool.share, self._warm())
+            posteriors = [averaged(labels, chosen, votes, known, seed)[0]]
+        if told or self.K > 2:
+            fit = pooled(votes, earlier=Earlier(known), seed=seed)
+            posteriors.append(fit.info["posterior"][: labels.tasks])
+        if not told or pool.hidden is None:
+            return np.asarray(np.mean(posteriors, axis=0))
+        posteriors.append(majority_shares(votes, labels.tasks))
+        posterior, weight = weighted_mean(posteriors, hidden, pool.hidden[hidden])
         self.outvoted = bool(weight[-1] > 0.5)
         return posterior
 

@@ -142,7 +142,7 @@ class ModelBeliefs(GridBeliefs):
         labels = np.bincount(self.labels[:, 1], minlength=self.m)[suspects]
         return np.asarray(suspects[len(self.common) <= COMPARED_PART * labels])
 
-    def final(self, seed: Seed) -> FloatArray | None:  # noqa: ARG002
+    def final(self, seed: Seed, *, alone: bool) -> FloatArray | None:  # noqa: ARG002
         """None: what models say is in no other model."""
         return None
 

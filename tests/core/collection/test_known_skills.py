@@ -134,9 +134,9 @@ def test_one_label_of_an_expert_who_never_errs_closes_a_task():
     policy = POLICIES["until-trusted"].call(
         Ledger(replace(pool, price=np.array([[1.0, 1.0, 1.0, 5.0]]))), Goal(0.001), 0
     )
-    index = policy.index[0]
+    index = policy.worth.index[0]
     assert index[1] == pytest.approx(0.4 * np.log(7 / 3))
-    assert index[0] == pytest.approx(min(policy.required, (1 - 2e-4) * np.log(1e4)), rel=1e-3)
+    assert index[0] == pytest.approx(min(policy.worth.required, (1 - 2e-4) * np.log(1e4)), rel=1e-3)
     assert index[3] == pytest.approx(index[1] / 5.0)
 
 

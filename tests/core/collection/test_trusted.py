@@ -409,7 +409,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     prices = rng.uniform(1.0, 3.0, (1, 25))
     policy = seen(label, tasks=np.arange(20), price=prices)
     cost, closed = policy.to_close(), policy.belief().closed
-    lacking, nats = policy.beliefs.evidence_needed(0.1), policy._nats()[0]
+    lacking, nats = policy.beliefs.evidence_needed(0.1), policy.worth.nats(policy.beliefs)[0]
     assert closed[:20].any()
     np.testing.assert_array_equal(cost == 0.0, closed)
     order = np.argsort(-nats / prices[0])

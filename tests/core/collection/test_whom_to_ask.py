@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.collection import sure
+from workbench.collection import trusted
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Questions
@@ -18,8 +18,8 @@ from workbench.collection.trusted import UntilTrusted
 def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
     """Those to come tell far more for their price; a page that asks for one is answered at once."""
     looks = []
-    ascending = sure._ascending
-    monkeypatch.setattr(sure, "_ascending", lambda *given: looks.append(1) or ascending(*given))
+    ascending = trusted._ascending
+    monkeypatch.setattr(trusted, "_ascending", lambda *given: looks.append(1) or ascending(*given))
     experts = {f"w{j}": 0.99 for j in range(30)}
     collector = Collector(
         [f"t{i}" for i in range(50)],
@@ -49,6 +49,7 @@ def test_the_price_of_nats_to_come_does_not_hang_on_how_it_is_counted():
             policy.told(ask, answers.of(ask))
             policy.came[worker] = True
         policy.refit()
-        prices.append(policy._price_to_come(np.arange(60)))
+        worth = policy.worth
+        prices.append(worth.price_to_come(policy.beliefs, np.arange(60), policy.came))
     assert prices[0][0] > 0.0
     np.testing.assert_allclose(*prices, rtol=1e-6)

@@ -302,3 +302,31 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             wb.Collector(tasks, workers, **in_objects(terms | wrong))
+
+
+def test_an_expert_of_known_skill_beside_models_is_taken_at_her_word():
+    """What models say is fitted as before; her label decides its task, and judges the models."""
+    mixed = crowd(4, 120)
+    known = np.full((1, 15, 2, 2), np.nan)
+    known[0, 14] = np.eye(2)
+    label = mixed.answers.label.copy()
+    label[:, 14] = mixed.answers.truth
+    pool = replace(mixed.pool, confusion=known)
+    beliefs = ModelBeliefs(Ledger(pool), models_of(pool))
+    for worker in range(5):
+        hear(beliefs, Questions(np.arange(120), np.full(120, worker)), label)
+    before = beliefs.posterior()
+    hear(beliefs, Questions(np.arange(60), np.full(60, 14)), label)
+    for _ in range(2):
+        truth = mixed.answers.truth[:60]
+        assert (beliefs.posterior()[np.arange(60), truth] > 0.99).all()
+        assert len(beliefs.labels) == 0
+        beliefs.refit()
+    wrong, first = (
+        (each[60:].argmax(axis=1) != mixed.answers.truth[60:]).mean()
+        for each in (beliefs.posterior(), before)
+    )
+    assert wrong <= first
+    # The skill of a model that is known is no panel's.
+    known[0, 0] = [[0.8, 0.2], [0.2, 0.8]]
+    assert models_of(replace(pool, confusion=known)) is None
