@@ -32,7 +32,6 @@ from workbench.collection.policy import (
     answer_table,
     closing,
     left_open,
-    notes_of,
     priced,
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
@@ -679,7 +678,8 @@ def _notes(
 ) -> Iterator[str]:
     if unmeasured:
         yield unmeasured
-    yield from notes_of(policy)
+    if policy is not None:
+        yield from policy.notes()
     believed = float(belief.error.mean())
     if found is not None and found.misses(believed):
         yield (

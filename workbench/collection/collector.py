@@ -55,7 +55,7 @@ from workbench.collection.hearing import hear, label_before
 from workbench.collection.history import Names, history_table, taking_back
 from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
-from workbench.collection.policy import Belief, answer_table, left_open, notes_of
+from workbench.collection.policy import Belief, answer_table, left_open
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST
 from workbench.collection.running import Running
 from workbench.collection.setup import (
@@ -734,7 +734,7 @@ class Collector(KeptCollection):
             "policy": running.setup.policy,
             "halted": running.halted,
             "audited": AuditLog(self).summary(),
-            "notes": notes_of(running.policy),
+            "notes": running.policy.notes(),
         }
 
 

@@ -204,8 +204,17 @@ class GridBeliefs:
 
     @property
     def doubtful(self) -> bool:
-        """Whether right and wrong might be interchanged."""
-        return self.orientation < DOUBT
+        """Whether right and wrong might be interchanged: neither labels nor hidden tasks tell."""
+        return self.orientation < DOUBT and self.orientation + self._told_by_hidden() < DOUBT
+
+    def _told_by_hidden(self) -> float:
+        """Log-odds by the classes of hidden tasks that right and wrong are not interchanged."""
+        truth, at = self.ledger.pool.hidden, self.hidden_heard()
+        if self.K > 2 or truth is None:
+            return 0.0
+        chance = self.posterior()[at]
+        rows = np.arange(len(at))
+        return float((log(chance[rows, truth[at]]) - log(chance[rows, 1 - truth[at]])).sum())
 
     def needs_strangers(self) -> bool:
         """Most workers are better than chance: strangers tell which way is right."""
@@ -294,7 +303,7 @@ class GridBeliefs:
         Shape (n, K); None where it is the posterior as it stands: skills are known, which no other
         model takes, or nothing tells that others are better.
         """
-        pool, labels, hidden = self.ledger.pool, self._labels(), self._hidden()
+        pool, labels, hidden = self.ledger.pool, self._labels(), self.hidden_heard()
         told = pool.hidden is not None and len(hidden) >= LEAST_HIDDEN
         if pool.confusion is not None or not len(labels.task):
             return None
@@ -315,7 +324,7 @@ class GridBeliefs:
         self.outvoted = bool(weight[-1] > 0.5)
         return posterior
 
-    def _hidden(self) -> IntArray:
+    def hidden_heard(self) -> IntArray:
         """Hidden tasks that have labels."""
         hidden = self.ledger.pool.hidden
         heard = self.ledger.counts > 0
@@ -401,7 +410,7 @@ class GridBeliefs:
         return lines + [line for line in (self._contradicted(), self._changed()) if line]
 
     def _contradicted(self) -> str:
-        hidden, at = self.ledger.pool.hidden, self._hidden()
+        hidden, at = self.ledger.pool.hidden, self.hidden_heard()
         if hidden is None:
             return ""
         return contradicted(over_easiness(self.fit.joint[at]), hidden[at])
@@ -659,7 +668,7 @@ class GridBeliefs:
         labels, self.calibration = self._labels(), Calibration(1.0)
         if len(labels.task) or self.known is None:
             self.calibration = Calibration(mean_temperature(labels, self.fit))
-        hidden, at = self.ledger.pool.hidden, self._hidden()
+        hidden, at = self.ledger.pool.hidden, self.hidden_heard()
         if hidden is None or len(at) < LEAST_HIDDEN:
             return
         self.calibrated_by = len(at)

@@ -34,6 +34,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from workbench.accuracy.measured import count_errors
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
@@ -228,6 +229,24 @@ class UntilTrusted(Policy):
         if self.final[0] != many:
             self.final = many, self.beliefs.final(self.seed, alone=self.goal.epsilon is None)
         return self.final[1]
+
+    def notes(self) -> list[str]:
+        """Say what speaks against the belief; and where ε is out of reach, what can be had."""
+        lines, hidden = self.beliefs.notes(), self.beliefs.hidden_heard()
+        epsilon, truth = self.goal.epsilon, self.ledger.pool.hidden
+        if epsilon is None or truth is None or not len(hidden) or self.beliefs.closable_at(epsilon):
+            return lines
+        heard = np.where(self.ledger.counts > 0, truth, -1)
+        loss = self.belief().loss(heard, self.ledger.counts)
+        found = count_errors(loss, hidden, len(truth) - len(hidden))
+        low, high = found.error_interval
+        settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
+        return [
+            f"an error of {epsilon:.1%} is out of reach here: some {found.wrong / len(hidden):.1%} "
+            f"of the answers are wrong ({low:.1%} to {high:.1%}, by {len(hidden)} hidden tasks); "
+            f"to {settled} of {len(truth)} tasks more labels would not change the answer",
+            *lines,
+        ]
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task: workers are asked who tell most for it first."""

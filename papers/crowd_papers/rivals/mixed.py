@@ -104,6 +104,10 @@ class Mixed(Policy):
             self.beliefs.resume(before)
         return belief
 
+    def notes(self) -> list[str]:
+        """Say what speaks against the belief."""
+        return self.beliefs.notes()
+
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
 

@@ -46,3 +46,7 @@ class UntilSure(UntilTrusted):
     def belief(self) -> Belief:
         """Posterior and closed tasks."""
         return self._believes()
+
+    def notes(self) -> list[str]:
+        """Say what speaks against the belief."""
+        return self.beliefs.notes()

@@ -506,3 +506,47 @@ def test_a_mean_is_gone_on_with_where_some_tasks_have_no_one_left_to_ask():
     end = rehearse(POLICIES["until-trusted"].call, pool, answers, Goal(0.03, mean=True), seed=0)
     assert end.belief.error.mean() <= 0.03
     assert end.belief.closed.all()
+
+
+def test_an_error_that_cannot_be_had_is_said_and_usable_answers_are_kept():
+    """One task in eight misleads most workers: no task goes without a label or an answer."""
+    rng = np.random.default_rng(31)
+    truth = rng.integers(0, 2, 160)
+    skill = np.where((np.arange(160) % 8 == 0)[:, None], 0.2, rng.uniform(0.65, 0.95, 30))
+    label = drawn(skill, truth, 31)
+    hidden = np.where(np.arange(160) < 48, truth, -1)
+    made = []
+
+    def kept(*arguments):
+        made.append(POLICIES["until-trusted"].call(*arguments))
+        return made[0]
+
+    pool = replace(pool_of(160, 30), hidden=hidden)
+    answers = Answers(label, np.zeros((0, 30), dtype=np.int64), truth)
+    end = rehearse(kept, pool, answers, Goal(0.02))
+    wrong = (end.belief.posterior.argmax(axis=1) != truth)[48:].mean()
+    assert end.ledger.counts.min() > 0
+    assert wrong < 0.2
+    assert wrong <= 1.3 * end.belief.error[48:].mean() + 0.03
+    (said,) = [note for note in made[0].notes() if "out of reach" in note]
+    assert said.startswith("an error of 2.0% is out of reach here: some ")
+    assert "by 48 hidden tasks" in said
+    # An error that can be had is not said to be out of reach.
+    end, beliefs = collected(label, truth, hidden=hidden, epsilon=0.3)
+    assert beliefs.closable_at(0.3) > 0.0
+
+
+def test_hidden_tasks_tell_which_way_is_right():
+    """Of as many liars as others labels alone leave open which way is right."""
+    rng = np.random.default_rng(32)
+    truth = rng.integers(0, 2, 80)
+    label = drawn(np.where(np.arange(10) < 5, 0.9, 0.1), truth, 32)
+    beliefs = seen(label).beliefs
+    beliefs.orientation = 0.0
+    assert beliefs.doubtful
+    assert any("interchanged" in note for note in beliefs.notes())
+    way = beliefs.posterior().argmax(axis=1)
+    for known, doubted in ((way, False), (1 - way, True)):
+        beliefs = seen(label, hidden=np.where(np.arange(80) < 20, known, -1)).beliefs
+        beliefs.orientation = 0.0
+        assert beliefs.doubtful == doubted == beliefs.needs_strangers()

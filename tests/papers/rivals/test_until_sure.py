@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crowd_papers.rivals.one_coin_beliefs import Beliefs, grid
 from crowd_papers.rivals.until_sure import UntilSure
 from workbench.collection.answers import Answers, rehearse
-from workbench.collection.policy import Goal, notes_of
+from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
 from workbench.collection.simulation import simulated
@@ -359,7 +359,7 @@ def test_workers_who_are_always_wrong_seldom_turn_the_others_round_and_never_uns
         )
         if done.belief.misses(answers.truth).mean() > 0.2:
             reversed_ += 1
-            assert notes_of(last["policy"])
+            assert last["policy"].notes()
     assert reversed_ <= 3
 
 
