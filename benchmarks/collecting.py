@@ -17,18 +17,9 @@ EASY, SHARE = (1.0, 0.6, 0.3, 0.0), (0.5, 0.2, 0.2, 0.1)
 
 
 def step_time(size: BenchSize) -> Sample:
-    """Milliseconds of one ask and one tell, 10⁴ tasks × 10³ workers, 20,000 labels given."""
-    return _step_time(size, "until-sure", 20_000)
-
-
-def trusted_step_time(size: BenchSize) -> Sample:
-    """The same under until trusted, 100,000 labels given."""
-    return _step_time(size, "until-trusted", 100_000)
-
-
-def _step_time(size: BenchSize, policy: str, given: int) -> Sample:
-    tasks, workers, labels, steps = (10_000, 1000, given, 500) if size.full else (60, 20, 60, 10)
-    ledger, asker = _collection(policy, tasks, workers, 200, size.seed)
+    """Milliseconds of one ask and one tell, 10⁴ tasks × 10³ workers, 100,000 labels given."""
+    tasks, workers, labels, steps = (10_000, 1000, 100_000, 500) if size.full else (60, 20, 60, 10)
+    ledger, asker = _collection(tasks, workers, 200, size.seed)
     _collect(ledger, asker, labels, size.seed)
     started = time.perf_counter()
     _collect(ledger, asker, labels + steps, size.seed + 1, most=1)
@@ -39,7 +30,7 @@ def _step_time(size: BenchSize, policy: str, given: int) -> Sample:
 def trusted_longest_time(size: BenchSize) -> Sample:
     """Seconds of the longest ask under until trusted, 10⁴ tasks × 10³ workers, 10⁵ labels."""
     tasks, workers, labels = (10_000, 1000, 100_000) if size.full else (60, 20, 100)
-    ledger, policy = _collection("until-trusted", tasks, workers, 200, size.seed)
+    ledger, policy = _collection(tasks, workers, 200, size.seed)
     longest: list[float] = []
     visits = _collect(ledger, policy, labels, size.seed, longest=longest)
     return Sample([max(longest)], [], "s", f"of {visits:,} asks, a refit or a choice in some")
@@ -55,23 +46,21 @@ def trusted_start_time(size: BenchSize) -> Sample:
 def trusted_start(size: BenchSize) -> None:
     """Make a collection under until trusted, and ask once."""
     tasks, workers = (100_000, 10_000) if size.full else (60, 20)
-    _, policy = _collection("until-trusted", tasks, workers, 200, size.seed)
+    _, policy = _collection(tasks, workers, 200, size.seed)
     policy.next()
 
 
 def million_time(size: BenchSize) -> Sample:
     """Seconds of 10⁶ labels, a visit at a time, 10⁵ tasks × 10³ workers."""
     tasks, workers, labels = (100_000, 1000, MILLION) if size.full else (60, 20, 100)
-    ledger, policy = _collection("until-sure", tasks, workers, 2000, size.seed)
+    ledger, policy = _collection(tasks, workers, 2000, size.seed)
     started = time.perf_counter()
     visits = _collect(ledger, policy, labels, size.seed)
     took = time.perf_counter() - started
     return Sample([took], [], "s", f"{len(ledger.labels):,} labels in {visits:,} visits")
 
 
-def _collection(
-    policy: str, tasks: int, workers: int, capacity: int, seed: int
-) -> tuple[Ledger, Policy]:
+def _collection(tasks: int, workers: int, capacity: int, seed: int) -> tuple[Ledger, Policy]:
     import numpy as np
 
     from workbench.base.checks import numbered
@@ -91,7 +80,7 @@ def _collection(
         gold_kind=np.empty(0, dtype=np.int64),
     )
     ledger = Ledger(pool)
-    return ledger, POLICIES[policy].call(ledger, Goal(0.005), seed)
+    return ledger, POLICIES["until-trusted"].call(ledger, Goal(0.005), seed)
 
 
 def _collect(

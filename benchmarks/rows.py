@@ -27,7 +27,6 @@ def faster(least: float | None = None) -> Target:
 
 
 MINUTE = Target(60, unit="s")
-STEP = "one ask and tell of the collector, 10⁴ tasks × 10³ workers"
 TRUSTED = "until-trusted, 10⁴ tasks × 10³ workers, 10⁵ labels"
 BEGUN = "until-trusted to its first question, 10⁵ tasks × 10⁴ workers"
 VISITS = "the collector's 10⁶ labels, a visit at a time"
@@ -72,13 +71,12 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("adaptive", TRIAL, BY_PYOMO, faster(100), "trial.adaptive_time"),
     ("adaptive-peak", TRIAL, "", megabytes(250), OF_TRIAL),
     ("learning", LS_OL, PLAIN, faster(50), "learning.learning_time"),
-    ("collect-step", STEP, "", Target(2, unit="ms"), "collecting.step_time"),
     (
         "trusted-step",
         f"{TRUSTED}: one ask and tell",
         "",
         Target(2, unit="ms"),
-        "collecting.trusted_step_time",
+        "collecting.step_time",
     ),
     (
         "trusted-longest",

@@ -1,4 +1,5 @@
 from workbench.aggregation.calibration import reliability as reliability
+from workbench.aggregation.calibration import temperature as temperature
 from workbench.aggregation.calibration import temperature_by_gold as temperature_by_gold
 from workbench.aggregation.calibration import temperature_by_labels as temperature_by_labels
 from workbench.aggregation.calibration import tempered as tempered

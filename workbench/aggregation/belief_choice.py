@@ -197,7 +197,7 @@ def _oriented(
 ) -> tuple[GridFit, float]:
     """A fit or its mirror image, and the log-odds that this is the right one of them.
 
-    Where gold tasks were answered, they decide: the evidence counts them.
+    Where gold tasks or workers of known skill tell, they decide: the evidence counts them.
     """
     mirrored = replace(
         now,
@@ -207,7 +207,7 @@ def _oriented(
         population=_interchanged(now.population, grid),
     )
     other = fit(labels, grid, mirrored, settled=settled)
-    if len(labels.gold_class):
+    if orientation_known(labels):
         return (other if other.evidence > now.evidence + GAIN else now), np.inf
     orientation, inverse = (orientation_odds(labels, grid, each) for each in (now, other))
     # Of a fit and its exact mirror image, whose evidence is the same, this is the former's odds.
@@ -230,15 +230,22 @@ def _interchanged(population: FloatArray, grid: SkillGrid) -> FloatArray:
     return (1.0 - FRESH) * other + FRESH * grid.prior
 
 
+def orientation_known(labels: UnitLabels) -> bool:
+    """Whether gold tasks, or workers of known skill who do not nearly guess, tell what is right."""
+    known = labels.known
+    told = known is not None and bool((np.ptp(known.chance, axis=1) > CLEAR).any())
+    return bool(len(labels.gold_class)) or told
+
+
 def orientation_odds(labels: UnitLabels, grid: SkillGrid, now: GridFit) -> float:
     """Log-odds of a fit of two classes against its mirror image, right and wrong interchanged.
 
     Labels suit either alike; what tells them apart is that most workers mean well: one of the
     shares `WRONG` of them is worse than chance. Each counts by how likely her labels are of whoever
     is better than chance, as the fit has these workers, and of whoever is worse.
-    Infinite where gold tasks were answered.
+    Infinite where gold tasks or workers of known skill tell.
     """
-    if len(labels.gold_class):
+    if orientation_known(labels):
         return np.inf
     seen = np.bincount(labels.unit, minlength=labels.units) > 0
     chance = np.exp(now.worker - now.worker.max(axis=1, keepdims=True, initial=-np.inf))[seen]
@@ -263,7 +270,7 @@ def mean_temperature(labels: UnitLabels, at: GridFit) -> float:
 
     Each label of a task that had one is foretold from those that came before it, by the posterior
     at a temperature of 1 or more: ln T is half-normal beforehand. Where something else tells of the
-    tasks, the first label is foretold too.
+    tasks, the first label is foretold too. What workers of known skill say is believed as it is.
 
     Parameters
     ----------
@@ -288,9 +295,18 @@ def mean_temperature(labels: UnitLabels, at: GridFit) -> float:
     said = (ease * np.exp(messages[:, :, later])).sum(axis=1) / of_class
     logs = np.log(of_class) + peak
     logs -= logs.max(axis=0)
+    fitted = known = logs
+    if labels.known is not None:
+        without = before - labels.told_messages(at.levels)[task[later]].transpose(1, 2, 0)
+        fitted = np.logaddexp.reduce(without, axis=1)
+        known = logs - fitted
     scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
     for at_heat, heat in enumerate(HEATS):
-        chance = np.exp(logs / heat)
+        cool = fitted / heat
+        if labels.known is not None:
+            cool += known
+            cool -= cool.max(axis=0)
+        chance = np.exp(cool)
         foretold = (chance * said).sum(axis=0) / chance.sum(axis=0)
         scores[at_heat] += log(foretold).sum()
     weight = np.exp(scores - scores.max())

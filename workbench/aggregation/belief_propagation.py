@@ -42,6 +42,26 @@ SWEEPS, SETTLED = 30, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
+class KnownLabels:
+    """Labels of workers whose skill is known, j of them: they tell of tasks, and are not judged.
+
+    Attributes
+    ----------
+    task
+        Shape (j,).
+    chance
+        Of each by true class, shape (j, K).
+    """
+
+    task: IntArray
+    chance: FloatArray
+
+    def messages(self, levels: FloatArray, tasks: int) -> FloatArray:
+        """Log-chance of all of them by task, class and easiness; shape (n, K, S)."""
+        return _summed(self.task, tasks, log(mixed_rows(self.chance, levels)))
+
+
+@dataclass(frozen=True, eq=False)
 class UnitLabels:
     """Labels as the model takes them, k of them, and of gold tasks l.
 
@@ -61,6 +81,8 @@ class UnitLabels:
     easy
         Log-chance of each of `EASINESS` beforehand, by task and its class, in place of shares of
         easiness that are fitted; shape (n, K, S).
+    known
+        Labels of workers of known skill, beside the k.
     """
 
     task: IntArray
@@ -76,12 +98,40 @@ class UnitLabels:
     prior: FloatArray | None = None
     easy: FloatArray | None = None
     said: FloatArray | None = None
+    known: KnownLabels | None = None
 
     @cached_property
     def by_unit(self) -> ByUnit:
         """Laid out for the turns of a fit."""
         habits = self.classes == 2 or self.prior is not None
-        return ByUnit.of(self.task, self.unit, self.label, self.tasks, self.classes, habits=habits)
+        return ByUnit.of(
+            self.task,
+            self.unit,
+            self.label,
+            self.tasks,
+            self.classes,
+            habits=habits,
+            told=self.told,
+        )
+
+    @cached_property
+    def told(self) -> IntArray:
+        """Labels of workers of known skill by task, shape (n,)."""
+        task = np.zeros(0, dtype=np.int64) if self.known is None else self.known.task
+        return np.bincount(task, minlength=self.tasks)
+
+    def told_messages(self, levels: FloatArray) -> FloatArray:
+        """What workers of known skill say of each task, shape (n, K, S); 0 without any."""
+        if self.known is None:
+            return np.zeros((1, self.classes, len(levels)))
+        key = len(levels)  # 1, or `EASINESS`
+        if key not in self._told_messages:
+            self._told_messages[key] = self.known.messages(levels, self.tasks)
+        return self._told_messages[key]
+
+    @cached_property
+    def _told_messages(self) -> dict[int, FloatArray]:
+        return {}
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -264,12 +314,15 @@ def _summed(task: IntArray, tasks: int, messages: FloatArray) -> FloatArray:
 
 
 def beforehand(labels: UnitLabels, at: GridFit) -> FloatArray:
-    """Log-chance of class and easiness before any label, shape (n, K, S); (1, K, S) for all."""
+    """Log-chance of class and easiness before any label, shape (n, K, S); (1, K, S) for all.
+
+    What workers of known skill say of a task is known before anybody is judged by it.
+    """
     classes = log(at.share)[None] if labels.prior is None else labels.prior
     easy = log(at.ease)[None, None, :]
     if labels.easy is not None and len(at.levels) > 1:
         easy = labels.easy
-    return np.asarray(classes[:, :, None] + easy)
+    return np.asarray(classes[:, :, None] + easy + labels.told_messages(at.levels))
 
 
 def _fitted(

@@ -66,7 +66,7 @@ class ByUnit:
     units
         With a label, shape (u,).
     labelled
-        Whether each task has a label, 0 or 1, shape (n,).
+        Whether each task has a label, of whomever, 0 or 1, shape (n,).
     place
         Which of `units` gave each label, shape (k,).
     named
@@ -103,10 +103,12 @@ class ByUnit:
         classes: int,
         *,
         habits: bool = True,
+        told: IntArray | int = 0,
     ) -> ByUnit:
         """Lay out labels: task, unit and class named, shapes (k,).
 
-        `habits`: whether a label judges a worker where nothing else is known of the task.
+        `habits`: whether a label judges a worker where nothing else is known of the task; `told`:
+        labels of each task beside these, by workers who are not judged, shape (n,).
         """
         order = np.argsort(unit, kind="stable")
         by_unit, size = unit[order], len(unit)
@@ -117,7 +119,7 @@ class ByUnit:
         # A part ends with the unit that fills it.
         new = np.flatnonzero(np.diff(starts // PART, prepend=-1))
         parts = np.stack([starts[new], new, firsts[new]], axis=1)
-        many = np.bincount(task, minlength=tasks)
+        many = np.bincount(task, minlength=tasks) + told
         return cls(
             order,
             task[order],

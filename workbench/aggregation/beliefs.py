@@ -94,13 +94,15 @@ def averaged(
       these too, it is the fit without it that knows.
     - Of two classes, in equal parts: these; one coin a worker; and `ebcc`, whose workers err
       together. Two coins a worker leave open how frequent a class is whose tasks mislead many.
+      One coin does not tell right from wrong: it is read as the others are.
 
     Parameters
     ----------
     labels, chosen
         As the model takes them, and the fit that is chosen.
     votes, known
-        The labels, and classes that are known (−1: not), shape (n,).
+        The labels, and classes that are known (−1: not), shape (n,); any gold tasks of `labels`
+        may stand after the others.
     seed
         Of the starts of `ebcc`.
     """
@@ -110,9 +112,13 @@ def averaged(
         models += ["unequal tasks"]
     if labels.classes == 2:
         coins = alike_coins()
-        single = fit(labels, coins, begin(labels, coins, np.full(2, 0.5), unequal=False))
+        single = _tempered(
+            labels, fit(labels, coins, begin(labels, coins, np.full(2, 0.5), unequal=False))
+        )
+        if np.abs(single - posterior).sum() > labels.tasks:  # right and wrong are interchanged
+            single = single[:, ::-1]
         together = ebcc(votes, restarts=STARTS, earlier=Earlier(known), seed=seed)
-        posterior = posterior + _tempered(labels, single) + together.info["posterior"]
+        posterior = posterior + single + together.info["posterior"][: labels.tasks]
         posterior, models = posterior / 3.0, [*models, "one coin", "EBCC"]
     return posterior, ", ".join(models) + (", averaged" if len(models) > 1 else "")
 

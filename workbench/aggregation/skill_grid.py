@@ -61,13 +61,17 @@ class SkillGrid:
     @classmethod
     def of(cls, chance: FloatArray, prior: FloatArray) -> SkillGrid:
         """Order grid by what a label tells."""
-        K = chance.shape[1]
-        logs = np.log(chance)
-        total = np.einsum("gcx,gcx->g", chance, logs) * K - np.einsum("gcx,gdx->g", chance, logs)
-        gain = total / (K * (K - 1))
+        K, gain, logs = chance.shape[1], gains(chance), np.log(chance)
         unlike = (np.log(1.0 / K) - logs).mean(axis=(1, 2))
         order = np.argsort(-gain, kind="stable")
         return cls(chance[order], prior[order] / prior.sum(), gain[order], unlike[order])
+
+
+def gains(chance: FloatArray) -> FloatArray:
+    """Information of a label in nats, as `SkillGrid.gain`, of answers of shape (G, K, K)."""
+    K, logs = chance.shape[1], np.log(chance)
+    total = np.einsum("gcx,gcx->g", chance, logs) * K - np.einsum("gcx,gdx->g", chance, logs)
+    return np.asarray(total / (K * (K - 1)))
 
 
 def two_coins() -> SkillGrid:

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.believed import error_range, untold
-from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import MajorityError, count_errors, majority_error
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
 from workbench.api.inputs import Ids, Table, Truth
 from workbench.api.measuring import GoldError, payload_of
-from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.api.result import Figure, Result, facts, listed, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -33,7 +32,6 @@ from workbench.collection.policy import (
     answer_table,
     closing,
     left_open,
-    notes_of,
     priced,
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
@@ -93,9 +91,6 @@ class Collection(Result):
     limit
         What any policy of this measured error pays at least, in expectation, even one that knows
         all skills; None where skills are not known.
-    groups
-        Of each group of workers who err together: `group, workers, correlation, effective`: the
-        mean correlation of two members' errors, and what the labels of all of them are worth.
     policy, settings, notes
         Who decided, what was asked for, and what the reader must know.
     measured_closed, measured_open
@@ -132,7 +127,6 @@ class Collection(Result):
     closed: int
     tasks: int
     limit: float | None
-    groups: tuple[dict[str, Any], ...]
     policy: str
     settings: dict[str, Any]
     notes: tuple[str, ...]
@@ -256,7 +250,7 @@ class Collection(Result):
         return listed(self.answers, COLUMNS, BRIEF)
 
     def details(self) -> str:
-        """Give all that is known: money, groups, limit, notes."""
+        """Give all that is known: money, limit, notes."""
         cost = shown(self.cost, ".6g")
         rows = [
             ("labels", f"{self.labels} ({self.labels / self.tasks:.3g} a task)"),
@@ -282,14 +276,6 @@ class Collection(Result):
                     f"knows the prior alone: the cost is {times:.3g} times that",
                 )
             )
-        rows += [
-            (
-                "group",
-                f"{names(group['workers'], 6)}: worth {group['effective']:.2f} independent workers "
-                f"(correlation of errors {group['correlation']:.2f})",
-            )
-            for group in self.groups
-        ]
         return page(
             self.title, facts(rows, 16), listed(self.answers, COLUMNS, SHOWN), notes=self.notes
         )
@@ -338,8 +324,8 @@ class KnownTasks:
         Recorded: share of the other gold that tells when to stop.
 
         These tasks are asked about like all tasks, their class unknown to the model; they tell
-        "until-trusted", "until-sure" and "mixed" how far their model may be trusted when it closes
-        a task. They do not measure the error.
+        "until-trusted" how far its model may be trusted when it closes a task. They do not measure
+        the error.
     hidden_tasks
         Recorded: the same as a number of tasks.
     gold_tasks
@@ -605,7 +591,6 @@ def _collection(
         tasks=len(pool.tasks),
         limit=None if crowd is None else _limit(crowd, pool, measured),
         limit_unknown=_unknown_limit(source, settings["prior"], measured),
-        groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,
         notes=tuple(_notes(measured, unmeasured, belief, watch.policy)),
@@ -693,7 +678,8 @@ def _notes(
 ) -> Iterator[str]:
     if unmeasured:
         yield unmeasured
-    yield from notes_of(policy)
+    if policy is not None:
+        yield from policy.notes()
     believed = float(belief.error.mean())
     if found is not None and found.misses(believed):
         yield (
@@ -888,21 +874,6 @@ def _terms(source: _Source, people: People, policy: str) -> dict[str, Any]:
         sure = tables.read_confidences(to_pandas(people.confidences))
         terms["confidence"] = align.confidences(pool.tasks, pool.workers, sure)
     return terms
-
-
-def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, Any], ...]:
-    """What a policy that looks at groups found of them."""
-    votes = getattr(getattr(policy, "beliefs", None), "groups", None)
-    if pool.group is None or votes is None:
-        return ()
-    groups = []
-    for number, phi in enumerate(votes.correlation.tolist()):
-        members = workers.all_back(pool.workers[pool.group == number])
-        worth = effective_workers(len(members), phi)
-        groups.append(
-            {"group": number + 1, "workers": members, "correlation": phi, "effective": worth}
-        )
-    return tuple(groups)
 
 
 def _limit(crowd: SimulatedCrowd, pool: Pool, found: GoldError | None) -> float | None:

@@ -335,9 +335,7 @@ def audit_collection(
     --------
     >>> import workbench as wb
     >>> tasks = [f"t{i}" for i in range(30)]
-    >>> collector = wb.Collector(
-    ...     tasks, ["ann"], classes=["no", "yes"], epsilon=0.2, policy="until-sure"
-    ... )
+    >>> collector = wb.Collector(tasks, ["ann"], classes=["no", "yes"], epsilon=0.2)
     >>> loop = wb.audit_collection(collector, price=2.0, seed=1)
     >>> while (coin := loop.go_on()) == "label":
     ...     for asked in collector.next():

@@ -191,9 +191,9 @@ def simulate_panel(
     >>> import workbench as wb
     >>> panel = wb.simulate_panel(tasks=50, people=4)
     >>> pool = wb.People(costs=panel.costs, groups=panel.groups)
-    >>> found = wb.collect(panel.labels, panel.gold, total=5, people=pool, policy="mixed")
-    >>> found.cost <= 5, found.groups[0]["workers"]
-    (True, ['m0', 'm1', 'm2', 'm3', 'm4'])
+    >>> found = wb.collect(panel.labels, panel.gold, total=5, people=pool)
+    >>> found.cost <= 5, found.policy
+    (True, 'until-trusted')
     """
     for name, value in (("tasks", tasks), ("models", models), ("people", people)):
         checks.count(name, value, 1)

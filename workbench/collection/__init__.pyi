@@ -12,6 +12,7 @@ from workbench.collection.policy import Belief as Belief
 from workbench.collection.policy import Goal as Goal
 from workbench.collection.policy import Policy as Policy
 from workbench.collection.policy import answer_table as answer_table
+from workbench.collection.pool import ALIKE as ALIKE
 from workbench.collection.pool import FREE as FREE
 from workbench.collection.pool import NOTHING as NOTHING
 from workbench.collection.pool import Ledger as Ledger
@@ -20,6 +21,6 @@ from workbench.collection.pool import Questions as Questions
 from workbench.collection.pool import within as within
 from workbench.collection.registry import POLICIES as POLICIES
 from workbench.collection.simulation import simulated as simulated
-from workbench.collection.sure import UntilSure as UntilSure
+from workbench.collection.trusted import UntilTrusted as UntilTrusted
 from workbench.collection.uncertain import RANKED as RANKED
 from workbench.collection.uncertain import Uncertain as Uncertain

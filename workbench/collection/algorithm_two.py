@@ -357,7 +357,7 @@ def check_visits(ledger: Ledger, goal: Goal) -> None:
     if ledger.least or ledger.most is not None or ledger.recorded[0]:
         raise InputError(
             "a policy of visits plans without looking at labels: it knows no labels on record, "
-            "no least and no most of a task; take until-sure"
+            "no least and no most of a task; take until-trusted"
         )
 
 

@@ -9,6 +9,10 @@ import numpy as np
 
 from workbench.base.arrays import FloatArray, IntArray
 
+REVERSED = (
+    "warning: nearly as many workers seem worse than chance as better, so that right and wrong may "
+    "be interchanged: bring gold for some tasks"
+)
 UNLIKELY = 0.01
 """Chance, if the belief were right, below which errors on hidden tasks contradict it."""
 LEAST_LABELS = 20

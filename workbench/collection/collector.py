@@ -55,7 +55,7 @@ from workbench.collection.hearing import hear, label_before
 from workbench.collection.history import Names, history_table, taking_back
 from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
-from workbench.collection.policy import Belief, answer_table, left_open, notes_of
+from workbench.collection.policy import Belief, answer_table, left_open
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST
 from workbench.collection.running import Running
 from workbench.collection.setup import (
@@ -72,7 +72,6 @@ from workbench.collection.setup import (
     read_setup,
     read_tasks,
     record_of,
-    usual_policy,
 )
 from workbench.crowd.libraries import Frame, keyed, to_pandas
 
@@ -121,8 +120,7 @@ class Collector(KeptCollection):
         When a task is closed, beside ε.
     policy
         Name of a policy of `POLICIES`; or its name and its options, as `("fixed", {"k": 3})`.
-        [default: until-trusted; where everybody's skill is known, and no model says how sure it is,
-        until-sure, which takes skills as they are]
+        [default: until-trusted]
     seed
         Of its draws; a whole number, which can be saved.
     path
@@ -163,7 +161,7 @@ class Collector(KeptCollection):
         path: str | Path | None = None,
     ) -> None:
         name, options = _named_options(policy)
-        if name is None or not POLICIES[name].call.streams:
+        if not POLICIES[name].call.streams:
             check_goal(epsilon, total)
         rules = (closing or ClosingRules()).checked()
         named = read_setup(
@@ -178,14 +176,11 @@ class Collector(KeptCollection):
             total=None if total is None else float(total),
             least=rules.least,
             most=rules.most,
-            policy=name or "",
+            policy=name,
             options=msgspec.to_builtins(dict(options)),
             seed=checks.count("seed", seed),
         )
-        stated = named.setup
-        if name is None:
-            stated = msgspec.structs.replace(stated, policy=usual_policy(stated.hands))
-        setup = msgspec.json.decode(encoded(stated), type=Setup)  # what can be saved, as saved
+        setup = msgspec.json.decode(encoded(named.setup), type=Setup)  # what can be saved, as saved
         keys = MemoryLog()
         opened = Opened(
             setup,
@@ -739,14 +734,14 @@ class Collector(KeptCollection):
             "policy": running.setup.policy,
             "halted": running.halted,
             "audited": AuditLog(self).summary(),
-            "notes": notes_of(running.policy),
+            "notes": running.policy.notes(),
         }
 
 
-def _named_options(policy: Any) -> tuple[str | None, Mapping[str, Any]]:
+def _named_options(policy: Any) -> tuple[str, Mapping[str, Any]]:
     """A policy's name and its options."""
     if policy is None or isinstance(policy, str):
-        return policy, {}
+        return "until-trusted" if policy is None else policy, {}
     pair = isinstance(policy, Sequence) and len(policy) == 2 and isinstance(policy[0], str)
     check(
         pair and isinstance(policy[1], Mapping),

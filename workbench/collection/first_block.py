@@ -7,9 +7,7 @@ small budget, and leave most tasks without a label.
 
 from __future__ import annotations
 
-import numpy as np
-
-from workbench.base.arrays import IntArray
+from workbench.base.arrays import BoolArray, IntArray
 from workbench.collection.pool import NOTHING, Ledger, Questions
 
 SHARE, COVER = 0.1, 0.7
@@ -30,7 +28,7 @@ def size(ledger: Ledger) -> int:
     return round(min(many, MOST))
 
 
-def next_labels(ledger: Ledger, tasks: IntArray, workers: IntArray) -> Questions:
+def next_labels(ledger: Ledger, tasks: IntArray, workers: IntArray, able: BoolArray) -> Questions:
     """Ask one more worker about each task of the block that lacks labels.
 
     Parameters
@@ -39,9 +37,11 @@ def next_labels(ledger: Ledger, tasks: IntArray, workers: IntArray) -> Questions
         The block.
     workers
         All, those who come first in front.
+    able
+        Who may be asked about each of these tasks, shape (tasks, workers).
     """
-    tasks = tasks[ledger.counts[tasks] + ledger.waiting[tasks] < LABELS]
-    can = ledger.open[np.ix_(tasks, workers)] & (ledger.left[workers] > 0)
+    lack = ledger.counts[tasks] + ledger.waiting[tasks] < LABELS
+    tasks, can = tasks[lack], able[lack] & (ledger.left[workers] > 0)
     some = can.any(axis=1)
     if not some.any():
         return NOTHING

@@ -34,14 +34,17 @@ from workbench.aggregation.belief_propagation import (
 )
 from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import Calibration, mean_calibration
-from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.pool import pooled
+from workbench.aggregation.posteriors import Earlier, log, normalised
 from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.belief_warnings import changed, contradicted
-from workbench.collection.beliefs import REVERSED
+from workbench.base.seeds import Seed, stream
+from workbench.collection.belief_warnings import REVERSED, changed, contradicted
+from workbench.collection.exact_skills import KnownSkills, tempered_beside
+from workbench.collection.final_answers import LEAST_HIDDEN, majority_shares, weighted_mean
+from workbench.collection.merged_groups import MergedGroups
 from workbench.collection.pool import Ledger, Questions
+from workbench.crowd.votes import Votes
 
 GROWTH, DOUBTED = 1.4, 1.2
 """The fit is chosen anew when there are so many times as many labels; and while right and wrong may
@@ -60,8 +63,6 @@ HOPELESS = 0.055
 eighteen times the labels, or more."""
 LEAST_LABELS = 6
 """Labels from which on a task may be called hopeless."""
-FAR = 1.5
-"""Times ε from which on a floor is far above it."""
 LEAST_ROOM = 0.1
 """Share of ε that a floor must leave, for tasks to be labelled until they are below it."""
 SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
@@ -75,11 +76,9 @@ LOOKED = 1.04
 """Copies are looked for when there are so many times as many labels of the common tasks."""
 TURNS = 20
 """Turns of the fits by which it is judged whom to merge."""
-KNOWN = 60
-"""Answers to gold tasks of each class that a known skill counts for: her coins are then known to
-some .05, as far as points are apart."""
-LEAST_HIDDEN = 5
-"""Hidden tasks with labels from which on they calibrate."""
+BY_CHANCE, DEALS = 0.01, 199
+"""Workers are merged if they would be wrong on so much the same tasks with less chance than this;
+and how often errors are dealt anew to tell."""
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
 
 
@@ -107,14 +106,14 @@ class TaskView:
         return TaskView(**parts)
 
 
-class GridBeliefs(BeliefModel):
+class GridBeliefs:
     """Posterior of tasks and workers under the model of `grid`.
 
     Parameters
     ----------
     ledger
-        What was asked and answered; its pool has no groups. A known skill counts as so many right
-        and wrong answers to gold tasks (`KNOWN`).
+        What was asked and answered. What a worker of known skill says counts as her skill has it:
+        she is not judged. Members of a group are one worker (`merged_groups`).
     common
         Tasks by whose answers workers are compared with one another; all by default.
 
@@ -124,7 +123,13 @@ class GridBeliefs(BeliefModel):
         What workers may be like.
     weight
         Posterior of the points, shape (T·m, G); a worker at each task type is a unit, `kind · m +
-        worker`.
+        worker`. Of a known skill the nearest point.
+    known
+        Workers whose skill is known; None without.
+    own_gain
+        What a label of each unit of known skill tells in nats, NaN of others; shape (T·m,).
+    voters
+        Groups whose members are one voter; None without.
     merged
         Who speaks for each worker, shape (m,): herself, or one of the copies that she belongs to.
     undecided
@@ -134,9 +139,13 @@ class GridBeliefs(BeliefModel):
         question.
     calibration
         Of the posterior, where hidden tasks show how far it may be believed.
+    outvoted
+        Whether in the end a plain majority weighs most, by the hidden tasks.
     """
 
     grid: SkillGrid
+    models: BoolArray | None = None
+    """Workers who are models that are believed together, shape (m,); None where none are."""
 
     def __init__(self, ledger: Ledger, common: IntArray | None = None) -> None:
         self.ledger = ledger
@@ -144,33 +153,78 @@ class GridBeliefs(BeliefModel):
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self.grid = self._grid()
-        self.merged: IntArray = np.arange(self.m)
+        self.voters = None
+        if pool.group is not None and self.models is None:
+            self.voters = MergedGroups(pool.group, len(pool.tasks))
+        self.merged: IntArray = self._alone()
         self.orientation, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by = Calibration(1.0), 0
-        self.least_floor = 0.0
-        self.known = known_answers(pool.confusion)
-        self.fit = begin(self._labels(), self.grid, pool.share, unequal=False)
-        self.weight = normalised(self.fit.worker.copy())[0]
+        self.least_floor, self.outvoted = 0.0, False
+        confusion = pool.confusion
+        self.known = None if confusion is None else KnownSkills(pool, confusion)
+        unknown = np.full(self.T * self.m, np.nan)
+        self.own_gain: FloatArray = unknown if self.known is None else self.known.gain
+        labels = self._labels()
+        self.fit = begin(labels, self.grid, pool.share, unequal=False)
+        self._told: FloatArray = labels.told_messages(self.fit.levels)
+        self._weigh()
         self._new: list[FloatArray] = []
         self._outlook: TaskView | None = None
         self.common: IntArray = np.arange(len(pool.tasks)) if common is None else common
 
     @property
+    def labels(self) -> IntArray:
+        """Labels that judge workers, in order of arrival, shape (k, 3): task, worker, class."""
+        labels = self.ledger.labels
+        if self.known is None and self.voters is None:
+            return labels
+        return np.asarray(labels[self._first() & ~self._told_by_known(labels)])
+
+    def _first(self) -> BoolArray:
+        """Which labels of the ledger are the first of their group on a task, shape (k,)."""
+        labels = self.ledger.labels
+        if self.voters is None:
+            return np.ones(len(labels), dtype=bool)
+        return self.voters.first(labels)
+
+    def _told_by_known(self, labels: IntArray, *, gold: bool = False) -> BoolArray:
+        """Which of some labels are of workers whose skill is known, shape (k,)."""
+        if self.known is None:
+            return np.zeros(len(labels), dtype=bool)
+        return self.known.told(labels, gold=gold)
+
+    @property
     def counts(self) -> IntArray:
-        """Labels of each task that judge workers, shape (n,)."""
+        """Labels of each task by whoever is not a model, shape (n,)."""
         return self.ledger.counts
+
+    def _alone(self) -> IntArray:
+        """Who speaks for each worker where nobody is found to copy, shape (m,)."""
+        return np.arange(self.m) if self.voters is None else self.voters.leader
 
     @property
     def doubtful(self) -> bool:
-        """Whether right and wrong might be interchanged."""
-        return self.orientation < DOUBT
+        """Whether right and wrong might be interchanged: neither labels nor hidden tasks tell."""
+        return self.orientation < DOUBT and self.orientation + self._told_by_hidden() < DOUBT
+
+    def _told_by_hidden(self) -> float:
+        """Log-odds by the classes of hidden tasks that right and wrong are not interchanged."""
+        truth, at = self.ledger.pool.hidden, self.hidden_heard()
+        if self.K > 2 or truth is None:
+            return 0.0
+        chance = self.posterior()[at]
+        rows = np.arange(len(at))
+        return float((log(chance[rows, truth[at]]) - log(chance[rows, 1 - truth[at]])).sum())
 
     def needs_strangers(self) -> bool:
         """Most workers are better than chance: strangers tell which way is right."""
         return self.doubtful
 
     def outgrown(self, growth: float) -> bool:
-        """As the base has it; never while each fit is chosen, as right and wrong are in doubt."""
+        """Whether there are more than so many times the labels by which the fit was chosen.
+
+        Never while each fit is chosen, as right and wrong are in doubt.
+        """
         return not self.doubtful and len(self.labels) > growth * self.chosen_at
 
     def suspects(self) -> IntArray:
@@ -186,8 +240,8 @@ class GridBeliefs(BeliefModel):
 
     @property
     def copying(self) -> BoolArray:
-        """Workers who are merged with another, and are not asked any more; shape (m,)."""
-        return np.asarray(self.merged != np.arange(self.m))
+        """Workers found to copy another, who are not asked any more; shape (m,)."""
+        return np.asarray(self.merged != self._alone())
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -199,14 +253,17 @@ class GridBeliefs(BeliefModel):
 
     def _all(self) -> TaskView:
         if self._outlook is None:
-            self._outlook = self._look(self.fit.joint)
+            self._outlook = self._look()
         return self._outlook
 
-    def _look(self, joint: FloatArray) -> TaskView:
-        """View of tasks of such log-chances of class and easiness, shape (·, K, S)."""
-        plain, levels = over_easiness(joint), self.fit.levels
+    def _look(self, rows: IntArray | slice = slice(None)) -> TaskView:
+        """View of some tasks, by their log-chances of class and easiness."""
+        joint, levels = self.fit.joint[rows], self.fit.levels
+        plain = over_easiness(joint)
         if self.calibration != Calibration(1.0):
             plain = self.calibration.apply(plain)
+            if self.known is not None and not self.calibrated_by:
+                plain = tempered_beside(joint, self._told[rows], self.calibration)
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=1)
         square = (chance @ levels**2) / chance.sum(axis=1)
         return TaskView(plain, plain.max(axis=1), square)
@@ -231,21 +288,70 @@ class GridBeliefs(BeliefModel):
         room = epsilon - floor * (1.0 - 1.0 / self.K)
         return room / (1.0 - floor) if room >= LEAST_ROOM * epsilon else 0.0
 
-    def averaged(self, seed: Seed) -> FloatArray | None:
-        """Posterior by several models, as an aggregator has it of these labels, shape (n, K).
+    def final(self, seed: Seed, *, alone: bool) -> FloatArray | None:
+        """Posterior by which tasks are answered once nothing more is asked (`final_answers`).
 
-        None where more is known than labels: gold tasks, skills, task types or hidden tasks.
+        Parameters
+        ----------
+        seed
+            Of the draws of other models.
+        alone
+            Whether there was a budget alone, and no error to be kept.
+
+        Returns
+        -------
+        Shape (n, K); None where it is the posterior as it stands: skills are known, which no other
+        model takes, or nothing tells that others are better.
         """
-        pool = self.ledger.pool
-        more = pool.hidden is not None or pool.confusion is not None or self.T > 1
-        if more or len(self.ledger.gold_labels):
+        pool, labels, hidden = self.ledger.pool, self._labels(), self.hidden_heard()
+        told = pool.hidden is not None and len(hidden) >= LEAST_HIDDEN
+        if pool.confusion is not None or not len(labels.task):
             return None
-        labels = self._labels()
+        if not (told or alone or self.K > 2):
+            return None
+        votes, known = self._upright_votes(labels)
+        posteriors = [self.posterior()]
+        if told or alone:
+            chosen = choose(labels, pool.share, self._warm())
+            posteriors = [averaged(labels, chosen, votes, known, seed)[0]]
+        if told or self.K > 2:
+            fit = pooled(votes, earlier=Earlier(known), seed=seed)
+            posteriors.append(fit.info["posterior"][: labels.tasks])
+        if not told or pool.hidden is None:
+            return np.asarray(np.mean(posteriors, axis=0))
+        posteriors.append(majority_shares(votes, labels.tasks))
+        posterior, weight = weighted_mean(posteriors, hidden, pool.hidden[hidden])
+        self.outvoted = bool(weight[-1] > 0.5)
+        return posterior
+
+    def hidden_heard(self) -> IntArray:
+        """Hidden tasks that have labels."""
+        hidden = self.ledger.pool.hidden
+        heard = self.ledger.counts > 0
+        return np.flatnonzero(heard & (hidden >= 0)) if hidden is not None else np.zeros(0, int)
+
+    def _upright_votes(self, labels: UnitLabels) -> tuple[Votes, IntArray]:
+        """Labels with gold tasks after the others, liars' turned round; and known classes.
+
+        Other models begin with a majority, which those who are worse than chance would lead: of two
+        classes their word counts for the other class, of more it is left out.
+        """
+        task = np.concatenate([labels.task, labels.tasks + self.ledger.gold_labels[:, 0]])
+        unit = np.concatenate([labels.unit, labels.gold_unit])
+        label = np.concatenate([labels.label, labels.gold_label])
+        right = self.weight @ np.einsum("gcc->g", self.grid.chance)
+        kept: BoolArray = (right >= 1.0 - 1e-9)[unit]
+        if self.K == 2:
+            label, kept = np.where(kept, label, 1 - label), np.ones(len(label), dtype=bool)
+        gold = self.ledger.pool.gold
         votes = replace(
-            self.ledger.votes(), task=labels.task, worker=labels.unit, label=labels.label
+            self.ledger.votes(),
+            task=task[kept],
+            worker=unit[kept] % self.m,
+            label=label[kept],
+            tasks=np.concatenate([self.ledger.pool.tasks, np.arange(len(gold))]),
         )
-        chosen = choose(labels, pool.share, self._warm())
-        return averaged(labels, chosen, votes, np.full(labels.tasks, -1), seed)[0]
+        return votes, np.concatenate([np.full(labels.tasks, -1), gold])
 
     def _above_floor(self) -> FloatArray:
         """Chance of the likeliest class of each task before the floor is added, shape (n,)."""
@@ -255,14 +361,11 @@ class GridBeliefs(BeliefModel):
     def closed_at_floor(self, epsilon: float) -> BoolArray:
         """Tasks of which labels cure no more, as the floor alone keeps them above ε; shape (n,).
 
-        They are brought to ε before the floor is added; while the floor is far above ε only hidden
-        tasks are, which show whether it stays.
+        They are brought to ε before the floor is added.
         """
-        hidden = self.ledger.pool.hidden
-        if hidden is None or self.closable_at(epsilon):
+        if self.ledger.pool.hidden is None or self.closable_at(epsilon):
             return np.zeros(len(self.ledger.counts), dtype=bool)
-        far = self.calibration.floor * (1.0 - 1.0 / self.K) >= FAR * epsilon
-        return np.asarray((1.0 - self._above_floor() <= epsilon) | (far & (hidden < 0)))
+        return np.asarray(1.0 - self._above_floor() <= epsilon)
 
     def evidence_needed(self, epsilon: float) -> FloatArray:
         """Nats that labels must bring to each task to close it, were it easy; shape (n,).
@@ -299,13 +402,17 @@ class GridBeliefs(BeliefModel):
                 f"hidden tasks show that at least {self.floor:.1%} of the answers stay wrong "
                 "however many labels are bought"
             )
+        if self.outvoted:
+            lines.append(
+                "the answers are mostly those of a plain majority: by the hidden tasks it is right "
+                "more often than the models of workers"
+            )
         return lines + [line for line in (self._contradicted(), self._changed()) if line]
 
     def _contradicted(self) -> str:
-        hidden = self.ledger.pool.hidden
+        hidden, at = self.ledger.pool.hidden, self.hidden_heard()
         if hidden is None:
             return ""
-        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
         return contradicted(over_easiness(self.fit.joint[at]), hidden[at])
 
     def _changed(self) -> str:
@@ -319,10 +426,36 @@ class GridBeliefs(BeliefModel):
 
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the tasks and workers of labels that have just come."""
+        if not len(label):
+            return
+        rows = np.column_stack([ask.task, ask.worker, label])
+        known, first = self._told_by_known(rows, gold=ask.gold), np.ones(len(label), dtype=bool)
+        if self.voters is not None:
+            asked = self.ledger.gold_labels
+            first = self.voters.first_gold(asked) if ask.gold else self._first()
+            first = first[-len(label) :]
+        if self.known is not None and not ask.gold:
+            told = self.known.labels(rows[known & first])
+            message = told.messages(self.fit.levels, len(self.counts))
+            moved = np.unique(told.task)
+            self.fit.joint[moved] += message[moved]
+            self._told[moved] += message[moved]
+            self._see(moved)
+        rest = first & ~known
+        if rest.any():
+            self._judge_by(Questions(ask.task[rest], ask.worker[rest], ask.gold), label[rest])
+
+    def _see(self, moved: IntArray) -> None:
+        """Look anew at tasks that have moved."""
+        if self._outlook is not None:
+            self._outlook = self._outlook.moved(moved, self._look(moved))
+
+    def _judge_by(self, ask: Questions, label: IntArray) -> None:
+        """Move the tasks and workers of labels that judge workers."""
         pool, now = self.ledger.pool, self.fit
         by_answer = self.grid.chance.transpose(2, 0, 1)
         if ask.gold:
-            unit = pool.gold_kind[ask.task] * self.m + ask.worker
+            unit = pool.gold_kind[ask.task] * self.m + self._alone()[ask.worker]
             s = float(now.ease @ now.levels)
             truth = pool.gold[ask.task]
             even = self.grid.chance.mean(axis=1)[:, label].T
@@ -344,19 +477,41 @@ class GridBeliefs(BeliefModel):
             message[repeated], log_chance[repeated] = 0.0, 0.0
             np.add.at(now.joint, ask.task, message)
             self._new.append(message)
-            if self._outlook is not None:
-                moved = np.unique(ask.task)
-                self._outlook = self._outlook.moved(moved, self._look(now.joint[moved]))
+            self._see(np.unique(ask.task))
         np.add.at(now.worker, unit, log_chance)
         touched = np.unique(unit)
         self.weight[touched] = normalised(now.worker[touched].copy())[0]
+        if self.voters is not None:
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """Posterior of the points by the fit: one for a group; of a known skill, one point."""
+        self.weight = normalised(self.fit.worker.copy())[0]
+        if self.voters is not None:
+            by_kind = self.weight.reshape(self.T, self.m, -1)
+            self.weight = by_kind[:, self.voters.leader].reshape(self.weight.shape)
+        if self.known is not None:
+            self.weight = self.known.points(self.grid, self.weight)
 
     def refit(self, *, anew: bool = False) -> None:
-        """Send all messages anew; now and then, or where it is asked for, choose the fit anew."""
+        """Send all messages anew; now and then, or where it is asked for, choose the fit anew.
+
+        Where only workers of known skill have labelled, there is nothing to fit: Bayes' rule.
+        """
+        if self.known is not None and not len(self.labels):
+            self.fit = begin(self._labels(), self.grid, self.ledger.pool.share, unequal=False)
+        else:
+            self._refit(anew=anew)
+        self._new, self._outlook = [], None
+        self._told = self._labels().told_messages(self.fit.levels).copy()
+        self._weigh()
+        self._calibrate()
+
+    def _refit(self, *, anew: bool) -> None:
         size, compared = len(self.labels), int(np.isin(self.labels[:, 0], self.common).sum())
         due = anew or size > (DOUBTED if self.doubtful else GROWTH) * self.chosen_at
         merged = self.merged
-        if due or compared > LOOKED * self.compared:
+        if self.voters is None and (due or compared > LOOKED * self.compared):
             merged, self.compared = self._merged_workers(self.ledger.pool.share), compared
         if not due and (merged == self.merged).all():
             labels = self._labels()
@@ -367,10 +522,6 @@ class GridBeliefs(BeliefModel):
                 due, self.orientation = odds < 0.0 < before, max(odds, 0.0)
         if due or (merged != self.merged).any():
             self._choose(merged)
-        self._new, self._outlook = [], None
-        self._keep_known()
-        self.weight = normalised(self.fit.worker.copy())[0]
-        self._calibrate()
 
     def state(self) -> dict[str, Any]:
         """Give all that the ledger does not hold."""
@@ -419,7 +570,8 @@ class GridBeliefs(BeliefModel):
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
         ]
-        self.weight = normalised(self.fit.worker.copy())[0]
+        self._told = self._labels().told_messages(self.fit.levels).copy()
+        self._weigh()
 
     def _grid(self) -> SkillGrid:
         return two_coins() if self.K == 2 else one_coin_grid(self.errors)
@@ -437,54 +589,39 @@ class GridBeliefs(BeliefModel):
         return counted
 
     def _labels(self, merged: IntArray | None = None) -> UnitLabels:
-        """The `labels` that count, by their voters; and what is known of these workers.
-
-        What is known of others would pass for a word on which way is right; before any label, it
-        is all that there is.
-        """
+        """The `labels` that count, by their voters; and what is known of others."""
         pool = self.ledger.pool
         merged = self.merged if merged is None else merged
         task, worker, label = self.labels[self._counted(merged)].T
-        kept = np.isin(self.known[1], self._units()) | (not len(task))
         # Tasks whose first label was doubted have more: of all labels they would count again.
         first = label[np.unique(task, return_index=True)[1]]
         said = np.bincount(first, minlength=self.K) / max(len(first), 1)
+        known = None
+        if self.known is not None:
+            labels = self.ledger.labels
+            known = self.known.labels(labels[self._first() & self.known.told(labels)])
         return UnitLabels(
             task,
             pool.kind[task] * self.m + merged[worker],
             label,
-            *self._gold_answers(kept),
+            *self._gold_answers(),
             len(pool.tasks),
             self.T * self.m,
             self.K,
             np.repeat(np.arange(self.T), self.m),
             said=said,
+            known=known,
         )
 
-    def _gold_answers(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Answers to gold tasks, and those kept that stand for known skills: as `UnitLabels`."""
-        pool = self.ledger.pool
-        gold, worker, label = self.ledger.gold_labels.T
-        true, unit, named = self.known
-        return (
-            np.concatenate([pool.gold[gold], true[kept]]),
-            np.concatenate([pool.gold_kind[gold] * self.m + worker, unit[kept]]),
-            np.concatenate([label, named[kept]]),
-        )
-
-    def _keep_known(self) -> None:
-        """Keep what is known of workers who have said nothing yet: no fit counts it."""
-        quiet = np.setdiff1d(self.known[1], self._units())
-        if len(quiet):
-            true, unit, named = self._gold_answers(np.ones(len(self.known[1]), dtype=bool))
-            labels = replace(self._labels(), gold_class=true, gold_unit=unit, gold_label=named)
-            start = begin(labels, self.grid, self.fit.share, unequal=False)
-            self.fit.worker[quiet] = start.worker[quiet]
-
-    def _units(self) -> IntArray:
-        """Unit of each label of the ledger, shape (k,)."""
-        task, worker, _ = self.ledger.labels.T
-        return np.asarray(self.ledger.pool.kind[task] * self.m + worker)
+    def _gold_answers(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Answers to gold tasks that judge workers: as `UnitLabels`."""
+        pool, rows = self.ledger.pool, self.ledger.gold_labels
+        judging = ~self._told_by_known(rows, gold=True)
+        if self.voters is not None:
+            judging &= self.voters.first_gold(rows)
+        gold, worker, label = rows[judging].T
+        unit = pool.gold_kind[gold] * self.m + self._alone()[worker]
+        return pool.gold[gold], unit, label
 
     def doubtful_tasks(self) -> IntArray:
         """Common tasks on which those who seem very good are contradicted by half of the others.
@@ -528,12 +665,11 @@ class GridBeliefs(BeliefModel):
 
     def _calibrate(self) -> None:
         """Believe as far as labels foretell each other, and as hidden tasks allow."""
-        self.calibration = Calibration(mean_temperature(self._labels(), self.fit))
-        hidden = self.ledger.pool.hidden
-        if hidden is None:
-            return
-        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
-        if len(at) < LEAST_HIDDEN:
+        labels, self.calibration = self._labels(), Calibration(1.0)
+        if len(labels.task) or self.known is None:
+            self.calibration = Calibration(mean_temperature(labels, self.fit))
+        hidden, at = self.ledger.pool.hidden, self.hidden_heard()
+        if hidden is None or len(at) < LEAST_HIDDEN:
             return
         self.calibrated_by = len(at)
         self.calibration, self.least_floor = mean_calibration(
@@ -547,7 +683,7 @@ class GridBeliefs(BeliefModel):
         if not sets:
             return alone
         plain, apart = self._evidence(alone, share)
-        evidence = []
+        evidence, chance = [], []
         for members in sets:
             # A fit ends where it began to go: each begins where the other ended, too. All sets are
             # held against the best that was found of everybody for herself.
@@ -556,13 +692,40 @@ class GridBeliefs(BeliefModel):
             one, together = self._evidence(merged, share, apart)
             plain = max(plain, self._evidence(alone, None, together)[0])
             evidence.append(one - GAIN * (len(members) - 1))
+            chance.append(self._chance_wrong_alike(members, together))
         gains = np.array(evidence) - plain
         self.undecided = bool((np.abs(gains) < UNDECIDED).any())
         merged = alone.copy()
         for at in np.argsort(gains)[::-1].tolist():
-            if gains[at] > 0.0 and (merged[sets[at]] == sets[at]).all():
+            certain = chance[at] <= BY_CHANCE
+            if gains[at] > 0.0 and certain and (merged[sets[at]] == sets[at]).all():
                 merged[sets[at]] = sets[at][0]
         return merged
+
+    def _chance_wrong_alike(self, members: IntArray, by: GridFit) -> float:
+        """Chance that workers would be wrong on so much the same tasks if each erred for herself.
+
+        Of the common tasks, by a fit in which they are one voter: their errors are dealt anew among
+        the tasks that each answered.
+        """
+        task, worker, label = self.labels[np.isin(self.labels[:, 0], self.common)].T
+        mine = np.isin(worker, members)
+        task, worker, label = task[mine], worker[mine], label[mine]
+        wrong = (label != over_easiness(by.joint)[task].argmax(axis=1)).astype(np.float64)
+        place = np.unique(task, return_inverse=True)[1]
+
+        def together(errors: FloatArray) -> float:
+            return float((np.bincount(place, errors) ** 2).sum())
+
+        rng, seen = stream(len(self.labels), "errors dealt anew"), together(wrong)
+        rows = [np.flatnonzero(worker == who) for who in members.tolist()]
+        more = 0
+        for _ in range(DEALS):
+            dealt = wrong.copy()
+            for own in rows:
+                dealt[own] = rng.permutation(wrong[own])
+            more += together(dealt) >= seen - 1e-9
+        return (more + 1) / (DEALS + 1)
 
     def _evidence(
         self, merged: IntArray, share: FloatArray | None, other: GridFit | None = None
@@ -633,23 +796,3 @@ class GridBeliefs(BeliefModel):
             group = connected_components(linked, directed=False)[1]
             sets |= {tuple(workers[group == at].tolist()) for at in range(int(group.max()) + 1)}
         return [np.array(members) for members in sorted(sets) if len(members) > 1]
-
-
-def known_answers(confusion: FloatArray | None) -> tuple[IntArray, IntArray, IntArray]:
-    """Answers to gold tasks that stand for known skills: class, unit and label, shapes (l,).
-
-    Parameters
-    ----------
-    confusion
-        As a `Pool` has it, shape (T, m, K, K); None where no skill is known.
-    """
-    if confusion is None:
-        none: IntArray = np.zeros(0, dtype=np.int64)
-        return none, none, none
-    many = np.rint(KNOWN * np.nan_to_num(confusion)).astype(np.int64)
-    kind, worker, true, named = (np.repeat(axis, many.ravel()) for axis in _places(many.shape))
-    return true, kind * confusion.shape[1] + worker, named
-
-
-def _places(shape: tuple[int, ...]) -> list[IntArray]:
-    return [axis.ravel() for axis in np.indices(shape)]

@@ -21,7 +21,7 @@ from workbench.aggregation.joint_patterns import (
     predicted,
     unjudged,
 )
-from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.posteriors import log
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -42,11 +42,16 @@ TOGETHER = 0.5
 
 
 def models_of(pool: Pool) -> BoolArray | None:
-    """Workers who are models: in a group, and cheap beside those in none; None without any."""
-    if pool.group is None or pool.confusion is not None:
+    """Workers who are models: in a group, and cheap beside those in none; None without any.
+
+    None as well where the skill of one of them is known: what they say is fitted.
+    """
+    if pool.group is None:
         return None
     models = pool.group >= 0
     if models.all() or not models.any():
+        return None
+    if pool.confusion is not None and not np.isnan(pool.confusion[:, models]).all():
         return None
     price = pool.price.mean(axis=0)
     cheap = price[models].max() <= CHEAP * np.median(price[~models])
@@ -112,14 +117,15 @@ class ModelBeliefs(GridBeliefs):
 
     @property
     def labels(self) -> IntArray:
-        """People's labels."""
-        labels = self.ledger.labels
+        """People's labels that judge them."""
+        labels = super().labels
         return np.asarray(labels[~self.models[labels[:, 1]]])
 
     @property
     def counts(self) -> IntArray:
         """People's labels of each task, shape (n,)."""
-        return np.bincount(self.labels[:, 0], minlength=len(self.ledger.counts))
+        task, worker, _ = self.ledger.labels.T
+        return np.bincount(task[~self.models[worker]], minlength=len(self.ledger.counts))
 
     @property
     def prior(self) -> FloatArray:
@@ -136,7 +142,7 @@ class ModelBeliefs(GridBeliefs):
         labels = np.bincount(self.labels[:, 1], minlength=self.m)[suspects]
         return np.asarray(suspects[len(self.common) <= COMPARED_PART * labels])
 
-    def averaged(self, seed: Seed) -> FloatArray | None:  # noqa: ARG002
+    def final(self, seed: Seed, *, alone: bool) -> FloatArray | None:  # noqa: ARG002
         """None: what models say is in no other model."""
         return None
 
@@ -183,7 +189,7 @@ class ModelBeliefs(GridBeliefs):
             self._judge_easiness()
             self.fit = fit(self._labels(), self.grid, self.fit, sweeps=SWEEPS, settled=SETTLED)
         self._outlook = None
-        self.weight = normalised(self.fit.worker.copy())[0]
+        self._weigh()
         self._calibrate()
 
     def _judge_models(self) -> None:

@@ -174,6 +174,10 @@ class Policy:
         """Give posterior and closed tasks as they stand."""
         raise NotImplementedError
 
+    def notes(self) -> list[str]:
+        """Say what whoever reads the answers must know of workers and tasks."""
+        return []
+
     def to_close(self) -> FloatArray | None:
         """Expected price of the labels that would close each task, shape (n,).
 
@@ -258,9 +262,3 @@ def closing(table: pd.DataFrame | None) -> str:
     which = "them" if can.all() else f"{int(can.sum())} of them"
     rest = "" if can.all() else ", and no labels that can be had the others"
     return f"closing {which} is expected to cost {cost[can].sum():,.5g} more{rest}"
-
-
-def notes_of(policy: Policy | None) -> list[str]:
-    """Say what a policy that keeps beliefs of workers would warn of; nothing of others."""
-    beliefs = getattr(policy, "beliefs", None)
-    return [] if beliefs is None else list(beliefs.notes())

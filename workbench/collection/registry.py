@@ -12,18 +12,8 @@ if TYPE_CHECKING:
 _POLICIES = {
     "until-trusted": (
         "trusted:UntilTrusted",
-        "as until-sure, by a belief of unequal classes, two coins a worker and unequal tasks",
-        "beyond the papers: Liu, Peng, Ihler (2012); Whitehill and others (2009)",
-    ),
-    "until-sure": (
-        "sure:UntilSure",
         "the worker who tells most for her price, until each task is believed",
-        "beyond the papers: Wald (1945); Liu, Peng, Ihler (2012); Gittins (1979)",
-    ),
-    "mixed": (
-        "mixed:Mixed",
-        "the label that tells most for its price, groups counted for what they add",
-        "beyond the papers: Lindley (1956); Kish (1965)",
+        "beyond the papers: Wald (1945); Gittins (1979); Liu, Peng, Ihler (2012)",
     ),
     "sequential-plan": (
         "sequential_plan:LabelByLabel",

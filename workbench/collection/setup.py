@@ -65,6 +65,11 @@ class People:
         [default: 1]
     groups
         Workers who err together, as models of one family do: columns worker, group.
+
+        Cheap models beside people in no group are all asked, and believed jointly. The members of
+        any other group are one voter: any of them may be asked about a task, the first label of a
+        task counts, and nobody else of the group is asked about it. Where there are such groups,
+        nobody looks for workers who copy one another.
     skills
         Chance of being right by worker, where it is known: an expert has 1.
     available
@@ -307,16 +312,6 @@ def _places(workers: Any, have: pd.DataFrame | None, newcomers: int) -> tuple[di
     many = len(places) + checks.count("newcomers", newcomers)
     check(many, "workers is empty: name those who can be asked, or how many may come")
     return places, many
-
-
-def usual_policy(hands: tuple[Hand, ...]) -> str:
-    """Name of the policy that decides where none is named.
-
-    Until-trusted learns who is able, and asks more labels than who knows that beforehand: where
-    everybody's skill is known, until-sure takes it as it is.
-    """
-    learnt = any(hand.skill is None or hand.confidences is not None for hand in hands)
-    return "until-trusted" if learnt else "until-sure"
 
 
 def read_tasks(

@@ -67,7 +67,7 @@ class TaskByTask(Policy):
         if len(pool.gold) or any(ledger.recorded) or pool.hidden is not None:
             raise InputError(
                 "this policy judges workers by one another, task by task: it knows no gold, no "
-                "hidden tasks and no labels on record; leave them out, or take until-sure"
+                "hidden tasks and no labels on record; leave them out, or take until-trusted"
             )
         if ledger.least or ledger.most is not None:
             raise InputError("this policy itself says how many labels a task gets: no least, most")

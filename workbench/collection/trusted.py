@@ -1,36 +1,72 @@
-"""The policy until-trusted: as until-sure, by a belief that ordinary crowds keep.
+"""The policy until-trusted: the worker who tells most for her price, until each task is believed.
 
-Whom to ask is until-sure's; what is believed of tasks and workers is `grid_beliefs`: classes of
-unequal share, two coins a worker, tasks of unequal easiness where the evidence says so. Tasks that
-more labels would hardly decide are left open, and named. Where hidden tasks show that answers stay
-wrong however many labels are bought, nothing is bought that could not close a task. Where cheap
-models label beside people, all models are asked first and believed jointly (`model_beliefs`). A
-budget alone first buys a few tasks several labels (`first_block`), then every task one, and is
-answered in the end by several models of the labels.
+A task is closed when its posterior error is at most ε; a posterior that is right may be looked at
+after every label (Wald 1945). What is believed of tasks and workers is `grid_beliefs`, what it is
+worth to ask a worker `worker_index`. Whom to ask, and about what:
 
-Source: `sure`, and beyond the papers `grid`.
+- **A cold start.** A few workers are put to the same few tasks, or to gold tasks where there are
+  any. Nothing else is fixed beforehand: as long as workers hardly agree nobody's labels close a
+  task, indices stay near each other, and more workers are asked about the same tasks.
+- **Near ones first.** Tasks that are nearly closed are asked about first: there a newcomer is
+  judged by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and
+  her word, little as it counts, may close them. Of a mean, all tasks pass one bar before it falls;
+  where a budget is given, those in most doubt come first.
+- **Who comes and goes.** Of workers who arrive one at a time she who is here is asked if those to
+  come would not tell more for the price. Once somebody has come back after another nobody else is
+  counted on, and whoever is here is asked.
+- **What is left open.** Tasks that more labels would hardly decide are left open, and named. Where
+  hidden tasks show that answers stay wrong however many labels are bought, nothing is bought that
+  could not close a task.
+- **Models.** Where cheap models label beside people, all models are asked first and believed
+  jointly (`model_beliefs`).
+- **A budget alone** first buys a few tasks several labels (`first_block`), then every task one.
+
+What is answered, once nothing more is asked, is the word of several models (`final_answers`).
+
+Source: Ho, Jabbari, Vaughan (2013), Section 3; Wald (1945); and beyond the papers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from workbench.accuracy.measured import count_errors
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.beliefs import Beliefs
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
 from workbench.collection.open_tasks import doubted
-from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import NOTHING, Ledger, Questions
-from workbench.collection.sure import UntilSure
+from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions
+from workbench.collection.worker_index import WorkerIndex
 
+START = (6, 16)
+"""Workers and tasks of the cold start where anybody can be asked at any time."""
+BLOCK = 40
+"""Tasks of the cold start where workers come and go: each is asked about them until half of them
+are believed."""
+ROWS = 256
+"""Tasks looked at for one answer of `next`; where those in most doubt come first, a 20th of all."""
+PATIENCE = 0.7
+"""Share of the dual price at which a worker who is here is still asked."""
+FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
+"""Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
+LEAST_BAR = 1e-12
+"""Below it no task is brought."""
+DENSE, BETTER = 200_000, 64
+"""Beyond so many pairs only so many workers of highest index are looked at."""
+FEW = 4000
+"""Tasks up to which all are sorted."""
+LEAST_GAIN = 0.002
+"""Nats a label below which nobody is asked."""
+BUDGET_ERROR = 0.01
+"""Stands in for ε in an index where there is a budget in its place."""
 COMMON = 32
 """Tasks that all workers answer who seem very good, to be compared with one another."""
 FEW_TASKS = 8
@@ -41,9 +77,6 @@ labels."""
 MOST = 48
 """Workers, those of the cold start in front, who at most answer what is contested while it is
 undecided whether some copy."""
-MOST_KNOWN = 0.985
-"""Where somebody is known to answer so with more chance than grid go to, as an expert who never
-errs, the belief is until-sure's, which takes known skills as they are."""
 LUCK = 0.5
 """Part of what a task lacks that the workers who can still label it must be expected to tell."""
 SOME_LABELS = 2
@@ -52,93 +85,168 @@ CELLS = 2**22
 """Pairs of a task and a worker that are gone through at a time."""
 
 
-class UntilTrusted(UntilSure):
-    """Ask until the posterior error of every task that can be decided is at most ε."""
+class UntilTrusted(Policy):
+    """Ask until the posterior error of every task (or of all in the mean) is at most ε.
+
+    Of every task that can be decided; without ε, until the money is spent, uncertain tasks first.
+    """
 
     hears_confidences = True
 
-    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed, forget: float = 0.0) -> None:
-        super().__init__(ledger, goal, seed, forget)
-        self.seed, self.begun, self.ended = seed, 0, False
-        self.final: tuple[int, FloatArray | None] = (-1, None)
-        others = np.setdiff1d(np.arange(len(ledger.pool.workers)), self.starters)
+    def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
+        self.ledger, self.goal, self.seed = ledger, goal, seed
+        pool, rng = ledger.pool, stream(seed, "until sure")
+        self.everybody = rng.permutation(len(pool.workers))
+        self.order = rng.permutation(len(pool.tasks))
+        self.beliefs = self._believed()
+        self.starters = self._voters()[: START[0]]
+        others = np.setdiff1d(np.arange(len(pool.workers)), self.starters)
         more = stream(seed, "witnesses").permutation(others)
         self.witnesses = np.concatenate([self.starters, more])
+        self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
+        self.latest, self.return_seen = -1, False
+        self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]
+        self.begun, self.ended = 0, False
+        self.final: tuple[int, FloatArray | None] = (-1, None)
+        self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
+        self.worth = WorkerIndex(ledger, self.beliefs, self.epsilon)
+        self._judge_all()
 
     @property
     def common(self) -> IntArray:
         """Tasks by which workers are compared with one another."""
         return self.order[:COMMON]
 
-    def _beliefs(self, forget: float) -> BeliefModel:
+    def _voters(self) -> IntArray:
+        """Everybody in random order, of each group one."""
+        voters = self.beliefs.voters
+        if voters is None:
+            return self.everybody
+        first = np.unique(voters.leader[self.everybody], return_index=True)[1]
+        return self.everybody[np.sort(first)]
+
+    def _believed(self) -> GridBeliefs:
+        """What labels are taken to say."""
         pool = self.ledger.pool
         models = models_of(pool)
         check_confidences(pool, models)
-        if models is not None and not forget:
+        if models is not None:
             return ModelBeliefs(self.ledger, models, self.common)
-        exact = pool.confusion is not None and np.nanmax(pool.confusion) > MOST_KNOWN
-        if pool.group is not None or exact or forget:
-            return Beliefs(self.ledger, forget)
         return GridBeliefs(self.ledger, self.common)
 
-    def state(self) -> dict[str, Any]:
-        """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
-        return {
-            **super().state(),
-            "beyond": self.beyond.tolist(),
-            "begun": self.begun,
-            "ended": self.ended,
-        }
-
-    def resume(self, saved: dict[str, Any]) -> None:
-        """Take them up."""
-        super().resume(saved)
-        self.beyond[:] = saved["beyond"]
-        self.begun, self.ended = int(saved["begun"]), bool(saved["ended"])
-
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
-        """As until-sure; a collection ends where nobody at all would be asked."""
-        ask = super().next(worker, most)
+        """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone.
+
+        A collection ends where nobody at all would be asked.
+        """
+        if worker is not None:
+            self.return_seen |= bool(self.came[worker]) and worker != self.latest
+            self.came[worker], self.latest = True, worker
+        if self.is_due() and not self.apart:
+            self.refit()
+        ask = self._start(worker)
+        ask = self._best(worker, most) if ask is None else ask
+        while not len(ask) and worker is None and (self._new() or self.is_due()):
+            self.refit()
+            ask = self._best(worker, most)
+        ask = self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
         if worker is None:
             self.ended = not len(ask)
         return ask
 
-    def belief(self) -> Belief:
-        """Posterior and closed tasks; when a budget is spent, by several models of the labels.
+    def told(self, ask: Questions, label: IntArray) -> None:
+        """Move the beliefs of tasks and workers."""
+        self.beliefs.told(ask, label)
+        workers, voters = np.unique(ask.worker), self.beliefs.voters
+        if voters is not None:
+            workers = np.flatnonzero(np.isin(voters.leader, voters.leader[workers]))
+        self.worth.judge(self.beliefs, workers)
 
-        What the policy goes by must say who is to be asked next; what is answered in the end need
-        not hang on one model. Of open tasks no more is believed than hidden ones among them show.
-        """
-        own, hidden = super().belief(), self.ledger.pool.hidden
-        final = self._final()
-        if hidden is not None and self.goal.epsilon is not None:
-            heard = np.where(self.ledger.counts > 0, hidden, -1)
-            final = doubted(own.posterior, ~own.closed, heard)
-        return own if final is None else replace(own, posterior=final)
-
-    def _final(self) -> FloatArray | None:
-        """Posterior of a collection on a budget alone that asks no more; None of others."""
-        ledger, many = self.ledger, len(self.ledger.labels)
-        spent = self.ended or ledger.money < ledger.pool.price.min() - 1e-9
-        if not spent or self.goal.epsilon is not None:
-            return None
-        if self.final[0] != many:
-            self.final = many, self.beliefs.averaged(self.seed)
-        return self.final[1]
+    def unasked(self, ask: Questions, label: IntArray) -> None:
+        """Move the beliefs; fit them anew where many labels are new, or all seems closed."""
+        self.told(ask, label)
+        if self.is_due() or not self._wanted(self.beliefs.confidence(), None).any():
+            self.refit()
 
     def is_due(self) -> bool:
-        """As until-sure; and before the collection ends, the fit is chosen anew.
+        """Whether many labels are new; and before the collection ends, the fit is chosen anew.
 
         Where models label, many labels are those of people.
         """
+        many = self.fitted
         if self.beliefs.models is not None:
-            many = min(self.fitted, len(self.beliefs.labels))
-            return self._new() >= 20 + many // 20 or self._may_end()
-        return super().is_due() or self._may_end()
+            many = min(many, len(self.beliefs.labels))
+        return self._new() >= 20 + many // 20 or self._may_end()
 
     def refit(self) -> None:
         """Fit the beliefs to all labels, from several starts where the collection may end."""
-        self._refit(anew=self._may_end())
+        self.beliefs.refit(anew=self._may_end())
+        self.fitted += self._new()
+        self._judge_all()
+
+    def adopt(self, fitted: Self) -> None:
+        """Take beliefs fitted to earlier labels, unless there are later ones; hear the rest."""
+        if fitted.fitted <= self.fitted:
+            return
+        self.beliefs, self.fitted = fitted.beliefs, fitted.fitted
+        self.beliefs.ledger = self.ledger
+        ledger, then = self.ledger, fitted.ledger
+        gold, labels = (
+            ledger.gold_labels[len(then.gold_labels) :],
+            ledger.labels[len(then.labels) :],
+        )
+        for is_gold, (task, worker, label) in ((True, gold.T), (False, labels.T)):
+            if len(task):
+                self.beliefs.told(Questions(task, worker, is_gold), label)
+        self._judge_all()
+
+    def belief(self) -> Belief:
+        """Posterior and closed tasks; once nothing more is asked, by several models of the labels.
+
+        Of open tasks no more is believed than hidden ones among them show.
+        """
+        own, hidden = self._believes(), self.ledger.pool.hidden
+        posterior = self._final() if self._over() else None
+        posterior = own.posterior if posterior is None else posterior
+        if hidden is not None and self.goal.epsilon is not None:
+            heard = np.where(self.ledger.counts > 0, hidden, -1)
+            posterior = doubted(posterior, ~own.closed, heard)
+        return replace(own, posterior=posterior)
+
+    def _over(self) -> bool:
+        """Whether nothing more is asked: the money is spent, or no task is wanted."""
+        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
+            return True
+        return not self._wanted(self.beliefs.confidence(), None).any()
+
+    def _believes(self) -> Belief:
+        """What is believed of tasks now, and closed by it."""
+        posterior = self.beliefs.posterior()
+        return Belief(posterior, self._closed(posterior.max(axis=1)))
+
+    def _final(self) -> FloatArray | None:
+        many = len(self.ledger.labels)
+        if self.final[0] != many:
+            self.final = many, self.beliefs.final(self.seed, alone=self.goal.epsilon is None)
+        return self.final[1]
+
+    def notes(self) -> list[str]:
+        """Say what speaks against the belief; and where ε is out of reach, what can be had."""
+        lines, hidden = self.beliefs.notes(), self.beliefs.hidden_heard()
+        epsilon, truth = self.goal.epsilon, self.ledger.pool.hidden
+        if epsilon is None or truth is None or not len(hidden) or self.beliefs.closable_at(epsilon):
+            return lines
+        heard = np.where(self.ledger.counts > 0, truth, -1)
+        loss = self.belief().loss(heard, self.ledger.counts)
+        found = count_errors(loss, hidden, len(truth) - len(hidden))
+        low, high = found.error_interval
+        settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
+        return [
+            f"an error of {epsilon:.1%} is out of reach here: some {found.wrong / len(hidden):.1%} "
+            f"of the answers are wrong ({low:.1%} to {high:.1%}, by {len(hidden)} hidden tasks); "
+            f"to {settled} of {len(truth)} tasks more labels would not change the answer",
+            *lines,
+        ]
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task: workers are asked who tell most for it first."""
@@ -150,28 +258,108 @@ class UntilTrusted(UntilSure):
             return None
         price = np.where(self.belief().closed, 0.0, np.inf)
         rows = np.flatnonzero(price > 0.0) if beliefs.closable_at(epsilon) else NOTHING.task
-        kind, nats = self.ledger.pool.kind, self._nats()
-        order = np.argsort(-nats / self.ledger.pool.divisor, axis=1)
+        pool, nats = self.ledger.pool, self.worth.nats(beliefs)
+        kind = pool.kind
+        order = np.argsort(-nats / pool.divisor, axis=1)
         # Nobody, at 0 nats, comes last.
         for part in _parts(rows, nats.shape[1]):
             by = order[kind[part]]
-            can = self.ledger.open[part[:, None], by]
+            can = np.take_along_axis(self._able(part), by, axis=1)
             total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
-            cost = np.cumsum(can * self.ledger.pool.price[kind[part][:, None], by], axis=1)
+            cost = np.cumsum(can * pool.price[kind[part][:, None], by], axis=1)
             last = (total < evidence_needed[part, None]).sum(axis=1)
             some = last < total.shape[1]
             price[part[some]] = cost[some, last[some]]
         return price
 
-    def _nats(self) -> FloatArray:
-        """What a label of each worker is expected to tell of an easy task, (T, m); 0 of none."""
-        nats = (self.beliefs.weight @ self.gain).reshape(self.index.shape)
-        able = (self.ledger.left > 0) & ~self.beliefs.copying
-        return np.asarray(np.where(able, nats, 0.0))
+    def state(self) -> dict[str, Any]:
+        """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
+        return {
+            "beliefs": self.beliefs.state(),
+            **self.worth.state(),
+            "fitted": self.fitted,
+            "started": self.started,
+            "latest": self.latest,
+            "return_seen": self.return_seen,
+            "came": self.came.tolist(),
+            "beyond": self.beyond.tolist(),
+            "begun": self.begun,
+            "ended": self.ended,
+        }
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Take them up."""
+        self.beliefs.resume(saved["beliefs"])
+        self.worth.resume(saved)
+        self.fitted, self.started = int(saved["fitted"]), bool(saved["started"])
+        self.latest, self.return_seen = int(saved["latest"]), bool(saved["return_seen"])
+        self.came[:], self.beyond[:] = saved["came"], saved["beyond"]
+        self.begun, self.ended = int(saved["begun"]), bool(saved["ended"])
+
+    # What is closed, and what can be
+
+    def _closed(self, top: FloatArray) -> BoolArray:
+        error = 1.0 - top
+        if self.goal.epsilon is None:
+            return np.zeros(len(error), dtype=bool)
+        if self.goal.mean:
+            return np.full(len(error), bool(error.mean() <= self.goal.epsilon)) & self.ledger.enough
+        closed: BoolArray = (error <= self.goal.epsilon) & self.ledger.enough
+        return closed
+
+    def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
+        """Tasks about which more is to be asked now: not those that labels would hardly close."""
+        done = self.beliefs.hopeless() | self.beyond
+        if self.goal.epsilon is not None:
+            done |= self.beliefs.closed_at_floor(self.goal.epsilon)
+        return self._lacking(top, worker) & ~(done & self.ledger.enough)
+
+    def _lacking(self, top: FloatArray, worker: int | None) -> BoolArray:
+        """Tasks that are not closed, and of which more labels may be bought now.
+
+        Of a mean: those whose error, times the best index of their type, is above a bar that all
+        pass before it falls, so that in the end a price buys the same of each. A worker who is here
+        only once has some tasks above it at any time.
+        """
+        error, can = 1.0 - top, ~self.ledger.full
+        done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
+        if not self.goal.mean or done or not can.any():
+            return ~self._closed(top) & can
+        can &= self._askable()
+        rate = np.where(self.ledger.left > 0, self.worth.index, 0.0).max(axis=1)
+        rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
+        worth = error * rate[self.ledger.pool.kind]
+        few = 1 if worker is None else 1 + len(top) // 20
+        few = min(few, int((worth[can] > LEAST_BAR).sum()))
+        bar = FIRST_ERROR * self.epsilon
+        while (worth[can] > bar).sum() < few:
+            bar *= NEXT_ERROR
+        wanted: BoolArray = ((worth > bar) | ~self.ledger.enough) & can
+        return wanted
+
+    def _askable(self) -> BoolArray:
+        """Tasks about which somebody can still be asked, or a label is to come; shape (n,)."""
+        if not len(self.ledger.open):  # a fit made apart
+            return np.ones(len(self.ledger.counts), dtype=bool)
+        workers = np.flatnonzero((self.ledger.left > 0) & ~self.beliefs.copying)
+        everything = np.arange(len(self.ledger.counts))[:, None]
+        return self._open(everything, workers).any(axis=1) | (self.ledger.waiting > 0)
+
+    def _new(self) -> int:
+        return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
 
     def _judge_all(self) -> None:
-        super()._judge_all()
+        """Give all workers their index, and see which tasks are beyond them."""
+        self.worth.judge_all(self.beliefs)
         self.beyond = self._out_of_reach()
+
+    def _able(self, tasks: IntArray) -> BoolArray:
+        """Who can still be asked about some tasks, of each group one; shape (k, m)."""
+        voters, pool = self.beliefs.voters, self.ledger.pool
+        if voters is None:
+            return self.ledger.open[tasks]
+        able = self._open(tasks[:, None], np.arange(len(self.ledger.left)))
+        return voters.one_each(able & (self.ledger.left > 0), pool.price[pool.kind[tasks]])
 
     def _out_of_reach(self) -> BoolArray:
         """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
@@ -183,10 +371,10 @@ class UntilTrusted(UntilSure):
         if evidence_needed is None or not len(ledger.open):  # a fit made apart: who takes it judges
             return out
         rows = np.flatnonzero((evidence_needed > 0.0) & (ledger.counts >= SOME_LABELS))
-        nats = self._nats()
+        nats = self.worth.nats(self.beliefs)
         for part in _parts(rows, nats.shape[1]):
             mine = nats[ledger.pool.kind[part]]
-            left = np.einsum("ij,ij->i", ledger.open[part], mine)
+            left = np.einsum("ij,ij->i", self._able(part), mine)
             out[part] = left < LUCK * evidence_needed[part]
         return out
 
@@ -199,6 +387,8 @@ class UntilTrusted(UntilSure):
             return False
         return not self._wanted(self.beliefs.confidence(), None).any()
 
+    # Whom, and about what
+
     def _start(self, worker: int | None) -> Questions | None:
         models = self.beliefs.models
         if models is not None:
@@ -206,7 +396,32 @@ class UntilTrusted(UntilSure):
         ledger = self.ledger
         if worker is None and self.goal.epsilon is None and not len(ledger.pool.gold):
             return self._first_block()
-        return super()._start(worker)
+        return self._cold_start(worker)
+
+    def _cold_start(self, worker: int | None) -> Questions | None:
+        """The next visit of the cold start; None when it is over, or she cannot take part."""
+        ledger, pool = self.ledger, self.ledger.pool
+        if self.started or pool.confusion is not None:
+            return None
+        gold = len(pool.gold) > 0
+        can = ledger.gold_open if gold else ledger.open
+        asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
+        tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
+        if worker is not None:
+            sure = (1.0 - self.beliefs.confidence()[tasks] <= self.epsilon).mean()
+            enough = self.came.sum() > START[0] if gold else sure > 0.5
+            there = pool.gold_available if gold else pool.available
+            once = 1.0 if there is None else there[tasks, worker].mean()
+            self.started = bool(enough or 2 * self.came.sum() > len(self.came) or once < 0.5)
+            if self.started:
+                return None
+        for who in asked:
+            able = can[tasks, who] if gold else self._open(tasks, who)
+            todo = tasks[able][: ledger.left[who]]
+            if len(todo):
+                return Questions(todo, np.full(len(todo), who), gold)
+        self.started = worker is None or self.return_seen
+        return None if self.started else NOTHING
 
     def _first_block(self) -> Questions | None:
         """Labels of the first tasks, whose number grows with the money; None when they are there.
@@ -219,24 +434,28 @@ class UntilTrusted(UntilSure):
         tasks = self.order[: first_block.size(ledger)]
         if len(tasks) <= self.begun:
             return None
-        ask = first_block.next_labels(ledger, tasks, self.everybody)
+        workers = self._voters()
+        ask = first_block.next_labels(ledger, tasks, workers, self._open(tasks[:, None], workers))
         if len(ask):
             return ask
         self.begun = len(tasks)
         return None
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
-        """As until-sure, after those who are to be compared, and before strangers.
+        """The best worker for each of the wanted tasks that come first.
+
+        After those who are to be compared, and before strangers.
 
         A budget alone buys every task a label before it buys any task another.
         """
-        ask = self._comparison(worker)
+        ask = self._comparison(worker) if self.beliefs.voters is None else NOTHING
         bare = self.ledger.counts == 0
         if not len(ask) and self.goal.epsilon is None and bare.any():
             bare &= self._wanted(self.beliefs.confidence(), worker)
             ask = self._best_among(bare, worker, most)
         if not len(ask):
-            ask = super()._best(worker, most)
+            wanted = self._wanted(self.beliefs.confidence(), worker)
+            ask = self._best_among(wanted, worker, most)
         return ask if len(ask) else self._strangers(worker)
 
     def _comparison(self, worker: int | None) -> Questions:
@@ -268,16 +487,74 @@ class UntilTrusted(UntilSure):
         ledger = self.ledger
         for who in workers:
             if here in (None, who):
-                todo = tasks[ledger.open[tasks, who]][: ledger.left[who]]
+                todo = tasks[self._open(tasks, who)][: ledger.left[who]]
                 if len(todo):
                     return Questions(todo, np.full(len(todo), who))
         return NOTHING
 
-    def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
-        done = self.beliefs.hopeless() | self.beyond
-        if self.goal.epsilon is not None:
-            done |= self.beliefs.closed_at_floor(self.goal.epsilon)
-        return super()._wanted(top, worker) & ~(done & self.ledger.enough)
+    def _best_among(self, tasks: BoolArray, worker: int | None, most: int | None) -> Questions:
+        """The best worker for each of the marked tasks that come first, shape (n,)."""
+        ledger, pool = self.ledger, self.ledger.pool
+        top, index = self.beliefs.confidence(), self.worth.index
+        rows = self.order[(tasks & (ledger.waiting == 0)).take(self.order)]
+        here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
+        if worker is not None:
+            if ledger.left[worker] <= 0 or self.beliefs.copying[worker]:
+                return NOTHING
+            rows = rows[self._open(rows, worker)]
+        near = self.goal.epsilon is not None
+        key = top.take(rows)
+        key = -key if near else key
+        many = min(max(ROWS, len(top) // 100) if near else max(8, len(top) // 20), most or ROWS)
+        if worker is None and many * len(here) > DENSE:
+            best = np.where(ledger.left > 0, index.max(axis=0), -1.0)
+            some = np.argpartition(-best, BETTER)[:BETTER]
+            here = some if self._open(rows[:many, None], some).any() else here
+        least = np.zeros(len(pool.price))
+        if worker is not None and len(rows):
+            if not self.return_seen:
+                least = PATIENCE * self.worth.price_to_come(self.beliefs, rows, self.came)
+            kinds = np.unique(pool.kind[rows])
+            rate = index[kinds, worker]
+            good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
+            if not good.any():  # she is not asked about any: do not go through them
+                return NOTHING
+        for task in _ascending(rows, key, many):
+            kind = pool.kind[task]
+            able = self._open(task[:, None], here) & (ledger.left[here] > 0)
+            able &= ~self.beliefs.copying[here]
+            rate = np.where(able, np.round(index[np.ix_(kind, here)], ALIKE), -1.0)
+            who = here[rate.argmax(axis=1)]
+            rate = rate.max(axis=1)
+            good = (rate * pool.divisor[kind, who] > LEAST_GAIN) & (rate >= least[kind])
+            if good.any():
+                return self.worth.visit(task[good], who[good])
+        return NOTHING
+
+    def _open(self, task: IntArray, worker: IntArray | int) -> BoolArray:
+        """Whether each worker can be asked about each task, none of her group having it.
+
+        Shapes broadcast.
+        """
+        able, voters = self.ledger.open[task, worker], self.beliefs.voters
+        if voters is not None:
+            worker = np.asarray(worker)
+            asked = (voters.group[worker] >= 0) & (self.ledger.waiting[task] > 0)
+            able = able & ~asked & ~voters.spoken(self.ledger.labels, task, worker)
+        return np.asarray(able)
+
+
+def _ascending(rows: IntArray, key: FloatArray, many: int) -> Iterator[IntArray]:
+    """Rows by key in parts, the first one without sorting all of them."""
+    key = np.round(key, ALIKE)
+    if len(rows) > FEW:
+        part = np.argpartition(key, many)
+        rows, key = rows[part], key[part]
+        yield rows[:many][np.argsort(key[:many], kind="stable")]
+        rows, key = rows[many:], key[many:]
+    rows = rows[np.argsort(key, kind="stable")]
+    for start in range(0, len(rows), many):
+        yield rows[start : start + many]
 
 
 def _parts(rows: IntArray, width: int) -> list[IntArray]:

@@ -12,7 +12,7 @@ from workbench.base.seeds import generator
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Pool
-from workbench.collection.sure import UntilSure
+from workbench.collection.trusted import UntilTrusted
 from workbench.comparison.protocol import Purchase
 from workbench.comparison.rows import ComparisonRow, ratio
 from workbench.comparison.two_classes import ComparedCrowd
@@ -50,7 +50,7 @@ def label_until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> P
         available=mask,
     )
     run = rehearse(
-        UntilSure,
+        UntilTrusted,
         pool,
         Answers(label, np.empty((0, m), dtype=np.int64), np.full(n, -1)),
         Goal(instance.epsilon),

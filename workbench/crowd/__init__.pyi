@@ -4,6 +4,8 @@ from workbench.crowd.arrivals import Adversary as Adversary
 from workbench.crowd.arrivals import adversarial as adversarial
 from workbench.crowd.arrivals import iid as iid
 from workbench.crowd.arrivals import random_permutation as random_permutation
+from workbench.crowd.confusion import MOST_WEIGHT as MOST_WEIGHT
+from workbench.crowd.confusion import likeliest_weight as likeliest_weight
 from workbench.crowd.datasets import DATASETS as DATASETS
 from workbench.crowd.datasets import Dataset as Dataset
 from workbench.crowd.datasets import load as load

@@ -6,6 +6,7 @@ from workbench.learning.context_skills import smooth_skills as smooth_skills
 from workbench.learning.contexts import ContextLearner as ContextLearner
 from workbench.learning.contexts import ContextualLsOl as ContextualLsOl
 from workbench.learning.contexts import IgnoringContext as IgnoringContext
+from workbench.learning.copies import find_copies as find_copies
 from workbench.learning.draws import Draws as Draws
 from workbench.learning.engine import Runs as Runs
 from workbench.learning.engine import simulate as simulate

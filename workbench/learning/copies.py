@@ -42,7 +42,7 @@ MOST = 0.9999
 """λ is moved below this."""
 
 
-def copies(votes: Votes) -> IntArray:
+def find_copies(votes: Votes) -> IntArray:
     """Give each worker the first of those who count as one with her, shape (m,).
 
     Parameters

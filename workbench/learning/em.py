@@ -39,7 +39,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.base.state import Coin, Count, RandomState, Saveable, State, check, encoded
 from workbench.crowd.votes import TIE, Votes
-from workbench.learning.copies import copies
+from workbench.learning.copies import find_copies
 from workbench.learning.draws import COINS
 from workbench.learning.online import Ask, Task
 from workbench.learning.roster import Roster
@@ -89,7 +89,7 @@ class Model:
     @classmethod
     def of(cls, votes: Votes) -> Model:
         """Fit labels, each pair of task and worker once."""
-        first, K = copies(votes), len(votes.classes)
+        first, K = find_copies(votes), len(votes.classes)
         rows = np.unique(votes.task * len(first) + first[votes.worker], return_index=True)[1]
         task, worker, label = votes.task[rows], first[votes.worker[rows]], votes.label[rows]
         singles = Votes(task, worker, label, votes.tasks, votes.workers, votes.classes)

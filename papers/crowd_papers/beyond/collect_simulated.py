@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_papers.beyond.ordinary_crowds import DRAWS, ORDINARY
+from crowd_papers.rivals.until_sure import UntilSure
 from workbench.base import FloatArray, IntArray
 from workbench.collection import (
     POLICIES,
@@ -35,7 +36,6 @@ from workbench.collection import (
     Goal,
     Pool,
     Questions,
-    UntilSure,
     rehearse,
     simulated,
     within,

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.collection import POLICIES, Goal, Policy, Questions, UntilSure, rehearse, simulated
+from crowd_papers.rivals.until_sure import UntilSure
+from workbench.collection import POLICIES, Goal, Policy, Questions, rehearse, simulated
 from workbench.solving import unknown_skills_bound
 from workbench.studies import (
     Analysis,

@@ -1,8 +1,10 @@
 """Policies of collecting that the workbench is measured against.
 
 `ranking` and `platforms` rank tasks, as others have proposed and as platforms do; `by_visit` adapts
-the policies of `workbench.assignment`, here alone, to workers who come and go. `RIVALS` lists them;
-`crowd_papers` registers them, so that they are there by name.
+the policies of `workbench.assignment`, here alone, to workers who come and go. `until_sure` and
+`mixed` were the workbench's own before until-trusted: both believe by `one_coin_beliefs`, and of
+`groups` what they count for. `RIVALS` lists them; `crowd_papers` registers them, so that they are
+there by name.
 """
 
 from __future__ import annotations
@@ -10,6 +12,16 @@ from __future__ import annotations
 from workbench.base import Entry, imported
 
 _RIVALS = {
+    "until-sure": (
+        "until_sure:UntilSure",
+        "as until-trusted, by a belief of one coin a worker, and of tasks that are alike",
+        "beyond the papers: Wald (1945); Liu, Peng, Ihler (2012); Gittins (1979)",
+    ),
+    "mixed": (
+        "mixed:Mixed",
+        "the label that tells most for its price, groups counted for what they add",
+        "beyond the papers: Lindley (1956); Kish (1965)",
+    ),
     "random": ("ranking:Random", "a task at random", "common practice"),
     "margin": (
         "ranking:Margin",

@@ -22,6 +22,7 @@ from workbench.aggregation.belief_propagation import (
     EASE_PRIOR,
     HYPER,
     SHARE_PRIOR,
+    KnownLabels,
     UnitLabels,
     begin,
     fit,
@@ -69,6 +70,8 @@ def enumerated(labels, atoms, share, levels, ease, population):
             by_task[i] *= [
                 levels[s] * rows[c, x] + (1 - levels[s]) * rows[:, x].mean() for c, s in states
             ]
+        for i, row in zip(labels.known.task, labels.known.chance, strict=True):
+            by_task[i] *= [levels[s] * row[c] + (1 - levels[s]) * row.mean() for c, s in states]
         each = by_task.sum(axis=1)
         total += chance * each.prod()
         for i in range(n):
@@ -80,13 +83,19 @@ def enumerated(labels, atoms, share, levels, ease, population):
 
 @pytest.mark.parametrize("unequal", [False, True])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal):
-    """No two workers share two tasks, so that nothing said comes back to who said it."""
+@pytest.mark.parametrize("known", [[], [0, 0, 1, 2]])
+def test_on_a_tree_posterior_and_evidence_are_exact(classes, unequal, known):
+    """No two workers share two tasks, so that nothing said comes back to who said it.
+
+    Labels of workers of known skill say nothing of a worker, and make no cycle.
+    """
     atoms = two_coins() if classes == 2 else one_coin_grid((1 - np.eye(3)) / 2)
     some = np.arange(0, len(atoms.prior), 9 if classes == 2 else 3)
     prior = atoms.prior[some] / atoms.prior[some].sum()
     atoms = replace(atoms, chance=atoms.chance[some], prior=prior)
     labels = labels_of([(0, 0, 0), (0, 1, 1), (1, 1, 1), (1, 2, 0)], 3, 3, classes)
+    chance = np.random.default_rng(classes).uniform(0.01, 0.99, (len(known), classes))
+    labels = replace(labels, known=KnownLabels(np.array(known, dtype=np.int64), chance))
     start = begin(labels, atoms, np.full(classes, 1 / classes), unequal=unequal)
     last = start
     for _ in range(6):  # what is fitted stays as it was

@@ -29,7 +29,7 @@ def right(task):
 def begun(tmp_path=None, tasks=60, **more):
     names = [f"t{i}" for i in range(tasks)]
     path = None if tmp_path is None else tmp_path / "labels.sqlite"
-    terms = {"epsilon": 0.1, "policy": "until-sure", "path": path} | more
+    terms = {"epsilon": 0.1, "policy": "until-trusted", "path": path} | more
     return Collector(
         names, [f"w{j}" for j in range(12)], classes=["no", "yes"], **in_objects(terms)
     )
@@ -153,7 +153,9 @@ def test_it_goes_on_where_another_program_left_it(tmp_path):
 
 
 def test_newcomers_are_waited_for_unless_it_is_to_be_now():
-    collector = Collector(["t1", "t2"], 3, classes=["no", "yes"], epsilon=0.3, policy="until-sure")
+    collector = Collector(
+        ["t1", "t2"], 3, classes=["no", "yes"], epsilon=0.3, policy="until-trusted"
+    )
     loop = wb.audit_collection(collector, price=1.0)
     assert loop.go_on() == "newcomer"
     assert "somebody new" in loop.next_step("newcomer")
@@ -166,7 +168,7 @@ def test_a_caller_who_names_nobody_is_told_that_nobody_here_is_asked():
         ["ann"],
         classes=["no", "yes"],
         epsilon=0.01,
-        policy="until-sure",
+        policy="until-trusted",
         people=People(newcomers=2),
     )
     loop = wb.audit_collection(collector, price=1.0)

@@ -136,7 +136,7 @@ CALLS = {
         x.labels,
         x.gold,
         total=60,
-        policy="until-sure",
+        policy="until-trusted",
         people=wb.People(
             capacity=x.capacity,
             costs=x.costs,

@@ -52,7 +52,7 @@ def told(result):
     return json.loads(result.stdout)
 
 
-@pytest.mark.parametrize("policy", ["until-sure", "mixed", "fixed"])
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed"])
 def test_simulated(policy, run):
     known = told(run("collect", *SMALL, "--epsilon", 0.1, "--policy", policy, "--json"))
     assert set(known) >= KEYS
@@ -76,7 +76,7 @@ def test_recorded_with_prices_groups_and_gold(run, files):
         "--groups",
         "groups.csv",
         "--policy",
-        "mixed",
+        "until-trusted",
         "--total",
         60,
     )
@@ -86,9 +86,6 @@ def test_recorded_with_prices_groups_and_gold(run, files):
     assert known["cost"] <= 60 + 1e-9
     low, high = known["error_interval"]
     assert low <= known["error"] <= high
-    (group,) = known["groups"]
-    assert group["workers"] == ["w0", "w1"]
-    assert 1.0 <= group["effective"] < 1.3  # copies are worth one
     assert not any("no gold" in note for note in known["notes"])
     bare = run(*asked, "--details", "--out", "answers.csv", "--plot", "curve.png")
     assert bare.exit_code == 0, bare.output
@@ -101,7 +98,7 @@ def test_recorded_with_prices_groups_and_gold(run, files):
 @pytest.mark.parametrize(
     "policy",
     [
-        pytest.param("until-sure", marks=pytest.mark.slow),
+        pytest.param("until-trusted", marks=pytest.mark.slow),
         pytest.param("fixed", marks=pytest.mark.release),
     ],
 )

@@ -161,7 +161,7 @@ def test_newcomers_take_places_and_nobody_unnamed_is_asked():
         ({"capacity": 1.5}, "capacity"),
         ({"groups": ["ann"]}, "groups: give a mapping"),
         ({"available": pd.DataFrame({"task": ["x"], "worker": ["ann"]})}, "available names task"),
-        ({"policy": "untill-sure"}, "did you mean 'until-sure'"),
+        ({"policy": "untill-trusted"}, "did you mean 'until-trusted'"),
         ({"seed": -1}, "seed"),
     ],
 )
@@ -227,7 +227,7 @@ def test_known_skills_are_taken_as_they_are_where_no_policy_is_named():
     while asked := known.next():
         for question in asked:
             known.tell(question.worker, {question.task: "yes"})
-    assert known.status()["policy"] == "until-sure"
+    assert known.status()["policy"] == "until-trusted"
     assert known.status()["labels"] == known.status()["closed"] == 3
     partly = wb.Collector(["t1"], list("abcd"), people=wb.People(skills={"a": 0.9}), **terms)
     coming = wb.Collector(
@@ -267,7 +267,7 @@ def answered_by(collector, worker=None):
     return many
 
 
-@pytest.mark.parametrize("policy", ["until-sure", "until-trusted", "fixed"])
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed"])
 def test_who_would_be_asked_more_is_told_apart_from_who_may_still_come(policy):
     tasks = [f"t{i}" for i in range(12)]
     collector = Collector(

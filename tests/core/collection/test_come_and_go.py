@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import workbench as wb
 
@@ -26,10 +25,7 @@ def visits(named, coming, tasks, many, policy="until-trusted"):
     return len(collector.labels()), empty
 
 
-@pytest.mark.parametrize(
-    "policy", [pytest.param("until-trusted", marks=pytest.mark.slow), "until-sure"]
-)
-def test_nobody_who_does_not_come_is_waited_for(policy):
+def test_nobody_who_does_not_come_is_waited_for():
     """Of three hundred who were named five come: others would tell more, and are not here."""
-    labels, empty = visits(300, 5, 150, 280, policy)
+    labels, empty = visits(300, 5, 150, 280, "until-trusted")
     assert (labels, empty) == (280, 0)

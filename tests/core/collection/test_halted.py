@@ -43,7 +43,7 @@ def test_asked_ahead_she_has_so_many_open_and_replays_alike(policy, tmp_path):
     assert more[: len(first)] == first
     assert len(more) <= 3
     assert collector.waiting("w1")[:3] == more
-    if policy in ("fixed", "until-sure"):
+    if policy in ("fixed", "until-trusted"):
         assert len(more) == 3
     for _ in range(4):
         answered(collector, collector.next("w1", 3, ahead=True)[:1])
@@ -87,7 +87,7 @@ def test_a_deleted_name_is_in_no_byte_of_the_file(tmp_path):
 
 
 def test_a_correction_stands_in_the_history_and_changes_no_belief(path):
-    collector = begun("until-sure", path)
+    collector = begun("until-trusted", path)
     answered(collector, collector.next("w1", 3))
     before = looks(collector)
     Desk(collector).reworded(["t3", "g1"])

@@ -10,7 +10,7 @@ from tests.core.release import some
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector
-from workbench.collection.policy import Goal, notes_of
+from workbench.collection.policy import Goal
 from workbench.collection.pool import Questions
 from workbench.collection.setup import People
 
@@ -86,7 +86,7 @@ def test_live_notes_are_those_of_a_rehearsal(kind, tmp_path):
     )
     notes = collector.status()["notes"]
     assert any(WARNINGS[kind] in note for note in notes)
-    assert notes == notes_of(made[0])
+    assert notes == made[0].notes()
     assert Collector.open(collector.path).status()["notes"] == notes
     pytest.importorskip("uvicorn", reason="install the extra serve")
     from tests.core.serve.test_routes import Client

@@ -11,12 +11,11 @@ from tests.core.flat import in_objects
 from workbench.collection import kept
 from workbench.collection.collector import Collector
 from workbench.collection.desk import Desk
-from workbench.collection.sure import UntilSure
+from workbench.collection.trusted import UntilTrusted
 
 TASKS = [f"t{i}" for i in range(30)]
 WORKERS = [f"w{j}" for j in range(8)]
 KINDS = {
-    "until-sure": {"policy": "until-sure"},
     "until-trusted": {"policy": "until-trusted"},
     "gold": {"gold": {f"g{i}": i % 2 for i in range(6)}},
     "groups": {"groups": {f"w{j}": j // 4 for j in range(4)}},
@@ -29,7 +28,7 @@ KINDS = {
     },
     "several": {"classes": [0, 1, 2], "hidden": {f"t{i}": i % 3 for i in range(12)}},
 }
-DEAR = ("until-sure", "until-trusted", "gold", "groups", "models")
+DEAR = ("until-trusted", "gold", "groups", "models")
 SOME = [pytest.param(kind, marks=pytest.mark.release) if kind in DEAR else kind for kind in KINDS]
 
 
@@ -185,7 +184,7 @@ def test_a_fit_says_nothing_of_the_collection_going_on(tmp_path):
     for worker in WORKERS:
         step(collector, worker)
     fitted = refit.fitted()
-    assert isinstance(fitted, UntilSure)
+    assert isinstance(fitted, UntilTrusted)
     assert len(fitted.ledger.labels) == before < len(collector.labels())
     state = repr(collector.policy.state())
     fitted.refit()

@@ -80,7 +80,7 @@ def told(act, collector):
         return str(refused)
 
 
-@pytest.mark.parametrize("policy", ["until-sure", "mixed", "fixed"])
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed"])
 @pytest.mark.parametrize("seed", range(2))
 def test_opened_again_at_every_step_the_future_is_the_same(policy, seed, tmp_path):
     service = Collecting(policy)

@@ -166,12 +166,12 @@ def test_what_it_refuses(changes, message):
 def test_a_collection_states_what_ignorance_costs_at_its_error():
     crowd = wb.simulate("spammer-hammer", tasks=40, workers=60, capacity=10, seed=1)
     found = wb.collect(
-        crowd, epsilon=0.1, policy="until-sure", people=wb.People(prior="0.8:0.5,0.5:0.5")
+        crowd, epsilon=0.1, policy="until-trusted", people=wb.People(prior="0.8:0.5,0.5:0.5")
     )
     assert found.limit < found.limit_unknown < found.cost
     assert f"the cost is {found.cost / found.limit_unknown:.3g} times that" in found.details()
     assert found.to_dict()["limit_unknown"] == found.limit_unknown
-    assert wb.collect(crowd, epsilon=0.1, policy="until-sure").limit_unknown is None
+    assert wb.collect(crowd, epsilon=0.1, policy="until-trusted").limit_unknown is None
     unlike = {f"w{i}": 1.0 + i % 2 for i in range(60)}
     with pytest.raises(InputError, match="prior: its bound is of two classes, one price"):
         wb.collect(crowd, epsilon=0.1, people=wb.People(prior="0.8:0.5,0.5:0.5", costs=unlike))

@@ -46,13 +46,13 @@ def pool_of(n, m, classes=2):
     )
 
 
-def collected(label, truth, policy="until-trusted", epsilon=0.05, seed=0, **more):
+def collected(label, truth, epsilon=0.05, seed=0, **more):
     pool = replace(pool_of(*label.shape), **more)
     answers = Answers(label, np.zeros((0, label.shape[1]), dtype=np.int64), truth)
     made = []
 
     def policy_kept(*arguments):
-        made.append(POLICIES[policy].call(*arguments))
+        made.append(POLICIES["until-trusted"].call(*arguments))
         return made[0]
 
     end = rehearse(policy_kept, pool, answers, Goal(epsilon), seed=seed)
@@ -67,21 +67,14 @@ def honest(end, truth):
 
 @pytest.mark.release
 def test_a_rare_class_and_two_coins():
-    """Until sure is wrong on several times what it believes; this is not, and errs as seldom."""
-    made, before = [], []
     for seed in range(2):
         rng = np.random.default_rng(seed)
         truth = (rng.random(300) < 0.1).astype(np.int64)
         coins = rng.uniform(0.5, 0.9, 80), rng.uniform(0.7, 0.99, 80)
         label = drawn(np.where(truth[:, None] == 1, *coins), truth, seed)
         end, beliefs = collected(label, truth)
-        made.append((end.belief.posterior.argmax(axis=1) != truth).sum())
         assert honest(end, truth)
         assert beliefs.fit.share[1] < 0.25
-        old, _ = collected(label, truth, "until-sure")
-        before.append((old.belief.posterior.argmax(axis=1) != truth).sum())
-    # A task or two of 600 hangs on a processor's last digits: three standard errors of a count.
-    assert np.sum(made) <= np.sum(before) + 3 * np.sqrt(np.sum(before))
 
 
 @pytest.mark.release
@@ -407,11 +400,7 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
     for epsilon in (0.05, 0.11):
         assert beliefs.closable_at(epsilon) == 0.0
     np.testing.assert_array_equal(beliefs.closed_at_floor(0.08), before <= 0.08)
-    # Far above it, only hidden tasks are asked about.
-    beliefs.ledger.pool.hidden[:5] = 0
-    np.testing.assert_array_equal(
-        beliefs.closed_at_floor(0.05), (before <= 0.05) | (np.arange(60) >= 5)
-    )
+    np.testing.assert_array_equal(beliefs.closed_at_floor(0.05), before <= 0.05)
 
 
 def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
@@ -420,7 +409,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     prices = rng.uniform(1.0, 3.0, (1, 25))
     policy = seen(label, tasks=np.arange(20), price=prices)
     cost, closed = policy.to_close(), policy.belief().closed
-    lacking, nats = policy.beliefs.evidence_needed(0.1), policy._nats()[0]
+    lacking, nats = policy.beliefs.evidence_needed(0.1), policy.worth.nats(policy.beliefs)[0]
     assert closed[:20].any()
     np.testing.assert_array_equal(cost == 0.0, closed)
     order = np.argsort(-nats / prices[0])
@@ -448,8 +437,7 @@ def test_what_the_workers_who_are_left_cannot_tell_is_not_bought():
     for task in range(200):
         available[task, rng.permutation(20)[:4]] = True
     end, _ = collected(label, truth, epsilon=0.01, available=available)
-    before, _ = collected(label, truth, "until-sure", epsilon=0.01, available=available)
-    assert len(end.ledger.labels) < available.sum() == len(before.ledger.labels)
+    assert len(end.ledger.labels) < available.sum()
     assert not end.belief.closed.any()
 
 
@@ -467,50 +455,98 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     assert len(end.ledger.labels) < label.size / 3  # other draws: 650 to 1,750 of 6,000
 
 
-def known_pool(skill, n, known):
-    """A pool of workers of two classes, the skills of some being known."""
-    confusion = np.full((1, len(skill), 2, 2), np.nan)
-    right = skill[known]
-    confusion[0, known, 0, 0] = confusion[0, known, 1, 1] = right
-    confusion[0, known, 0, 1] = confusion[0, known, 1, 0] = 1.0 - right
-    return replace(pool_of(n, len(skill)), confusion=confusion)
-
-
-def test_a_known_skill_is_believed_from_the_start_and_through_refits():
-    skill = np.array([0.6, 0.75, 0.9, 0.55, 0.8, 0.7])
-    known = np.array([True, True, True, False, True, False])
-    truth = np.random.default_rng(31).integers(0, 2, 80)
-    label = drawn(skill, truth, 31)
-    ledger = Ledger(known_pool(skill, 80, known))
-    beliefs = GridBeliefs(ledger)
-
-    def means():
-        return beliefs.weight @ np.einsum("gcc->g", beliefs.grid.chance) / 2.0
-
-    np.testing.assert_allclose(means()[known], skill[known], atol=0.03)
-    assert means()[3] == pytest.approx(means()[5])
-    task, worker = (axis.ravel() for axis in np.meshgrid(np.arange(80), [0, 3, 4]))
-    hear(beliefs, Questions(task, worker), label)
-    assert len(beliefs._labels().gold_class) == 2 * 2 * 60  # of those who have answered
-    beliefs.refit()
-    np.testing.assert_allclose(means()[[1, 2]], skill[[1, 2]], atol=0.03)  # who have said nothing
-    np.testing.assert_allclose(means()[[0, 4]], skill[[0, 4]], atol=0.06)
-    again = GridBeliefs(ledger)
-    again.resume(beliefs.state())
-    np.testing.assert_array_equal(again.weight, beliefs.weight)
-
-
-def test_known_liars_tell_which_way_is_right():
-    """All who answer are wrong in nine of ten, and it is known of one in three."""
-    truth = np.random.default_rng(32).integers(0, 2, 120)
-    skill = np.full(12, 0.1)
-    label = drawn(skill, truth, 32)
-    end, beliefs = collected(
-        label, truth, confusion=known_pool(skill, 120, np.arange(12) % 3 == 0).confusion
+@pytest.mark.parametrize("arrivals", [None, np.arange(60)])
+def test_a_mean_is_reached_where_a_price_buys_most(arrivals):
+    """Dear tasks are left less sure than cheap ones, in the mean they are sure enough."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 200)
+    label = drawn(np.full(60, 0.7), truth, 7)
+    pool = replace(
+        pool_of(200, 60),
+        kind=np.arange(200) % 2,
+        price=np.repeat([[1.0], [4.0]], 60, axis=1),
+        confusion=np.tile([[0.7, 0.3], [0.3, 0.7]], (2, 60, 1, 1)),
     )
-    assert isinstance(beliefs, GridBeliefs)
-    assert (end.belief.posterior.argmax(axis=1) != truth).mean() < 0.05
-    # One who never errs is taken at her word: until-sure's belief has no coins.
-    expert = known_pool(np.array([1.0, 0.6]), 5, np.array([True, False]))
-    policy = POLICIES["until-trusted"].call(Ledger(expert), Goal(0.05), 0)
-    assert not isinstance(policy.beliefs, GridBeliefs)
+    answers = Answers(label, np.zeros((0, 60), dtype=np.int64), truth)
+    until = POLICIES["until-trusted"].call
+    end = rehearse(until, pool, answers, Goal(0.05, mean=True), arrivals=arrivals, seed=0)
+    error = end.belief.error
+    assert end.belief.closed.all()
+    assert 0.03 < error.mean() <= 0.05
+    assert error[1::2].mean() > 1.5 * error[::2].mean()
+
+
+def test_a_mean_of_unknown_skills_is_reached_and_made():
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, 150)
+    label = drawn(rng.uniform(0.6, 0.95, 30), truth, 8)
+    answers = Answers(label, np.zeros((0, 30), dtype=np.int64), truth)
+    ends = [
+        rehearse(POLICIES["until-trusted"].call, pool_of(150, 30), answers, goal, seed=0)
+        for goal in (Goal(0.05), Goal(0.05, mean=True))
+    ]
+    each, mean = (len(end.ledger.labels) for end in ends)
+    assert mean < each
+    assert ends[1].belief.closed.all()
+    assert ends[1].belief.error.mean() <= 0.05
+    assert (ends[1].belief.posterior.argmax(axis=1) != truth).mean() < 0.08
+
+
+def test_a_mean_is_gone_on_with_where_some_tasks_have_no_one_left_to_ask():
+    """Two tasks that one worker of skill .6 can label do not keep the others from being closed."""
+    rng = np.random.default_rng(9)
+    truth = rng.integers(0, 2, 40)
+    label = drawn(np.full(12, 0.8), truth, 9)
+    available = np.ones((40, 12), dtype=bool)
+    available[:2, 1:] = False
+    skill = np.full(12, 0.8)
+    rows = np.where(np.eye(2, dtype=bool), skill[:, None, None], 1 - skill[:, None, None])
+    pool = replace(pool_of(40, 12), available=available, confusion=rows[None])
+    answers = Answers(label, np.zeros((0, 12), dtype=np.int64), truth)
+    end = rehearse(POLICIES["until-trusted"].call, pool, answers, Goal(0.03, mean=True), seed=0)
+    assert end.belief.error.mean() <= 0.03
+    assert end.belief.closed.all()
+
+
+def test_an_error_that_cannot_be_had_is_said_and_usable_answers_are_kept():
+    """One task in eight misleads most workers: no task goes without a label or an answer."""
+    rng = np.random.default_rng(31)
+    truth = rng.integers(0, 2, 160)
+    skill = np.where((np.arange(160) % 8 == 0)[:, None], 0.2, rng.uniform(0.65, 0.95, 30))
+    label = drawn(skill, truth, 31)
+    hidden = np.where(np.arange(160) < 48, truth, -1)
+    made = []
+
+    def kept(*arguments):
+        made.append(POLICIES["until-trusted"].call(*arguments))
+        return made[0]
+
+    pool = replace(pool_of(160, 30), hidden=hidden)
+    answers = Answers(label, np.zeros((0, 30), dtype=np.int64), truth)
+    end = rehearse(kept, pool, answers, Goal(0.02))
+    wrong = (end.belief.posterior.argmax(axis=1) != truth)[48:].mean()
+    assert end.ledger.counts.min() > 0
+    assert wrong < 0.2
+    assert wrong <= 1.3 * end.belief.error[48:].mean() + 0.03
+    (said,) = [note for note in made[0].notes() if "out of reach" in note]
+    assert said.startswith("an error of 2.0% is out of reach here: some ")
+    assert "by 48 hidden tasks" in said
+    # An error that can be had is not said to be out of reach.
+    end, beliefs = collected(label, truth, hidden=hidden, epsilon=0.3)
+    assert beliefs.closable_at(0.3) > 0.0
+
+
+def test_hidden_tasks_tell_which_way_is_right():
+    """Of as many liars as others labels alone leave open which way is right."""
+    rng = np.random.default_rng(32)
+    truth = rng.integers(0, 2, 80)
+    label = drawn(np.where(np.arange(10) < 5, 0.9, 0.1), truth, 32)
+    beliefs = seen(label).beliefs
+    beliefs.orientation = 0.0
+    assert beliefs.doubtful
+    assert any("interchanged" in note for note in beliefs.notes())
+    way = beliefs.posterior().argmax(axis=1)
+    for known, doubted in ((way, False), (1 - way, True)):
+        beliefs = seen(label, hidden=np.where(np.arange(80) < 20, known, -1)).beliefs
+        beliefs.orientation = 0.0
+        assert beliefs.doubtful == doubted == beliefs.needs_strangers()

@@ -9,7 +9,7 @@ from workbench.crowd.simulate import dense_votes
 from workbench.learning import agreement
 from workbench.learning import copies as copying
 from workbench.learning.agreement import structure
-from workbench.learning.copies import copies
+from workbench.learning.copies import find_copies
 
 SKILL = np.array([0.95, 0.93, 0.9, 0.55, 0.55, 0.52, 0.5, 0.5, 0.58])
 
@@ -25,7 +25,7 @@ def crowd(seed, n=400, skill=SKILL, source=None, who=(), classes=2):
 
 
 def found(labels, classes=2):
-    return copies(dense_votes(labels, classes)).tolist()
+    return find_copies(dense_votes(labels, classes)).tolist()
 
 
 @pytest.mark.parametrize("skill", [SKILL, np.full(9, 0.9), np.full(9, 0.5), np.full(7, 0.99)])

@@ -132,7 +132,7 @@ def test_tasks_go_in_once_and_a_project_is_made_once(pair, studio):
 
 
 def test_only_so_many_annotations_as_are_wanted_are_in_the_queue(pair, people):
-    both = pair(policy="until-sure", epsilon=0.1, total=None)
+    both = pair(policy="until-trusted", epsilon=0.1, total=None)
     both.round()
     queue = both.queue()
     assert len(queue) == in_step.AHEAD
@@ -150,7 +150,7 @@ def test_only_so_many_annotations_as_are_wanted_are_in_the_queue(pair, people):
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
 def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, people, studio):
     """New, changed, deleted, skipped, twice on a task, in any order; some unseen for a while."""
-    both = pair(policy="until-sure", epsilon=0.05, total=None, workers=3)
+    both = pair(policy="until-trusted", epsilon=0.05, total=None, workers=3)
     both.round()
     rng = random.Random(seed)
     made = []
@@ -186,7 +186,7 @@ def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, 
 
 
 def test_until_every_task_is_closed_and_a_closed_one_is_not_offered(pair, people):
-    both = pair(policy="until-sure", epsilon=0.12, total=None, workers=3)
+    both = pair(policy="until-trusted", epsilon=0.12, total=None, workers=3)
     truth = {task: CLASSES[i % 2] for i, task in enumerate(TASKS)}
     collector, closed_once = Collector.open(both.path), 0
     both.round()
@@ -224,7 +224,9 @@ def test_the_budget_ends_the_queue_and_what_is_beyond_it_counts_unpaid(pair, peo
 
 
 def test_gold_tasks_are_in_the_project_like_all_others(pair, people):
-    both = pair(gold={"g0": "no", "g1": CLASSES[1]}, policy="until-sure", epsilon=0.2, total=None)
+    both = pair(
+        gold={"g0": "no", "g1": CLASSES[1]}, policy="until-trusted", epsilon=0.2, total=None
+    )
     both.round()
     assert {"g0", "g1"} <= set(both.queue())
     for who in people[:2]:
@@ -461,7 +463,7 @@ def test_word_that_comes_is_taken_and_only_from_who_has_the_secret(
 ):
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", OWNER)
     path = tmp_path / "c.sqlite"
-    begun(path, workers=3, policy="until-sure", epsilon=0.12, total=None).close()
+    begun(path, workers=3, policy="until-trusted", epsilon=0.12, total=None).close()
     with serving(path, "--label-studio", studio.url) as server:
         (hook,) = studio.hooks.values()
         assert hook["url"] == f"{server.url}/label-studio"

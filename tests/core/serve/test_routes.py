@@ -174,7 +174,7 @@ def test_the_owner_acts_for_all_with_the_commands_own_json(client):
 
 
 def test_a_worker_is_not_told_what_is_gold_or_who_else_there_is(begin):
-    client = begin(gold={"g1": "no", "g2": "no"}, policy="until-sure", epsilon=0.1)
+    client = begin(gold={"g1": "no", "g2": "no"}, policy="until-trusted", epsilon=0.1)
     text = ""
     for _ in range(4):
         reply = client.ask("/next", "ann", {"most": 3, "ahead": True})

@@ -16,7 +16,6 @@ from workbench.aggregation.belief_propagation import EASINESS
 from workbench.aggregation.joint_patterns import ModelAnswers, fit_patterns
 from workbench.base.errors import InputError
 from workbench.collection.answers import rehearse
-from workbench.collection.beliefs import Beliefs
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, models_of
 from workbench.collection.policy import Goal
@@ -182,12 +181,12 @@ def test_models_in_another_order_and_classes_with_other_names():
     np.testing.assert_allclose(renamed[:, ::-1], posterior, atol=0.05)
 
 
-def test_pools_without_models_are_believed_as_before():
+def test_pools_without_models_are_believed_worker_by_worker():
     pool = crowd().pool
     for changed, kind in (
         (replace(pool, group=None), GridBeliefs),
-        (replace(pool, price=np.ones((1, 15))), Beliefs),
-        (replace(pool, group=np.zeros(15, dtype=np.int64)), Beliefs),
+        (replace(pool, price=np.ones((1, 15))), GridBeliefs),
+        (replace(pool, group=np.zeros(15, dtype=np.int64)), GridBeliefs),
     ):
         assert models_of(changed) is None
         policy = UntilTrusted(Ledger(changed), Goal(0.1), 0)
@@ -303,3 +302,31 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             wb.Collector(tasks, workers, **in_objects(terms | wrong))
+
+
+def test_an_expert_of_known_skill_beside_models_is_taken_at_her_word():
+    """What models say is fitted as before; her label decides its task, and judges the models."""
+    mixed = crowd(4, 120)
+    known = np.full((1, 15, 2, 2), np.nan)
+    known[0, 14] = np.eye(2)
+    label = mixed.answers.label.copy()
+    label[:, 14] = mixed.answers.truth
+    pool = replace(mixed.pool, confusion=known)
+    beliefs = ModelBeliefs(Ledger(pool), models_of(pool))
+    for worker in range(5):
+        hear(beliefs, Questions(np.arange(120), np.full(120, worker)), label)
+    before = beliefs.posterior()
+    hear(beliefs, Questions(np.arange(60), np.full(60, 14)), label)
+    for _ in range(2):
+        truth = mixed.answers.truth[:60]
+        assert (beliefs.posterior()[np.arange(60), truth] > 0.99).all()
+        assert len(beliefs.labels) == 0
+        beliefs.refit()
+    wrong, first = (
+        (each[60:].argmax(axis=1) != mixed.answers.truth[60:]).mean()
+        for each in (beliefs.posterior(), before)
+    )
+    assert wrong <= first
+    # The skill of a model that is known is no panel's.
+    known[0, 0] = [[0.8, 0.2], [0.2, 0.8]]
+    assert models_of(replace(pool, confusion=known)) is None

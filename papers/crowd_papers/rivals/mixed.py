@@ -19,11 +19,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.seeds import Seed, stream
-from workbench.collection.beliefs import Beliefs
-from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import ALIKE, FREE, NOTHING, Ledger, Questions
+from crowd_papers.rivals.one_coin_beliefs import Beliefs
+from workbench.base import BoolArray, FloatArray, IntArray, Seed, stream
+from workbench.collection import (
+    ALIKE,
+    FREE,
+    NOTHING,
+    Belief,
+    Goal,
+    Ledger,
+    Policy,
+    Questions,
+)
 
 AUDITS, AUDITORS = 100, 3
 """Tasks of the random block, and labels of each by workers outside the groups."""
@@ -96,6 +103,10 @@ class Mixed(Policy):
         if before is not None:
             self.beliefs.resume(before)
         return belief
+
+    def notes(self) -> list[str]:
+        """Say what speaks against the belief."""
+        return self.beliefs.notes()
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted

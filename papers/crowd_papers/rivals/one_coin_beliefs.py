@@ -26,14 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.aggregation.calibration import temperature
-from workbench.aggregation.posteriors import chances, log
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.collection.belief_model import BeliefModel
-from workbench.collection.groups import GroupVotes
-from workbench.collection.pool import Ledger, Questions, within
-from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
-from workbench.learning.copies import copies
+from crowd_papers.rivals.groups import GroupVotes
+from workbench.aggregation import log, normalised, temperature
+from workbench.base import BoolArray, FloatArray, IntArray
+from workbench.collection import Ledger, Questions, within
+from workbench.crowd import MOST_WEIGHT, likeliest_weight
+from workbench.learning import find_copies
 
 BINS = 49
 """Cavity chances that a label is right are counted in bins, even in log-odds from −6 to 6; the
@@ -118,6 +116,11 @@ def grid(classes: int) -> AbilityGrid:
     return AbilityGrid(ability, gain, prior, heard, classes)
 
 
+def chances(joint: FloatArray) -> FloatArray:
+    """Turn unnormalised logarithms (n, c) into posteriors, which overwrite them."""
+    return normalised(joint)[0]
+
+
 def _bins(right: FloatArray) -> IntArray:
     odds = np.log(np.maximum(right, 1e-9)) - np.log(np.maximum(1.0 - right, 1e-9))
     place = np.rint((np.clip(odds, -6.0, 6.0) + 6.0) * ((BINS - 1) / 12.0))
@@ -125,7 +128,7 @@ def _bins(right: FloatArray) -> IntArray:
     return bins
 
 
-class Beliefs(BeliefModel):
+class Beliefs:
     """Posterior of tasks and abilities, kept up label by label.
 
     A worker at each task type is a unit of her own, `kind · m + worker`.
@@ -152,7 +155,8 @@ class Beliefs(BeliefModel):
         Temperature of the posterior, above 1 where hidden tasks show it to believe too much.
     """
 
-    grid: AbilityGrid
+    voters = models = None
+    """Groups are neither merged nor believed jointly: their labels count for less (`groups`)."""
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
         self.ledger, self.forget = ledger, forget
@@ -160,6 +164,7 @@ class Beliefs(BeliefModel):
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.grid = grid(self.K)
         units = self.m * self.T
+        self.own_gain: FloatArray = np.full(units, np.nan)
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
         self._copying: BoolArray = np.zeros(self.m, dtype=bool)
@@ -334,6 +339,23 @@ class Beliefs(BeliefModel):
         self._sure = None
         self._weigh()
 
+    # What the policy asks of a belief that knows tasks of unequal easiness, and starts of its own.
+
+    def outgrown(self, _: float) -> bool:
+        """False: one fit goes on."""
+        return False
+
+    def hopeless(self) -> BoolArray:
+        """None: tasks are alike."""
+        return np.zeros(len(self.joint), dtype=bool)
+
+    def closed_at_floor(self, _: float) -> BoolArray:
+        """None: there is no floor."""
+        return self.hopeless()
+
+    def evidence_needed(self, _: float) -> None:
+        """Not known."""
+
     def _upside_down(self, of_gold: FloatArray) -> bool:
         """Whether labels are likelier if all but gold is reversed, few being worse than chance."""
         if self.K > 2 or self.known is not None:
@@ -369,7 +391,7 @@ class Beliefs(BeliefModel):
         place = np.full(self.m, -1)
         place[some] = np.arange(len(some))
         kept = place[votes.worker] >= 0
-        first = copies(
+        first = find_copies(
             replace(
                 votes,
                 task=votes.task[kept],

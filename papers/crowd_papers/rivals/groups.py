@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.collection.pool import Ledger, Questions
+from workbench.base import BoolArray, FloatArray, IntArray
+from workbench.collection import Ledger, Questions
 
 PRIOR = 0.43
 """φ before anything is known: the middle of .27 to .59, measured on panels of language models."""

@@ -12,16 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.collection import sure
+from crowd_papers.rivals.one_coin_beliefs import Beliefs, grid
+from crowd_papers.rivals.until_sure import UntilSure
 from workbench.collection.answers import Answers, rehearse
-from workbench.collection.beliefs import Beliefs, grid
-from workbench.collection.collector import Collector
-from workbench.collection.policy import Goal, notes_of
+from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
-from workbench.collection.setup import People
 from workbench.collection.simulation import simulated
-from workbench.collection.sure import UntilSure
 from workbench.crowd.datasets import load
 from workbench.solving.information import information_limit
 
@@ -362,7 +359,7 @@ def test_workers_who_are_always_wrong_seldom_turn_the_others_round_and_never_uns
         )
         if done.belief.misses(answers.truth).mean() > 0.2:
             reversed_ += 1
-            assert notes_of(last["policy"])
+            assert last["policy"].notes()
     assert reversed_ <= 3
 
 
@@ -384,42 +381,3 @@ def test_the_true_orientation_is_the_likelier_one() -> None:
             beliefs.refit()
             wrong = beliefs.posterior().argmax(axis=1) != answers.truth
             assert wrong.mean() < 0.05
-
-
-def test_who_is_asked_about_nothing_costs_no_look_at_each_task(monkeypatch):
-    """Those to come tell far more for their price; a page that asks for one is answered at once."""
-    looks = []
-    ascending = sure._ascending
-    monkeypatch.setattr(sure, "_ascending", lambda *given: looks.append(1) or ascending(*given))
-    experts = {f"w{j}": 0.99 for j in range(30)}
-    collector = Collector(
-        [f"t{i}" for i in range(50)],
-        ["ann", *experts],
-        classes=["no", "yes"],
-        epsilon=0.1,
-        people=People(skills={"ann": 0.55, **experts}),
-    )
-    assert collector.next("ann", 1) == []
-    assert looks == []
-    assert collector.next("w3", 2)
-    assert looks
-
-
-def test_the_price_of_nats_to_come_does_not_hang_on_how_it_is_counted():
-    """Of one price workers are counted together; of prices that hardly differ one by one."""
-    rng = np.random.default_rng(14)
-    pool, answers = simulated(rng.uniform(0.5, 0.95, 30), 60, capacity=20, seed=14)
-    prices = []
-    for price in (pool.price, pool.price * (1.0 + 1e-9 * rng.random(pool.price.shape))):
-        ledger = Ledger(replace(pool, price=price))
-        policy = UntilSure(ledger, Goal(0.05), 0)
-        for worker in range(8):
-            ask = Questions(np.arange(20), np.full(20, worker))
-            ledger.ask(ask)
-            ledger.tell(ask, answers.of(ask))
-            policy.told(ask, answers.of(ask))
-            policy.came[worker] = True
-        policy.refit()
-        prices.append(policy._price_to_come(np.arange(60)))
-    assert prices[0][0] > 0.0
-    np.testing.assert_allclose(*prices, rtol=1e-6)

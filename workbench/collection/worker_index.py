@@ -1,0 +1,177 @@
+"""What it is worth to ask a worker: nats for her price, who is unknown being tried first.
+
+- **An index.** A label of a worker of ability g tells I(g) nats (Kullback–Leibler). A worker of
+  unknown ability is kept if she turns out to tell τ or more, and sent away after some t labels if
+  not; her index is the best rate of nats to price over τ that such a trial and what follows it
+  have, the number of labels that she can still give (or that are still needed) being known. It is
+  Gittins' index with the trial's length put in by hand: a newcomer's is above her mean, so that
+  she is tried where her betters are few, and not where they suffice.
+- **What is to come.** Where workers arrive one at a time and do not come back, she who is here is
+  asked if her index is not below the dual price of the nats still needed, the abilities of those
+  to come being drawn from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
+
+Source: Ho, Jabbari, Vaughan (2013), Section 3 and Algorithm 2; Gittins (1979).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.collection.grid_beliefs import GridBeliefs
+from workbench.collection.pool import Ledger, Questions, within
+
+DOUBT = 10.0
+"""Odds against a worker at which her trial ends: its length is ln(DOUBT)/KL."""
+LONGEST = 60.0
+"""Labels of a trial at most."""
+PROVEN = 0.9
+"""Chance to be kept from which a worker is no longer on trial."""
+VISIT = 200
+"""Labels asked of a proven worker before anything is judged anew."""
+IN_HAND = 5.0
+"""How many times over those to come must be able to close the task that lacks most."""
+ARRAYS = ("index", "keep", "limit")
+
+
+class WorkerIndex:
+    """Index of each worker at each task type.
+
+    Parameters
+    ----------
+    ledger
+        What was asked and answered.
+    beliefs
+        What is believed of workers; handed in again where it is looked at, as fits replace it.
+    epsilon
+        Error that a task may have.
+
+    Attributes
+    ----------
+    gain
+        What a label tells in nats, at most what a task needs, by type, worker and point; shape
+        (1, 1, G) for all workers alike.
+    known
+        Whose skill is known, shape (T, m).
+    index, keep, limit
+        Nats for the price, chance to be kept, and labels of a trial; shapes (T, m).
+    needed
+        Nats that all tasks lack together.
+    """
+
+    def __init__(self, ledger: Ledger, beliefs: GridBeliefs, epsilon: float) -> None:
+        self.ledger, self.epsilon = ledger, epsilon
+        self.required = float((1.0 - 2.0 * epsilon) * np.log((1.0 - epsilon) / epsilon))
+        grid, shape = beliefs.grid, (len(ledger.pool.price), len(ledger.pool.workers))
+        own = beliefs.own_gain.reshape(shape)
+        self.known: BoolArray = ~np.isnan(own)
+        self.gain: FloatArray = np.minimum(grid.gain, self.required)[None, None]
+        if self.known.any():  # the grid has no point for who never errs
+            mine = np.minimum(own, self.required)[:, :, None]
+            self.gain = np.where(self.known[:, :, None], mine, self.gain)
+        self.trial = np.minimum(np.log(DOUBT) / np.maximum(grid.unlike, 1e-9), LONGEST)
+        self.index, self.keep, self.limit = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.needed = 0.0
+
+    def judge_all(self, beliefs: GridBeliefs) -> None:
+        """Count the nats still needed, and give all workers their index."""
+        top = beliefs.confidence()
+        odds = np.log(np.maximum(top, 1e-9) / np.maximum(1.0 - top, 1e-9))
+        missing = self.required - (2.0 * top - 1.0) * odds
+        self.needed = max(
+            float(missing[(top < 1.0 - self.epsilon) & ~self.ledger.full].sum()), self.required
+        )
+        self.judge(beliefs, np.arange(len(self.ledger.left)))
+
+    def judge(self, beliefs: GridBeliefs, workers: IntArray) -> None:
+        """Give some workers their index."""
+        pool, left = self.ledger.pool, self.ledger.left[workers]
+        weight, gain = self._weight(beliefs)[:, workers], self._gain_of(workers)
+        after = np.minimum(left[:, None], self.needed / np.maximum(gain, 1e-9))
+        after = np.maximum(after, 1.0)
+        trial = np.minimum(self.trial, after)
+        kept = np.cumsum(weight, axis=2)
+        nats = np.cumsum(weight * gain, axis=2)
+        rate = after * nats + trial * (nats[:, :, -1:] - nats)
+        rate /= after * kept + trial * (1.0 - kept)
+        best = rate.argmax(axis=2)[:, :, None]
+        self.index[:, workers] = np.take_along_axis(rate, best, 2)[:, :, 0]
+        self.index[:, workers] /= pool.divisor[:, workers]
+        keep = np.take_along_axis(kept, best, 2)[:, :, 0]
+        self.keep[:, workers] = np.where(self.known[:, workers], 1.0, keep)
+        self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
+
+    def nats(self, beliefs: GridBeliefs) -> FloatArray:
+        """What a label of each worker is expected to tell of an easy task, (T, m); 0 of none."""
+        weight, alike = self._weight(beliefs), self.gain.shape[1] == 1
+        nats = weight @ self.gain[0, 0] if alike else (weight * self.gain).sum(axis=2)
+        able = (self.ledger.left > 0) & ~beliefs.copying
+        return np.asarray(np.where(able, nats, 0.0))
+
+    def price_to_come(self, beliefs: GridBeliefs, rows: IntArray, came: BoolArray) -> FloatArray:
+        """Dual price of a nat by type: what those still to come can be expected to tell for one.
+
+        They have to tell what the tasks of a type lack together, and each has one label only for
+        the task that lacks most.
+
+        Parameters
+        ----------
+        rows
+            Tasks about which more is to be asked.
+        came
+            Workers who have been here, shape (m,).
+        """
+        ledger, pool = self.ledger, self.ledger.pool
+        coming = np.flatnonzero(~came & (ledger.left > 0))
+        if beliefs.voters is not None:  # of each group one
+            coming = coming[np.unique(beliefs.voters.leader[coming], return_index=True)[1]]
+        price: FloatArray = np.zeros(len(pool.price))
+        if not len(coming):
+            return price
+        weight = self._weight(beliefs)[:, coming]
+        gains, alike = np.broadcast_to(self._gain_of(coming), weight.shape), not self.known.any()
+        for kind in np.unique(pool.kind[rows]):  # its share of capacity is that of needs
+            rate = gains[kind] / pool.divisor[kind, coming, None]
+            once = weight[kind] * gains[kind]
+            whole = once * ledger.left[coming][:, None]
+            if alike and (pool.divisor[kind, coming] == pool.divisor[kind, coming[0]]).all():
+                # Of one price the order is that of abilities, for all workers together.
+                rate, once, whole = rate[:1], once.sum(axis=0), whole.sum(axis=0)
+            order = np.argsort(-rate, axis=None)
+            enough = max(
+                int(np.searchsorted(np.cumsum(nats.ravel()[order]), needed))
+                for nats, needed in ((whole, self.needed), (once, IN_HAND * self.required))
+            )
+            if enough < len(order):
+                price[kind] = min(rate.ravel()[order[enough]], self.index[kind, coming].max())
+        return price
+
+    def visit(self, task: IntArray, worker: IntArray) -> Questions:
+        """Cut each worker's share to what is asked of her before she is judged anew."""
+        kind = self.ledger.pool.kind[task]
+        answered = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
+        share = len(self.ledger.counts) // 500
+        proven = (self.keep[kind, worker] > PROVEN) | (answered >= VISIT)
+        limit = np.where(
+            proven, np.maximum(VISIT, answered // 2), np.maximum(self.limit[kind, worker], share)
+        )
+        kept = within(worker) < limit
+        return Questions(task[kept], worker[kept])
+
+    def state(self) -> dict[str, Any]:
+        """Give what the ledger and the beliefs do not hold."""
+        return {"needed": self.needed} | {name: getattr(self, name).tolist() for name in ARRAYS}
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Take it up."""
+        self.needed = float(saved["needed"])
+        for name in ARRAYS:
+            getattr(self, name)[:] = saved[name]
+
+    def _weight(self, beliefs: GridBeliefs) -> FloatArray:
+        return beliefs.weight.reshape(*self.index.shape, -1)
+
+    def _gain_of(self, workers: IntArray) -> FloatArray:
+        return self.gain if self.gain.shape[1] == 1 else self.gain[:, workers]
