@@ -161,3 +161,17 @@ def test_a_second_label_of_a_group_that_comes_by_itself_counts_nothing():
     assert posteriors[1][1] > posteriors[0][1]
     np.testing.assert_allclose(posteriors[2], posteriors[1], atol=1e-9)
     assert {question.task for question in collector.next("w1", 5)} == {"t1"}
+
+
+def test_nobody_is_asked_what_another_of_her_group_has_still_open():
+    people = wb.People(groups={"w0": "a", "w1": "a"})
+    tasks = [f"t{i}" for i in range(8)]
+    workers = [f"w{j}" for j in range(12)]
+    collector = wb.Collector(tasks, workers, classes=["no", "yes"], epsilon=0.1, people=people)
+    first, second, other = (
+        {question.task for question in collector.next(worker, 4)} for worker in ("w0", "w1", "w2")
+    )
+    assert first
+    assert second
+    assert not first & second
+    assert other & (first | second)  # who is in no group is put to the same tasks
