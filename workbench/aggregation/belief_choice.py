@@ -297,9 +297,8 @@ def mean_temperature(labels: UnitLabels, at: GridFit) -> float:
     logs -= logs.max(axis=0)
     fitted = known = logs
     if labels.known is not None:
-        without = before - labels.told_messages(at.levels)[task[later]].transpose(1, 2, 0)
-        fitted = np.logaddexp.reduce(without, axis=1)
-        known = logs - fitted
+        known = labels.told_messages[task[later], :, 0].T
+        fitted = logs - known
     scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
     for at_heat, heat in enumerate(HEATS):
         cool = fitted / heat

@@ -45,6 +45,8 @@ SWEEPS, SETTLED = 30, 1e-3
 class KnownLabels:
     """Labels of workers whose skill is known, j of them: they tell of tasks, and are not judged.
 
+    A known skill is what she is on every task: an expert who never errs does not err on hard ones.
+
     Attributes
     ----------
     task
@@ -56,9 +58,9 @@ class KnownLabels:
     task: IntArray
     chance: FloatArray
 
-    def messages(self, levels: FloatArray, tasks: int) -> FloatArray:
-        """Log-chance of all of them by task, class and easiness; shape (n, K, S)."""
-        return _summed(self.task, tasks, log(mixed_rows(self.chance, levels)))
+    def messages(self, tasks: int) -> FloatArray:
+        """Log-chance of all of them by task and class; shape (n, K, 1)."""
+        return _summed(self.task, tasks, log(self.chance)[:, :, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,18 +122,12 @@ class UnitLabels:
         task = np.zeros(0, dtype=np.int64) if self.known is None else self.known.task
         return np.bincount(task, minlength=self.tasks)
 
-    def told_messages(self, levels: FloatArray) -> FloatArray:
-        """What workers of known skill say of each task, shape (n, K, S); 0 without any."""
-        if self.known is None:
-            return np.zeros((1, self.classes, len(levels)))
-        key = len(levels)  # 1, or `EASINESS`
-        if key not in self._told_messages:
-            self._told_messages[key] = self.known.messages(levels, self.tasks)
-        return self._told_messages[key]
-
     @cached_property
-    def _told_messages(self) -> dict[int, FloatArray]:
-        return {}
+    def told_messages(self) -> FloatArray:
+        """What workers of known skill say of each task, shape (n, K, 1); 0 without any."""
+        if self.known is None:
+            return np.zeros((1, self.classes, 1))
+        return self.known.messages(self.tasks)
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -322,7 +318,7 @@ def beforehand(labels: UnitLabels, at: GridFit) -> FloatArray:
     easy = log(at.ease)[None, None, :]
     if labels.easy is not None and len(at.levels) > 1:
         easy = labels.easy
-    return np.asarray(classes[:, :, None] + easy + labels.told_messages(at.levels))
+    return np.asarray(classes[:, :, None] + easy + labels.told_messages)
 
 
 def _fitted(

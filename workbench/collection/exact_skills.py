@@ -70,10 +70,8 @@ def tempered_beside(joint: FloatArray, told: FloatArray, by: Calibration) -> Flo
     joint
         Log-chance of class and easiness, shape (n, K, S).
     told
-        What known skills say of that, shape (n, K, S).
+        What known skills say of its class, shape (n, K, 1).
     by
         What tempers.
     """
-    fitted = joint - told
-    added = np.logaddexp.reduce(joint, axis=2) - np.logaddexp.reduce(fitted, axis=2)
-    return normalised(log(by.apply(over_easiness(fitted))) + added)[0]
+    return normalised(log(by.apply(over_easiness(joint - told))) + told[:, :, 0])[0]

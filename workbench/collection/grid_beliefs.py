@@ -166,7 +166,7 @@ class GridBeliefs:
         self.own_gain: FloatArray = unknown if self.known is None else self.known.gain
         labels = self._labels()
         self.fit = begin(labels, self.grid, pool.share, unequal=False)
-        self._told: FloatArray = labels.told_messages(self.fit.levels)
+        self._told: FloatArray = labels.told_messages
         self._weigh()
         self._new: list[FloatArray] = []
         self._outlook: TaskView | None = None
@@ -436,7 +436,7 @@ class GridBeliefs:
             first = first[-len(label) :]
         if self.known is not None and not ask.gold:
             told = self.known.labels(rows[known & first])
-            message = told.messages(self.fit.levels, len(self.counts))
+            message = told.messages(len(self.counts))
             moved = np.unique(told.task)
             self.fit.joint[moved] += message[moved]
             self._told[moved] += message[moved]
@@ -503,7 +503,7 @@ class GridBeliefs:
         else:
             self._refit(anew=anew)
         self._new, self._outlook = [], None
-        self._told = self._labels().told_messages(self.fit.levels).copy()
+        self._told = self._labels().told_messages.copy()
         self._weigh()
         self._calibrate()
 
@@ -570,7 +570,7 @@ class GridBeliefs:
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
         ]
-        self._told = self._labels().told_messages(self.fit.levels).copy()
+        self._told = self._labels().told_messages.copy()
         self._weigh()
 
     def _grid(self) -> SkillGrid:

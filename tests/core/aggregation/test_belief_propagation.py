@@ -71,7 +71,7 @@ def enumerated(labels, atoms, share, levels, ease, population):
                 levels[s] * rows[c, x] + (1 - levels[s]) * rows[:, x].mean() for c, s in states
             ]
         for i, row in zip(labels.known.task, labels.known.chance, strict=True):
-            by_task[i] *= [levels[s] * row[c] + (1 - levels[s]) * row.mean() for c, s in states]
+            by_task[i] *= [row[c] for c, _ in states]  # a known skill is hers on every task
         each = by_task.sum(axis=1)
         total += chance * each.prod()
         for i in range(n):
