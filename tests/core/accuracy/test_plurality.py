@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.core.release import some
 from workbench.accuracy.plurality import plurality_error
 from workbench.crowd.votes import TIE
 
@@ -75,7 +76,7 @@ def test_order_scale_and_voters_who_do_not_count(seed, scale):
     assert plurality_error(p[w != 0], w[w != 0], L).probability == one
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", some(range(5), 3))
 def test_sampling_meets_listing(seed):
     rng = np.random.default_rng(seed)
     p, w = rng.uniform(0, 1, 8), rng.choice([-0.2, 0.2, 0.4, 0.8], 8)

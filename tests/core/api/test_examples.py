@@ -27,15 +27,15 @@ DEAR = tuple(
         "api.auditing",
         "api.comparing",
         "api.ranking",
-        "api.studying",
         "solving.ignorance",
         "testing",
     )
 )
+LANES = {**dict.fromkeys(DEAR, pytest.mark.slow), "workbench.api.studying": pytest.mark.release}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in MODULES]
+    "name", [pytest.param(name, marks=LANES.get(name, ())) for name in MODULES]
 )
 def test_examples(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

@@ -51,6 +51,7 @@ def test_the_interval_is_for_the_tasks_without_gold():
     assert everything.tasks_left is None
 
 
+@pytest.mark.slow
 def test_screen_picture_and_dictionary_tell_the_same_error():
     found, _ = learnt()
     told, above = found.to_dict(), found.plot().axes[0]

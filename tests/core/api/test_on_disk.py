@@ -75,6 +75,7 @@ def test_the_same_labels_as_in_memory(method, duplicates, more, tmp_path, monkey
     assert {path.name for path in tmp_path.iterdir()} == {"labels", "x.parquet"}
 
 
+@pytest.mark.slow
 def test_what_is_believed_is_what_memory_believes(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "PART", 700)
     monkeypatch.setattr(stored, "CHUNK", 1)

@@ -91,6 +91,7 @@ def test_latex_is_a_table_of_as_many_cells_in_each_row(ratio):
     )
 
 
+@pytest.mark.slow
 def test_files_are_what_their_ending_says(ratio, tmp_path):
     begins = {".pdf": b"%PDF", ".png": b"\x89PNG", ".csv": b"method,", ".tex": b"\\begin{tabular}"}
     for ending, first in begins.items():
@@ -173,6 +174,7 @@ def test_a_bar_is_drawn(capsys):
     assert "3/3" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_bad_instance_of_any_policy_is_found_and_replayed():
     found = wb.bad_instance("greedy", workers=6, sample=2, evaluations=25, seed=3)
     assert found.covered == 1

@@ -80,7 +80,7 @@ def test_a_row_of_the_users_own_is_kept_at_the_least_cost(name, page):
     assert any(least is not None for least in holds(name, range(8), page))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("name", KEPT)
 def test_sixty_instances_equal_brute_force(name, page):
     ends = holds(name, range(60), page)

@@ -171,6 +171,7 @@ def test_by_default_a_model_of_all_labels_learns_from_recorded_ones(run, files):
     assert dear["labels_bought"] < told["labels_bought"]
 
 
+@pytest.mark.release
 def test_simulated_by_the_model(run):
     told = answer(
         run(

@@ -500,6 +500,7 @@ def test_a_known_skill_is_believed_from_the_start_and_through_refits():
     np.testing.assert_array_equal(again.weight, beliefs.weight)
 
 
+@pytest.mark.release
 def test_known_liars_tell_which_way_is_right():
     """All who answer are wrong in nine of ten, and it is known of one in three."""
     truth = np.random.default_rng(32).integers(0, 2, 120)

@@ -192,6 +192,7 @@ def test_of_a_simulated_crowd_nothing_is_on_record():
         everybody(instance(), seed=np.random.SeedSequence(1))
 
 
+@pytest.mark.release
 def test_unknown_truth_is_not_scored():
     labels = pd.DataFrame(
         [(f"t{i}", f"w{j}", "ab"[i % 2]) for i in range(12) for j in range(9)],

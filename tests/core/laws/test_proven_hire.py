@@ -24,7 +24,7 @@ from workbench.selection.frontier import frontier
 from workbench.selection.scoring import scores
 from workbench.solving.claims import CostClaim
 
-PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "25"))
+PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "12"))
 KINDS = ("money", "money", "selected within money", "selected", "curve", "plain")
 NEAR = 1e-9
 

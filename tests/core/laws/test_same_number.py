@@ -45,10 +45,7 @@ MEASURED = {
 """Front-door results that say how often answers are wrong."""
 DRAWN = ("hire", "collect", "learn", "check")
 """Those of them with the measured error in their picture."""
-LANES = {
-    "hire": pytest.mark.slow,
-    **dict.fromkeys(("check", "collect", "learn"), pytest.mark.release),
-}
+LANES = dict.fromkeys(("hire", "check", "collect", "learn"), pytest.mark.release)
 
 
 @pytest.fixture(
@@ -123,7 +120,7 @@ def test_a_comparison_says_draws_and_writes_the_same():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("hire", marks=pytest.mark.slow), "check", "aggregate"]
+    "name", [pytest.param("hire", marks=pytest.mark.release), "check", "aggregate"]
 )
 def test_the_command_says_what_the_call_says(name, tmp_path):
     LABELS.to_csv(tmp_path / "labels.csv", index=False)

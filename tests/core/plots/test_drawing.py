@@ -136,6 +136,7 @@ class TestChart:
         assert np.allclose(ends[0][0][:, 1], [0.4, 0.6])
         assert np.allclose(ends[1][0][:, 1], [0.3, 0.4])
 
+    @pytest.mark.slow
     def test_logarithmic_axes_say_what_they_cannot_show(self):
         figure = plots.chart(drawn(log_x=True, log_y=True))
         assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"

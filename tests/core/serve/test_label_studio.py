@@ -147,7 +147,10 @@ def test_only_so_many_annotations_as_are_wanted_are_in_the_queue(pair, people):
     assert both.queue() == queue
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.release)],
+)
 def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, people, studio):
     """New, changed, deleted, skipped, twice on a task, in any order; some unseen for a while."""
     both = pair(policy="until-sure", epsilon=0.05, total=None, workers=3)

@@ -14,6 +14,7 @@ import pytest
 
 import workbench as wb
 from crowd_models import dual, offline_ip, relaxation
+from tests.core.release import some
 from workbench.solving import any_model, named_solvers
 from workbench.solving.any_model import solve_model
 from workbench.solving.model_arrays import checked
@@ -55,8 +56,9 @@ def two(sense=pyo.minimize, **rows):
 SIZES = [(seed, *size) for size in ((3, 4), (6, 6), (12, 8)) for seed in range(10)][:29]
 
 
-def test_all_solvers_say_the_same_of_29_instances(solver):
-    for seed, tasks, workers in SIZES:
+@pytest.mark.parametrize("part", some(range(4), 4))
+def test_all_solvers_say_the_same_of_29_instances(solver, part):
+    for seed, tasks, workers in SIZES[part::4]:
         problem = instance(seed, tasks, workers)
         ours = wb.solve(problem)
         theirs = wb.solve(problem, solver=solver)
@@ -284,7 +286,7 @@ print(found.termination, found.objective is not None)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("solver", ["highs", "cbc"], indirect=True)
 def test_ctrl_c_keeps_the_incumbent(solver):
     code = INTERRUPTED.format(solver=solver, options={})
