@@ -151,7 +151,8 @@ def given():
 
 
 LANES = dict.fromkeys(
-    ("audit", "how-many-labels", "plan", "promises", "solver", "study"), pytest.mark.slow
+    ("audit", "how-many-labels", "people-and-models", "plan", "promises", "solver", "study"),
+    pytest.mark.slow,
 )
 LANES["hire"] = pytest.mark.release
 

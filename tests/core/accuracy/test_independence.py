@@ -116,6 +116,7 @@ def test_three_copycats_are_named(route):
     assert named == 5
 
 
+@pytest.mark.release
 def test_copycats_of_a_hard_crowd_are_named_and_nobody_else():
     named = 0
     for seed in range(4):

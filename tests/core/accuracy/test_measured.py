@@ -182,6 +182,7 @@ def test_hiring_is_measured_as_by_hiring_again_without_each_task():
     assert found.tasks_measured == tasks
 
 
+@pytest.mark.release
 def test_the_measure_sees_hard_tasks_where_the_model_does_not():
     measured, alone, actual, kept = [], [], [], []
     for seed in range(12):

@@ -95,6 +95,7 @@ def test_oracles_and_nobody():
     assert plurality_error([0.25] * 3, [1, 2, -3], 4).probability == pytest.approx(0.75)
 
 
+@pytest.mark.release
 def test_a_crowd_too_large_to_list():
     p = np.full(40, 0.3)
     found = plurality_error(p, np.linspace(1, 2, 40), 5)

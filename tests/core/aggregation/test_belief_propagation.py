@@ -344,6 +344,7 @@ def test_without_labels_there_is_an_even_belief():
     assert mean_temperature(labels, chosen.fit) > 1.0
 
 
+@pytest.mark.release
 def test_starts_that_are_compared_on_some_tasks_end_where_all_do(monkeypatch):
     """Tasks alike: of a part of the labels the evidence for unequal easiness may be another."""
     monkeypatch.setattr(belief_choice, "EASE_GAIN", np.inf)

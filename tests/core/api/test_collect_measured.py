@@ -50,6 +50,7 @@ def by_hand(found, gold):
     return float(np.mean(said.isna().to_numpy() | (said.to_numpy() != gold.to_numpy())))
 
 
+@pytest.mark.release
 def test_a_task_without_an_answer_is_wrong_for_it_and_for_what_stands_beside_it():
     labels, gold = made(yes=0.1)
     found = wb.collect(labels, gold, total=7)

@@ -25,8 +25,11 @@ DEAR = tuple(
     f"workbench.{name}"
     for name in (
         "api.auditing",
+        "api.collection_audit",
         "api.comparing",
+        "api.learning",
         "api.ranking",
+        "api.sampling",
         "solving.ignorance",
         "testing",
     )

@@ -27,7 +27,7 @@ def learnt(pool="recorded", given=40):
     return wb.learn(labels, gold, replay=wb.Replay(pool=pool)), gold
 
 
-@pytest.mark.parametrize("pool", ["recorded", "all"])
+@pytest.mark.parametrize("pool", ["recorded", pytest.param("all", marks=pytest.mark.release)])
 def test_a_task_without_a_label_is_wrong_for_the_learner_and_the_majority(pool):
     found, gold = learnt(pool)
     told, steps = found.to_dict(), found.steps.set_index("task").loc[gold.index]

@@ -161,6 +161,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(arguments, options, said
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.release
 def test_progress_tells_what_is_left():
     told = []
     wb.compare(problems(2), ["greedy"], trials=3, progress=told.append)
@@ -169,6 +170,7 @@ def test_progress_tells_what_is_left():
     assert all(re.fullmatch(r"\d of 8 orders and optima, .+ left", line) for line in told[1:-1])
 
 
+@pytest.mark.slow
 def test_a_bar_is_drawn(capsys):
     wb.compare(problems(1), ["greedy"], trials=2, progress=True)
     assert "3/3" in capsys.readouterr().out

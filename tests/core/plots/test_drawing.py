@@ -278,6 +278,7 @@ def test_bars_stand_at_the_shares_they_count():
 
 
 class TestSequential:
+    @pytest.mark.slow
     def test_draws_the_rules_of_each_type_and_who_gives_the_labels(self):
         skill = pd.DataFrame(
             {"worker": ["ann", "bob", "cy"], "a": [0.9, 0.8, 0.7], "b": [0.7, 0.8, 0.85]}

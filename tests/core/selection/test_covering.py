@@ -102,6 +102,7 @@ def test_those_are_hired_who_label_the_tasks():
     assert everybody.to_dict()["unlabelled"] == pytest.approx(0.8)
 
 
+@pytest.mark.release
 def test_labels_of_an_exam_alone_say_nothing_of_other_tasks():
     labels, gold = crowd()
     exam = labels[labels["task"].isin(gold[:30].index)]

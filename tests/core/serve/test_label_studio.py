@@ -188,6 +188,7 @@ def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, 
     assert status["cost"] == len(both.there())  # what was deleted is not paid
 
 
+@pytest.mark.slow
 def test_until_every_task_is_closed_and_a_closed_one_is_not_offered(pair, people):
     both = pair(policy="until-sure", epsilon=0.12, total=None, workers=3)
     truth = {task: CLASSES[i % 2] for i, task in enumerate(TASKS)}
@@ -226,6 +227,7 @@ def test_the_budget_ends_the_queue_and_what_is_beyond_it_counts_unpaid(pair, peo
     assert "the money is spent" in both.lines[0]
 
 
+@pytest.mark.slow
 def test_gold_tasks_are_in_the_project_like_all_others(pair, people):
     both = pair(gold={"g0": "no", "g1": CLASSES[1]}, policy="until-sure", epsilon=0.2, total=None)
     both.round()

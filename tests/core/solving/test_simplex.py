@@ -116,6 +116,7 @@ def simulated(rule, prior, tasks, rng):
     return labels, 1 - tied[np.arange(tasks), truth] / tied.sum(axis=1)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("confusion", "cost", "least"),
     [

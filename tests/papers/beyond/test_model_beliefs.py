@@ -220,6 +220,7 @@ def test_saved_beliefs_go_on_the_same():
     np.testing.assert_allclose(again.belief().posterior, policy.belief().posterior)
 
 
+@pytest.mark.release
 def test_an_error_is_asked_for_in_place_of_a_budget():
     mixed = crowd(4, 120)
     end = rehearse(UntilTrusted, mixed.pool, mixed.answers, Goal(0.1), seed=0)
