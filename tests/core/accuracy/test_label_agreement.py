@@ -74,7 +74,7 @@ def drawn(rng, share, tasks, labels, copied):
             ([0.97, 0.03], 30, 2, 0.3),
             ([0.2] * 5, 60, 3, 0.3),
         ],
-        3,
+        6,
     ),
 )
 def test_the_interval_holds_the_crowds_alpha(share, tasks, labels, copied):
