@@ -133,7 +133,7 @@ def test_a_promise_is_made_once():
             wb.audit_collection(collector, **other)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_goes_on_where_another_program_left_it(tmp_path):
     collector = begun(tmp_path)
     label(collector)

@@ -197,13 +197,8 @@ def test_simulated_by_the_model(run):
 # ---- for both ----
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param(SIMULATED, marks=pytest.mark.release),
-        pytest.param(RECORDED, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("arguments", [SIMULATED, RECORDED])
 def test_files(run, files, arguments):
     out = files / "results"
     told = answer(run(*arguments, "--out", "results", "--json"))
