@@ -84,6 +84,7 @@ def drawn_floors() -> list[set[str]]:
     return floors[::-1]
 
 
+@pytest.mark.release
 def test_the_floors_that_are_drawn_are_those_that_the_imports_have():
     graph, floors = room_imports(), drawn_floors()
     level = {name: height for height, floor in enumerate(floors) for name in floor}

@@ -128,7 +128,7 @@ def same(one, other):
     return one == other
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_tour_is_the_same_in_python(own, monkeypatch):
     told = found_by_commands(own / "commands", monkeypatch)
     known = found_by_python(own / "python", monkeypatch)
@@ -161,15 +161,16 @@ def given():
     }
 
 
-DEAR = ("audit", "hire", "how-many-labels", "plan", "promises", "solver", "study")
+LANES = dict.fromkeys(
+    ("audit", "how-many-labels", "people-and-models", "plan", "promises", "solver", "study"),
+    pytest.mark.slow,
+)
+LANES["hire"] = pytest.mark.release
 
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in DEAR))
-        for page in PAGES
-    ],
+    [pytest.param(page, id=page.stem, marks=LANES.get(page.stem, ())) for page in PAGES],
 )
 def test_pages_run(page, own, monkeypatch):
     monkeypatch.chdir(own / "python")
@@ -178,10 +179,8 @@ def test_pages_run(page, own, monkeypatch):
         exec(code, known)
 
 
-@pytest.mark.parametrize(
-    "classes",
-    [pytest.param(2, marks=pytest.mark.release), pytest.param(5, marks=pytest.mark.slow)],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("classes", [2, 5])
 def test_a_batch_half_labelled_is_planned_as_the_page_says(classes, tmp_path, monkeypatch):
     """What is on record is enough for some tasks, and they need nobody."""
     monkeypatch.chdir(tmp_path)

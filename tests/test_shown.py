@@ -21,6 +21,7 @@ assert spec is not None
 assert spec.loader is not None
 shown = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(shown)
+DEAR = ("hire", "plan")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,13 @@ def folder(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder")
-@pytest.mark.parametrize("each", shown.SHOWN, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "each",
+    [
+        pytest.param(each, id=each.name, marks=[pytest.mark.release] * (each.name in DEAR))
+        for each in shown.SHOWN
+    ],
+)
 def test_pages_show_what_the_commands_print(folder, each, monkeypatch):
     """But for pictures, which are tried elsewhere: that of `hire` takes six times its time."""
     monkeypatch.chdir(folder)

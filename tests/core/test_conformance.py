@@ -48,7 +48,13 @@ from workbench.testing import (
 PLUGINS = Path(__file__).parent / "plugins"
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "belief-propagation"))
+        for name in AGGREGATORS
+    ],
+)
 def test_aggregators(name):
     check_aggregator(AGGREGATORS[name].call)
 
@@ -78,8 +84,18 @@ def test_rules(name):
 NO_GOLD = {"ls-ol", "model"}
 
 
+LANES = dict.fromkeys(("mixed", "uncertain", "until-trusted"), pytest.mark.release)
+
+
 # The check knows nobody's skill.
-@pytest.mark.parametrize("name", [name for name in SHIPPED if name != "sequential-plan"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=LANES.get(name, ()))
+        for name in SHIPPED
+        if name != "sequential-plan"
+    ],
+)
 def test_collecting_policies(name):
     gold = 0 if name in NO_GOLD else 4
     check_collecting_policy(COLLECTING[name].call, gold=gold, visits=name == "algorithm-2")

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
+from tests.core.release import RELEASE
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.crowd.align import relative, typical
 from workbench.selection.money import within_money
@@ -42,7 +43,7 @@ def test_relative_prices(seed, unit):
 
 class TestMainAlgorithm:
     @given(seed=st.integers(0, 10**6), unit=UNITS)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=8 if RELEASE else 4, deadline=None)
     def test_decisions_and_weights(self, seed, unit):
         rng = np.random.default_rng(seed)
         answered = np.full((2, 30), 10)
@@ -70,7 +71,7 @@ class TestMainAlgorithm:
 
 class TestSelection:
     @given(seed=st.integers(0, 10**6), unit=UNITS)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=8 if RELEASE else 4, deadline=None)
     def test_within_money(self, seed, unit):
         rng = np.random.default_rng(seed)
         m, budget = int(rng.integers(2, 12)), int(rng.integers(1, 6))
@@ -110,7 +111,7 @@ class TestSolve:
         ],
     )
     @given(seed=st.integers(0, 10**6), unit=UNITS)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=8 if RELEASE else 4, deadline=None)
     def test_plans(self, formulation, method, seed, unit):
         self.check(formulation, method, seed, unit)
 

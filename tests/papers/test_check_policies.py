@@ -60,7 +60,9 @@ def small(**changes):
     "changes",
     [
         {},
-        {"skill": [[1.0], [0.6]], "supply": [200], "epsilon": 0.3},
+        pytest.param(
+            {"skill": [[1.0], [0.6]], "supply": [200], "epsilon": 0.3}, marks=pytest.mark.release
+        ),
         pytest.param({"cost": [[1, 2.5], [0.3, 0.1]]}, marks=pytest.mark.release),
         pytest.param(
             {"skill": [[1.0, 0.5], [0.75, 0.9]], "tasks": [0, 7]}, marks=pytest.mark.release

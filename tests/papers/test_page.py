@@ -118,6 +118,7 @@ class TestPage:
         assert f"{missing} not yet measured" in table(verdicts)
 
 
+@pytest.mark.slow
 def test_a_real_store_read_twice(tmp_path):
     """Trials kept on disk, the page written from them, closed, opened, written again: same text."""
     source = Source.of("gold-estimates")

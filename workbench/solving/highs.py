@@ -142,11 +142,15 @@ def new_highs() -> highspy.Highs:
 
 
 def claim_threads(threads: int) -> None:
-    """Make the next run use this many threads: without it, HiGHS refuses another number."""
+    """Make the next run use this many threads: without it, HiGHS refuses another number.
+
+    The first run of ours need not be the first of the process: a user's own model may have been
+    solved by Pyomo before.
+    """
     import highspy
 
     without_banner()
-    if _threads_in_use and _threads_in_use[0] != threads:
+    if _threads_in_use != [threads]:
         highspy.Highs.resetGlobalScheduler(True)
     _threads_in_use[:] = [threads]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from tests.core.release import some
 from workbench.aggregation import AGGREGATORS, belief_choice, belief_sweeps
 from workbench.aggregation.belief_choice import (
     CLEAR,
@@ -173,7 +174,7 @@ def plain_turn(labels, atoms, now):
     return joint, worker, messages, pairs
 
 
-@pytest.mark.parametrize("part", [1, 7, 512])
+@pytest.mark.parametrize("part", some([1, 7, 512], 2))
 @pytest.mark.parametrize("unequal", [False, True])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_turn_is_that_of_the_plain_form(classes, unequal, part, monkeypatch):
@@ -352,6 +353,7 @@ def test_without_labels_there_is_an_even_belief():
     assert mean_temperature(labels, chosen.fit) > 1.0
 
 
+@pytest.mark.release
 def test_starts_that_are_compared_on_some_tasks_end_where_all_do(monkeypatch):
     """Tasks alike: of a part of the labels the evidence for unequal easiness may be another."""
     monkeypatch.setattr(belief_choice, "EASE_GAIN", np.inf)
@@ -437,6 +439,7 @@ def test_shares_rest_on_labels_that_were_not_chosen_by_their_like():
     np.testing.assert_allclose(first.shares - SHARE_PRIOR, [0.5, 0.5])
 
 
+@pytest.mark.slow
 def test_where_tasks_are_of_unequal_easiness_two_fits_are_averaged():
     """Experts are right on all tasks, the others on the easy ones."""
     hard = (np.arange(150) < 50)[:, None]

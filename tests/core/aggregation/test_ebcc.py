@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
 
+from tests.core.release import some
 from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.ebcc import SubtypePrior, ebcc
 from workbench.aggregation.posteriors import Earlier
@@ -144,7 +145,8 @@ FURTHER = {
 
 @pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
 @pytest.mark.parametrize(
-    "name", [*PUBLISHED, *(pytest.param(name, marks=pytest.mark.release) for name in FURTHER)]
+    "name",
+    [*some(PUBLISHED, 2), *(pytest.param(name, marks=pytest.mark.release) for name in FURTHER)],
 )
 def test_published_figures(name):
     from workbench.crowd.datasets import load

@@ -132,6 +132,7 @@ def test_log_odds_weights_give_the_likeliest_class():
     assert np.array_equal(outcome.label, likelihood.argmax(axis=1))
 
 
+@pytest.mark.release
 def test_expected_accuracy_is_the_mean_over_draws():
     rng = np.random.default_rng(8)
     labels = rng.integers(-1, 3, (60, 4))

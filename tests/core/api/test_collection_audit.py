@@ -113,6 +113,7 @@ def test_where_labels_are_cheaper_an_audit_is_given_up_and_another_draws_anew(tm
     assert any("audit 1 given up: 10 checks" in text for text in words)
 
 
+@pytest.mark.slow
 def test_an_audit_cannot_be_taken_back(tmp_path):
     collector = begun(tmp_path)
     label(collector)
@@ -132,7 +133,7 @@ def test_a_promise_is_made_once():
             wb.audit_collection(collector, **other)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_goes_on_where_another_program_left_it(tmp_path):
     collector = begun(tmp_path)
     label(collector)

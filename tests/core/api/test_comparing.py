@@ -126,6 +126,7 @@ def test_results_made_of_frames_are_equal():
     assert calls[0].to_dict()["settings"]["costs"] == "costs as given"
 
 
+@pytest.mark.release
 def test_methods_that_are_named_have_the_rows_they_have_among_all():
     names = ["dual descent", "offline IP"]
     simulated = wb.simulate("uniform", tasks=12, workers=16, capacity=12, skill=0.9)
@@ -141,6 +142,7 @@ def test_methods_that_are_named_have_the_rows_they_have_among_all():
         wb.compare(simulated, methods=["dual decent"])
 
 
+@pytest.mark.release
 def test_several_processes_give_what_one_gives():
     labels, gold = tables(tasks=12, missing=0.0)
     given = {"methods": ["adaptive", "offline IP"], "epsilon": 0.4, "trials": 3}

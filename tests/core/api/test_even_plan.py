@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.release import some
 from workbench.base.errors import InputError
 
 TASKS = [f"d{i}" for i in range(100)]
@@ -235,8 +236,8 @@ def test_it_is_drawn_uploaded_and_written_down():
         wb.aggregate(labels, plan=made)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-@pytest.mark.parametrize(("n", "m"), [(10_000, 30), (1_000, 8)])
+@pytest.mark.parametrize("k", some([2, 3, 5], 3))
+@pytest.mark.parametrize(("n", "m"), some([(1_000, 8), (10_000, 30)], 2))
 def test_large_batches_are_even(n, m, k):
     made = dealt(m, range(n), k)
     loads = made.loads["labels"]

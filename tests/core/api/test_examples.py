@@ -25,17 +25,20 @@ DEAR = tuple(
     f"workbench.{name}"
     for name in (
         "api.auditing",
+        "api.collection_audit",
         "api.comparing",
+        "api.learning",
         "api.ranking",
-        "api.studying",
+        "api.sampling",
         "solving.ignorance",
         "testing",
     )
 )
+LANES = {**dict.fromkeys(DEAR, pytest.mark.slow), "workbench.api.studying": pytest.mark.release}
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in MODULES]
+    "name", [pytest.param(name, marks=LANES.get(name, ())) for name in MODULES]
 )
 def test_examples(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

@@ -326,6 +326,7 @@ def test_workers_are_matched_and_it_is_said_once(labels, gold, caplog):
 # ---- a column of gold by any name ----
 
 
+@pytest.mark.slow
 def test_an_unknown_column_of_gold_is_named_by_what_the_line_says(labels, gold, tmp_path):
     frame = pd.DataFrame({"id": gold.index, "verdict": gold.to_numpy(), "by": "me"})
     frame.to_csv(tmp_path / "gold.csv", index=False)

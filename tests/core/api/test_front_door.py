@@ -52,7 +52,8 @@ RESULTS = {
     "judgement": lambda: judge(study().store),
 }
 DEAR = {"comparison", "hires", "judgement", "plan", "report", "study"}
-NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in RESULTS]
+LANES = {**dict.fromkeys(DEAR, pytest.mark.slow), "hires": pytest.mark.release}
+NAMES = [pytest.param(name, marks=LANES.get(name, ())) for name in RESULTS]
 NO_FIGURE = {"converted", "no plan", "classes", "report", "diagnosis"}
 
 

@@ -82,13 +82,8 @@ def ids(values):
     return {(type(value), value) for value in values}
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name == "mixed" else pytest.mark.release)
-        for name in NAMED
-    ],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("named", NAMED)
 def test_ids_come_back(named):
     labels, gold = crowd(**NAMED[named])
     text, true = crowd("q{}".format, "w{}".format, "ny".__getitem__)

@@ -16,6 +16,7 @@ TASKS = [f"t{i}" for i in range(60)]
 SKILLS = {**{f"w{i}": 0.8 for i in range(12)}, "guesses": 0.5, "new": float("nan")}
 
 
+@pytest.mark.slow
 def test_prices_rules_and_a_simulation():
     plan = wb.plan(
         tasks=TASKS,

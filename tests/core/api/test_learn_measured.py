@@ -27,7 +27,7 @@ def learnt(pool="recorded", given=40):
     return wb.learn(labels, gold, replay=wb.Replay(pool=pool)), gold
 
 
-@pytest.mark.parametrize("pool", ["recorded", "all"])
+@pytest.mark.parametrize("pool", ["recorded", pytest.param("all", marks=pytest.mark.release)])
 def test_a_task_without_a_label_is_wrong_for_the_learner_and_the_majority(pool):
     found, gold = learnt(pool)
     told, steps = found.to_dict(), found.steps.set_index("task").loc[gold.index]
@@ -51,6 +51,7 @@ def test_the_interval_is_for_the_tasks_without_gold():
     assert everything.tasks_left is None
 
 
+@pytest.mark.slow
 def test_screen_picture_and_dictionary_tell_the_same_error():
     found, _ = learnt()
     told, above = found.to_dict(), found.plot().axes[0]

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import workbench as wb
+from tests.core.release import some
 from workbench.base.errors import InputError
 from workbench.cli import main
 from workbench.crowd import stored
@@ -45,12 +46,19 @@ def write(folder, frame, files: int = 3):
 
 @pytest.mark.parametrize(
     ("method", "duplicates", "more"),
-    [
-        ("majority", "first", {}),
-        ("majority", "all", {}),
-        ("dawid-skene-smoothed", "first", {}),
-        ("dawid-skene", "all", {"options": wb.ModelOptions(iterations=4, class_prior="uniform")}),
-    ],
+    some(
+        [
+            ("majority", "first", {}),
+            ("majority", "all", {}),
+            ("dawid-skene-smoothed", "first", {}),
+            (
+                "dawid-skene",
+                "all",
+                {"options": wb.ModelOptions(iterations=4, class_prior="uniform")},
+            ),
+        ],
+        2,
+    ),
 )
 def test_the_same_labels_as_in_memory(method, duplicates, more, tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "PART", 700)
@@ -75,6 +83,7 @@ def test_the_same_labels_as_in_memory(method, duplicates, more, tmp_path, monkey
     assert {path.name for path in tmp_path.iterdir()} == {"labels", "x.parquet"}
 
 
+@pytest.mark.slow
 def test_what_is_believed_is_what_memory_believes(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "PART", 700)
     monkeypatch.setattr(stored, "CHUNK", 1)

@@ -91,6 +91,7 @@ def test_latex_is_a_table_of_as_many_cells_in_each_row(ratio):
     )
 
 
+@pytest.mark.slow
 def test_files_are_what_their_ending_says(ratio, tmp_path):
     begins = {".pdf": b"%PDF", ".png": b"\x89PNG", ".csv": b"method,", ".tex": b"\\begin{tabular}"}
     for ending, first in begins.items():
@@ -165,6 +166,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(arguments, options, said
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.release
 def test_progress_tells_what_is_left():
     told = []
     wb.compare(problems(2), ["greedy"], trials=3, progress=told.append)
@@ -173,11 +175,13 @@ def test_progress_tells_what_is_left():
     assert all(re.fullmatch(r"\d of 8 orders and optima, .+ left", line) for line in told[1:-1])
 
 
+@pytest.mark.slow
 def test_a_bar_is_drawn(capsys):
     wb.compare(problems(1), ["greedy"], trials=2, progress=True)
     assert "3/3" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_bad_instance_of_any_policy_is_found_and_replayed():
     found = wb.bad_instance("greedy", workers=6, sample=2, evaluations=25, seed=3)
     assert found.covered == 1

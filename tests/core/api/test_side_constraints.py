@@ -11,6 +11,7 @@ import pyomo.environ as pyo
 import pytest
 
 import workbench as wb
+from tests.core.release import some
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "side-constraints.md"
 TASKS, WORKERS = 3, 4
@@ -75,12 +76,12 @@ def holds(name, seeds, page, solver=None):
     return ends
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", some(KEPT, 2))
 def test_a_row_of_the_users_own_is_kept_at_the_least_cost(name, page):
     assert any(least is not None for least in holds(name, range(8), page))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("name", KEPT)
 def test_sixty_instances_equal_brute_force(name, page):
     ends = holds(name, range(60), page)

@@ -75,7 +75,7 @@ wb.plan(tasks=["new"], workers=3.5)                         # 5: no workers
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_mypy_knows_where_an_error_is_measured(tmp_path):
     assert_found(MEASURED, 5, tmp_path)
 

@@ -89,6 +89,7 @@ def test_the_whole_crowd_is_a_sample_of_itself_and_copies_change_nothing():
     assert half == pytest.approx(offline_prices(twice, OPTIONS), rel=1e-5, abs=1e-7)
 
 
+@pytest.mark.release
 def test_a_sample_that_cannot_keep_the_promises():
     problem = instance(2, epsilon=0.02)
     alone = replace(problem, available=problem.available & (np.arange(10) != 3)[:, None])

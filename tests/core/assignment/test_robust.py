@@ -83,6 +83,7 @@ class TestAnyOrder:
             worst = max(worst, paid - curve.ratio * best)
         assert 0 < worst <= 1  # nearer than the theorem has it
 
+    @pytest.mark.release
     @settings(max_examples=15, deadline=None)
     @given(
         theta=st.sampled_from([2, 3, 5]),

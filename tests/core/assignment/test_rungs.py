@@ -73,7 +73,7 @@ def test_a_decided_plan_errs_as_the_whole_one():
     assert loop.error.mean() == pytest.approx(0.033344, abs=0.004)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_front_door():
     crowd = wb.simulate("spammer-hammer", tasks=60, workers=80, capacity=40, seed=1)
     found = wb.ladder(crowd, trials=4)
@@ -130,6 +130,7 @@ def test_what_not_knowing_the_workers_costs():
     assert frame.loc["sequential, error", "lower_bound"] < rung["lower_bound"]
 
 
+@pytest.mark.release
 def test_too_few_workers_of_unknown_skill():
     crowd = wb.simulate("spammer-hammer", tasks=60, workers=30, capacity=10, seed=1)
     found = wb.ladder(crowd, trials=2, time_limit=2.0, prior="0.8:0.5,0.5:0.5")

@@ -21,6 +21,7 @@ import pytest
 
 import workbench
 from tests.core.auditing.made import answers, record, run
+from tests.core.release import some
 from workbench.auditing import check_audit
 from workbench.auditing.certificate import canonical, digest
 from workbench.auditing.draws import DrawPoint, point
@@ -72,7 +73,7 @@ def test_certificates_hold():
     assert [("each draw is the seed's" in line) for _, line in lines] == shown
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 3))
 def test_recomputed_to_1e_9(seed):
     rng = np.random.default_rng(seed)
     error, wrong = float(rng.choice([0.05, 0.1, 0.2])), float(rng.choice([0.03, 0.1, 0.3]))

@@ -109,6 +109,7 @@ def test_labels_that_help_are_bought_where_checks_are_dear():
     assert np.mean([end.checks for _, end in dear]) < np.mean([end.checks for _, end in none])
 
 
+@pytest.mark.release
 def test_an_audit_is_given_up_where_labels_did_less_than_was_believed():
     """Labels change nothing: the audit shows it, others follow, and α is shared among them."""
     shop, end = run(1002, price=50.0, real=1.0, tasks=300)

@@ -184,6 +184,7 @@ def test_gold_beside_a_method_is_not_asked_for_again(run, files, method):
     assert "give twenty" in run(*BASE, "--method", method).stdout
 
 
+@pytest.mark.slow
 def test_the_picture_has_an_option(run, files):
     drawn = run(*BASE, "--plot", "answers.png")
     assert "written: answers.png" in drawn.stdout

@@ -143,6 +143,7 @@ solving.solve = swallowing
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_that_a_library_swallows_is_heard(problem):
     with process(SWALLOWING + RUN, "solve", problem) as child:

@@ -95,13 +95,8 @@ def test_recorded_with_prices_groups_and_gold(run, files):
     assert len(table) == 30
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        pytest.param("until-trusted", marks=pytest.mark.slow),
-        pytest.param("fixed", marks=pytest.mark.release),
-    ],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed"])
 def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
     """Start, then next and tell by turns; what is asked again after a cut is the same."""
     start = (

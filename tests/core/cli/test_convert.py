@@ -45,7 +45,7 @@ def export(tmp_path, monkeypatch):
         pytest.param(
             ("compare", "--epsilon", 0.5, "--time-limit", 2),
             "crowd p.json",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.release,
         ),
         pytest.param(
             ("plan", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45),

@@ -37,7 +37,7 @@ def here(monkeypatch, tmp_path):
         monkeypatch.setattr(family, "_entries", dict(family._entries))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_crowd_and_a_method_of_ones_own_appear_in_it(here):
     plugins = [word for file in OWN for word in ("--plugin", str(file))]
     line = ["leaderboard", *plugins, "--crowd", "seven", "--crowd", "bluebird"]

@@ -171,6 +171,7 @@ def test_by_default_a_model_of_all_labels_learns_from_recorded_ones(run, files):
     assert dear["labels_bought"] < told["labels_bought"]
 
 
+@pytest.mark.release
 def test_simulated_by_the_model(run):
     told = answer(
         run(
@@ -196,13 +197,8 @@ def test_simulated_by_the_model(run):
 # ---- for both ----
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param(SIMULATED, marks=pytest.mark.release),
-        pytest.param(RECORDED, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("arguments", [SIMULATED, RECORDED])
 def test_files(run, files, arguments):
     out = files / "results"
     told = answer(run(*arguments, "--out", "results", "--json"))

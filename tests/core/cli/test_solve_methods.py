@@ -38,7 +38,7 @@ def test_options_that_do_not_go_together(refused, alike, options, words):
     assert words in refused("solve", alike, *options)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_ctrl_c_during_column_generation_keeps_plan_bound_and_certificate(tmp_path):
     """Prices no two alike: the last thousandth of the gap stays open, for an hour if need be."""
     rng = np.random.default_rng(1)

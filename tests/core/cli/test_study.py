@@ -211,10 +211,8 @@ def kept(store):
     return counts
 
 
-@pytest.mark.parametrize(
-    "presses",
-    [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.release)],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("presses", [1, 2])
 def test_control_c_keeps_what_ended_and_leaves_no_process(tmp_path, presses):
     store = tmp_path / "s.sqlite"
     terminal, workers = started(store, 200)

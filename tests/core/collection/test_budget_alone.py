@@ -72,6 +72,7 @@ def test_every_task_is_labelled_before_any_twice_but_for_the_block():
     assert (ledger.counts > 0).all()
 
 
+@pytest.mark.release
 def test_a_spent_budget_is_answered_by_the_aggregator():
     truth, label = crowd(120, 25, 3)
     ledger = Ledger(pool_of(120, 25), 360)
@@ -91,6 +92,7 @@ def test_a_spent_budget_is_answered_by_the_aggregator():
     np.testing.assert_allclose(again.belief().posterior, own, atol=1e-6)
 
 
+@pytest.mark.release
 def test_with_hidden_tasks_what_is_spent_is_believed_as_they_say():
     truth, label = crowd(120, 25, 3)
     hidden = np.where(np.arange(120) < 30, truth, -1)
@@ -122,6 +124,7 @@ def test_open_tasks_err_as_hidden_ones_among_them_do():
     np.testing.assert_allclose(1.0 - now[:20].max(axis=1), (WEIGHT * 0.2 + 3) / 14)
 
 
+@pytest.mark.release
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 def test_open_tasks_are_never_believed_more_and_keep_their_answer(seed, classes):
     rng = np.random.default_rng(seed)

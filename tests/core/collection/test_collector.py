@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from tests.core.collection.shipped import SHIPPED
 from tests.core.flat import in_objects, reopened, whole
+from tests.core.release import RELEASE, some
 from workbench.base.errors import InputError
 from workbench.cli import main
 from workbench.collection import POLICIES
@@ -35,8 +36,10 @@ def fresh(**changes):
     )
 
 
-@pytest.mark.parametrize("policy", [name for name in SHIPPED if name not in (*VISITS, *STREAMS)])
-@settings(max_examples=3, deadline=None)
+@pytest.mark.parametrize(
+    "policy", some([name for name in SHIPPED if name not in (*VISITS, *STREAMS)], 2)
+)
+@settings(max_examples=3 if RELEASE else 2, deadline=None)
 @given(data=st.data())
 def test_by_name_and_saved_now_and_then_it_is_the_rehearsal(policy, data, tmp_path_factory):
     """The service asks, pays and believes as the rehearsal does, however often it is broken off."""

@@ -6,6 +6,7 @@ import pytest
 
 from tests.core.collection.shipped import SHIPPED
 from tests.core.collection.test_collector_journal import WORKERS, answered, begun, looks
+from tests.core.release import some
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
 from workbench.collection.desk import Desk
@@ -34,7 +35,7 @@ def test_what_is_halted_asks_nothing_new_and_takes_what_was_asked(path):
     assert collector.history()["event"].tolist().count("halted") == 3
 
 
-@pytest.mark.parametrize("policy", SHIPPED)
+@pytest.mark.parametrize("policy", some(SHIPPED, 2))
 def test_asked_ahead_she_has_so_many_open_and_replays_alike(policy, tmp_path):
     path = tmp_path / "labels.sqlite"
     collector = begun(policy, path)

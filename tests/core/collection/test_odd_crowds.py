@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from tests.core.collection.shipped import SHIPPED
 from tests.core.flat import in_objects
+from tests.core.release import some
 from workbench.base.errors import InputError
 
 WORKERS = [f"w{j}" for j in range(6)]
@@ -33,7 +34,7 @@ def recorded(tasks=10, seed=0, skill=0.8):
     return labels, gold
 
 
-@pytest.mark.parametrize("policy", EVERYWHERE)
+@pytest.mark.parametrize("policy", some(EVERYWHERE, 2))
 @pytest.mark.parametrize(
     "price",
     [
@@ -76,7 +77,7 @@ def test_a_free_worker_is_asked_and_the_better_one_first():
     assert {one.worker for one in made.next()} == {"b"}
 
 
-@pytest.mark.parametrize("policy", SHIPPED)
+@pytest.mark.parametrize("policy", some(SHIPPED, 3))
 @pytest.mark.parametrize("price", [1e308, 1.1e9, float("inf")])
 def test_prices_that_overflow_are_refused(policy, price):
     labels, gold = recorded()
@@ -91,7 +92,7 @@ def test_prices_that_overflow_are_refused(policy, price):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("policy", SHIPPED)
+@pytest.mark.parametrize("policy", some(SHIPPED, 2))
 @pytest.mark.parametrize("rows", [1, 60])
 def test_labels_of_one_class_are_refused_in_one_line(policy, rows):
     labels, _ = recorded()

@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.core.flat import in_objects
+from tests.core.release import some
 from workbench.base.errors import InputError
 from workbench.base.seeds import sequence
 from workbench.learning import schedule as schedules
@@ -71,12 +72,15 @@ def learnt(learner, tasks: int, classes: int = 2, context=None):
 @pytest.mark.parametrize("one_by_one", [False, True])
 @pytest.mark.parametrize(
     ("options", "classes"),
-    [
-        ({}, 2),
-        ({"weighted": True, "tolerance": 0.1}, 2),
-        ({"delay": 3}, 3),
-        ({"vetting": Vetting(0.3)}, 2),
-    ],
+    some(
+        [
+            ({}, 2),
+            ({"weighted": True, "tolerance": 0.1}, 2),
+            ({"delay": 3}, 3),
+            ({"vetting": Vetting(0.3)}, 2),
+        ],
+        2,
+    ),
 )
 def test_ls_ol_asks_and_labels_as_the_algorithm_does(options, classes, one_by_one):
     collector = wb.Collector(
@@ -102,6 +106,7 @@ def test_ls_ol_asks_and_labels_as_the_algorithm_does(options, classes, one_by_on
     assert collector.cost == sum(len(workers) for _, workers in steps)
 
 
+@pytest.mark.release
 def test_the_model_asks_as_the_learner_does():
     collector = wb.Collector(
         [], WORKERS, classes=[0, 1], policy=("model", {"horizon": 150}), seed=5

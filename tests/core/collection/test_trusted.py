@@ -244,6 +244,7 @@ def test_while_copies_are_undecided_more_workers_answer_what_is_contested(monkey
     assert set(asked[2].task.tolist()) != set(contested.tolist())
 
 
+@pytest.mark.release
 def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatch):
     rng = np.random.default_rng(16)
     truth = rng.integers(0, 2, 60)

@@ -49,6 +49,7 @@ def test_preliminary_workers_get_no_task_and_the_rest_do(plain):
     assert exact.error_bound == pytest.approx(np.exp(-0.5 * 6 * 0.64))
 
 
+@pytest.mark.release
 def test_prices_enter_cost_objective_and_bound(plain):
     given = instance()
     doubled = type(given)(**{**vars(given), "price": np.full((2, 52), 2.0)})
@@ -192,6 +193,7 @@ def test_of_a_simulated_crowd_nothing_is_on_record():
         everybody(instance(), seed=np.random.SeedSequence(1))
 
 
+@pytest.mark.release
 def test_unknown_truth_is_not_scored():
     labels = pd.DataFrame(
         [(f"t{i}", f"w{j}", "ab"[i % 2]) for i in range(12) for j in range(9)],
@@ -206,6 +208,7 @@ def test_unknown_truth_is_not_scored():
     assert row.tasks_measured == 6
 
 
+@pytest.mark.release
 def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():
     options = {"tasks": 12, "preliminary": 4, "gold": 3, "seed": np.random.SeedSequence(1)}
     for seed in range(20):

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.core.release import some
 from workbench.base.errors import InputError
 
 ACQUITTED = "Nothing stands against"
@@ -47,7 +48,7 @@ def first_screen(found):
     return text
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", some(range(5), 3))
 @pytest.mark.parametrize("classes", [2, 4])
 def test_coin_tossers_agree_no_better_than_chance(seed, classes):
     label = np.random.default_rng(seed).integers(classes, size=(200, 5))
@@ -132,7 +133,7 @@ def test_ratings_are_no_classes():
     assert f"{len(values)} classes are many for 150 tasks" in "\n".join(found.warnings)
 
 
-@pytest.mark.parametrize(("classes", "names"), [(2, "01"), (2, "12"), (4, "0123")])
+@pytest.mark.parametrize(("classes", "names"), some([(2, "01"), (2, "12"), (4, "0123")], 2))
 def test_codes_are_no_ratings(classes, names):
     for seed in range(6):
         _, _, label = good(seed, classes=classes, low=0.7)
@@ -164,6 +165,7 @@ def test_several_answers_in_one_label():
     assert not any("several answers" in warning for warning in found.warnings)
 
 
+@pytest.mark.slow
 def test_free_text_is_told_or_refused():
     rng = np.random.default_rng(8)
     texts = [f"a text of mine, number {k}" for k in range(600)]

@@ -14,7 +14,7 @@ TOGETHER, EACH = 0.8, 0.7
 """How often a 90 % interval holds at least: over all ways in, and of each."""
 
 
-LANES = {"aggregate": "slow", "hire": "slow", "learn": "slow"}
+LANES = {"aggregate": "slow"}
 ROWS = [
     pytest.param(name, marks=getattr(pytest.mark, LANES.get(name, "release")))
     for name in measured.ROWS

@@ -12,7 +12,7 @@ import pytest
 import workbench as wb
 from tests.core.laws.plans import Small
 
-COUNT = int(os.environ.get("WORKBENCH_LAWS", "8"))
+COUNT = int(os.environ.get("WORKBENCH_LAWS", "4"))
 """Problems of each promise; before a release 300."""
 NEAR = 1e-6
 

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.assignment.make_plan import AssignmentTerms, Confusions, make_plan
 
-COUNT = int(os.environ.get("WORKBENCH_LAWS", "5"))
+COUNT = int(os.environ.get("WORKBENCH_LAWS", "3"))
 """Problems of each promise; before a release 300."""
 CLOSE = 1e-9
 

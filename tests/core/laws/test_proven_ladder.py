@@ -21,7 +21,7 @@ from workbench.assignment.rungs import RUNGS, Rung
 from workbench.solving.claims import CostClaim
 from workbench.solving.exact_error import ExactErrorPlan
 
-PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "16"))
+PROBLEMS = int(os.environ.get("WORKBENCH_FUZZ", "8"))
 NEAR = 1e-6
 """What is over or under by less, relative, may count as either."""
 

@@ -26,7 +26,7 @@ from tests.core.solving.finite_policies import finite_optimum
 from workbench.base.checker import policy_checker
 from workbench.solving.sequential import sequential_optimum
 
-COUNT = int(os.environ.get("WORKBENCH_LAWS", "24"))
+COUNT = int(os.environ.get("WORKBENCH_LAWS", "15"))
 """Problems of each promise, in the slow run."""
 QUICK = 3
 PROMISES = ("error", "mean", "posterior")

@@ -18,7 +18,7 @@ from workbench.solving import Termination, proof_file
 from workbench.solving.claims import Contradiction, CostClaim
 
 CHECKER = plan_checker()
-DRAWS = 24
+DRAWS = 16
 LOOSE = 1 - Fraction(1, 10**9)
 """Part of a requirement that counts as all of it."""
 

@@ -45,10 +45,7 @@ MEASURED = {
 """Front-door results that say how often answers are wrong."""
 DRAWN = ("hire", "collect", "learn", "check")
 """Those of them with the measured error in their picture."""
-LANES = {
-    "hire": pytest.mark.slow,
-    **dict.fromkeys(("check", "collect", "learn"), pytest.mark.release),
-}
+LANES = dict.fromkeys(("hire", "check", "collect", "learn"), pytest.mark.release)
 
 
 @pytest.fixture(
@@ -123,7 +120,8 @@ def test_a_comparison_says_draws_and_writes_the_same():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("hire", marks=pytest.mark.slow), "check", "aggregate"]
+    "name",
+    ["check", *(pytest.param(name, marks=pytest.mark.release) for name in ("hire", "aggregate"))],
 )
 def test_the_command_says_what_the_call_says(name, tmp_path):
     LABELS.to_csv(tmp_path / "labels.csv", index=False)

@@ -80,6 +80,7 @@ def test_labels_that_are_none(labels):
         structure(labels, seed=1)
 
 
+@pytest.mark.release
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(1, 12),

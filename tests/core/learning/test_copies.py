@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.core.release import some
 from workbench.crowd.simulate import dense_votes
 from workbench.learning import agreement
 from workbench.learning import copies as copying
@@ -34,7 +35,7 @@ def test_independent_workers_stay_apart(skill):
     assert sum(found(crowd(seed, skill=skill)) != apart for seed in range(10)) <= 1
 
 
-@pytest.mark.parametrize(("source", "classes"), [(3, 2), (8, 2), (3, 4)])
+@pytest.mark.parametrize(("source", "classes"), some([(3, 2), (8, 2), (3, 4)], 3))
 def test_who_copies_counts_as_one_and_experts_do_not(source, classes):
     who, expected = (5, 6, 7), np.arange(9)
     expected[[source, *who]] = min(source, *who)

@@ -70,6 +70,7 @@ def test_it_comes_near_the_best_set_and_stops_asking_the_others():
     assert np.abs(learner.estimates - SKILL)[:3].max() < 0.04
 
 
+@pytest.mark.release
 def test_of_those_who_copy_one_is_asked():
     draws = Draws(SKILL, 1, seed=2)
     learner, stream, right = EmLearner(9, horizon=800, seed=1), draws.stream(0), 0
@@ -85,6 +86,7 @@ def test_of_those_who_copy_one_is_asked():
     assert len(set(learner.model.first[[3, 5, 6, 7]])) == 1
 
 
+@pytest.mark.release
 def test_a_label_that_costs_more_than_it_tells_is_not_bought():
     cheap, dear = (fed(np.full(7, 0.8), 300, price=price, horizon=300) for price in (1e-4, 0.05))
     assert dear.counts["asked"] < cheap.counts["asked"]

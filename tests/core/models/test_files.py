@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from crowd_models import AssignmentProblem, requirement
 from crowd_models.files import read_problem, write_problem
 from tests.core.models.bad_files import BAD, GOOD, TYPED
+from tests.core.release import RELEASE
 from workbench.base.errors import InputError
 
 
@@ -71,7 +72,7 @@ def test_rows_by_type_are_spread_over_the_tasks():
     assert problem.task_types.tolist() == ["text", "image", "text"]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20 if RELEASE else 6, deadline=None)
 @given(
     quality=arrays(float, (3, 2), elements=st.floats(0, 1)),
     cost=st.none() | arrays(float, (3, 2), elements=st.floats(0, 1e6)),

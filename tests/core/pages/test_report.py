@@ -190,6 +190,7 @@ def test_failures_are_counted_by_status_with_their_messages(store):
 # What goes wrong.
 
 
+@pytest.mark.slow
 def test_an_analysis_that_fails_is_told_and_stops_nothing(store, tmp_path):
     fill(store, module(tmp_path, "raise KeyError('cost')"))
     fill(store, Source.of(TOYS))
@@ -204,6 +205,7 @@ def test_an_analysis_that_fails_is_told_and_stops_nothing(store, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_chart_or_table_that_fails_leaves_the_others(store, tmp_path):
     fill(store, module(tmp_path, CHARTS), "small")
     given = page(store)

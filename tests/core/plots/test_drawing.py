@@ -136,6 +136,7 @@ class TestChart:
         assert np.allclose(ends[0][0][:, 1], [0.4, 0.6])
         assert np.allclose(ends[1][0][:, 1], [0.3, 0.4])
 
+    @pytest.mark.slow
     def test_logarithmic_axes_say_what_they_cannot_show(self):
         figure = plots.chart(drawn(log_x=True, log_y=True))
         assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
@@ -277,6 +278,7 @@ def test_bars_stand_at_the_shares_they_count():
 
 
 class TestSequential:
+    @pytest.mark.slow
     def test_draws_the_rules_of_each_type_and_who_gives_the_labels(self):
         skill = pd.DataFrame(
             {"worker": ["ann", "bob", "cy"], "a": [0.9, 0.8, 0.7], "b": [0.7, 0.8, 0.85]}

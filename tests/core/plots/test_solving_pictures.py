@@ -23,6 +23,7 @@ def curves(axes, colour):
     ]
 
 
+@pytest.mark.slow
 def test_costs_bounds_and_the_gap_between_them():
     figure = plots.incumbents({"patterns": PATTERNS, "HiGHS": BRANCHING}, title="a problem, $1")
     above, below = figure.axes

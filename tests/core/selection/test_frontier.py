@@ -39,7 +39,7 @@ def every_set(known, prices, budget, money=np.inf):
     return found, kept
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_all_sets_are_looked_at(seed):
     known, prices = crowd(seed, 6, difficulty=seed % 3 * 0.7)
     money = [np.inf, 3.0][seed % 2]

@@ -310,6 +310,7 @@ def test_money():
     assert hired(5, costs=1.0, money=2.5).size == 2
 
 
+@pytest.mark.release
 def test_who_is_refused_may_be_chosen_where_a_control_task_is_hidden():
     counts = {"ann": (10, 11), "bob": (9, 11), "eve": (5, 11)}
     labels, gold = table(counts)

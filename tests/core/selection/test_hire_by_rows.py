@@ -226,6 +226,7 @@ def test_aggregate_executes_what_is_measured(hired, tmp_path):
         wb.aggregate(labels, workers=hires, method="weighted-log-odds", options=options)
 
 
+@pytest.mark.release
 def test_a_crowd_alike_in_even_classes_votes_by_weights():
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 2, 150)

@@ -90,6 +90,7 @@ def crowd(seed, m):
     return gain, rng.uniform(0.5, 2, m) * (0.5 + np.maximum(gain, 0))
 
 
+@pytest.mark.release
 def test_who_is_drawn_among_equals():
     # Of four equal workers two fit beside the free one; a fifth has another price.
     gain, costs = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0, 2.5, 0.0]

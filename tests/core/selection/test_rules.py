@@ -136,6 +136,7 @@ PAIRS = st.lists(
 )
 
 
+@pytest.mark.release
 @given(PAIRS, st.integers(1, 10), st.integers(0, 5), st.sampled_from([algorithm_1, top]))
 def test_of_equals_who_has_shown_more_comes_first(pairs, budget, seed, rule):
     """As listed by hand: by value, then by evidence; who is equal in both is drawn among."""

@@ -147,7 +147,10 @@ def test_only_so_many_annotations_as_are_wanted_are_in_the_queue(pair, people):
     assert both.queue() == queue
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.release)],
+)
 def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, people, studio):
     """New, changed, deleted, skipped, twice on a task, in any order; some unseen for a while."""
     both = pair(policy="until-trusted", epsilon=0.05, total=None, workers=3)
@@ -185,6 +188,7 @@ def test_whatever_annotators_do_the_labels_are_those_of_the_project(seed, pair, 
     assert status["cost"] == len(both.there())  # what was deleted is not paid
 
 
+@pytest.mark.slow
 def test_until_every_task_is_closed_and_a_closed_one_is_not_offered(pair, people):
     both = pair(policy="until-trusted", epsilon=0.12, total=None, workers=3)
     truth = {task: CLASSES[i % 2] for i, task in enumerate(TASKS)}
@@ -223,6 +227,7 @@ def test_the_budget_ends_the_queue_and_what_is_beyond_it_counts_unpaid(pair, peo
     assert "the money is spent" in both.lines[0]
 
 
+@pytest.mark.slow
 def test_gold_tasks_are_in_the_project_like_all_others(pair, people):
     both = pair(
         gold={"g0": "no", "g1": CLASSES[1]}, policy="until-trusted", epsilon=0.2, total=None

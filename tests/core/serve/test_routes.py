@@ -316,6 +316,7 @@ def test_a_body_too_large_is_refused(client):
     assert client.ask("/tell", "ann", {"labels": [row]}).status_code == 413
 
 
+@pytest.mark.slow
 def test_a_worker_who_asks_too_often_waits_and_others_do_not(client):
     codes = [client.ask("/mine", "ann").status_code for _ in range(int(PACES["worker"][1]) + 30)]
     assert codes[0] == 200

@@ -109,6 +109,7 @@ def test_guessers_come_at_the_least_ratio(most):
     assert bound <= known * (1 + least) * (1 + 1e-9)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("epsilon", "most", "least"),
     [

@@ -10,6 +10,7 @@ from crowd_models import AssignmentProblem
 from crowd_models.gains import GAINS
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from tests.core.models.test_joint import crowd
+from tests.core.release import some
 from workbench.solving import solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.relaxation import proven_bound, relax
@@ -51,7 +52,7 @@ def cheapest(problem):
     return min(costs, default=None)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", some(range(16), 3))
 def test_small_problems_against_enumeration(seed):
     problem = small(seed)
     best, solution = cheapest(problem), solve_joint(problem)
@@ -97,6 +98,7 @@ def test_two_classes_have_the_optimum_of_the_gain():
     assert joint.objective == plain.objective
 
 
+@pytest.mark.release
 def test_a_mid_size_crowd_is_planned_near_its_bound():
     confusion, prior = crowd(np.random.default_rng(5), 40, 4)
     problem = JointProblem(pair_gains(confusion), pair_weights(prior), 0.1, 60, 20)

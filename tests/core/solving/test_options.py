@@ -53,6 +53,7 @@ def test_options_of_highs_go_by_its_own_names():
         wb.solve(SelectionProblem([0.5, 0.1], 1), options={"presolve": "off"})
 
 
+@pytest.mark.slow
 def test_a_start_is_a_plan_and_is_kept_where_nothing_better_is_found(monkeypatch):
     problem = random_problem(5, 25, 20)
     best = wb.solve(problem)

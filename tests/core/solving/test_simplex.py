@@ -12,6 +12,7 @@ from crowd_models.sequential_policies import (
     SequentialProblem,
     policy_master,
 )
+from tests.core.release import some
 from workbench.base.errors import InputError
 from workbench.solving import sequential, simplex
 from workbench.solving.highs import RunOptions
@@ -79,7 +80,7 @@ def finite_value(belief, confusion, charge, per_error, labels):
     return best
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", some(range(6), 3))
 def test_no_policy_of_few_labels_is_charged_less(seed):
     """Near the exact recursion where few labels are worth it, and never above."""
     rng = np.random.default_rng(seed)
@@ -115,6 +116,7 @@ def simulated(rule, prior, tasks, rng):
     return labels, 1 - tied[np.arange(tasks), truth] / tied.sum(axis=1)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("confusion", "cost", "least"),
     [
@@ -201,6 +203,7 @@ def test_many_classes_are_bounded_by_three_that_an_expert_names(monkeypatch):
     assert mean == pytest.approx([0.4, 0.3, 0.2, 0.1, 0.0])
 
 
+@pytest.mark.release
 def test_answers_that_cannot_come():
     chance, posterior = after(np.array([[1.0, 0.0, 0.0]]), np.eye(3))
     assert chance.tolist() == [[1.0, 0.0, 0.0]]

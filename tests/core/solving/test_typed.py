@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from instances import random_problem, small_problems
 
 from crowd_models import AssignmentProblem
+from tests.core.release import some
 from workbench.solving import Termination, certify, lagrangian, solve
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", some(range(16), 3))
 def test_typed_equals_full(seed):
     types, classes = 1 + seed % 4, 2 + seed % 5
     problem = random_problem(seed, 6 + seed % 13, 8 + seed % 7, types=types, classes=classes)

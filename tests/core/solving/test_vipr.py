@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.core.release import some
 from tests.core.solving.test_proof_file import TRIPLES, drawn
 from tests.core.solving.test_proof_mutants import MUTANTS, cheapest
 from tests.core.solving.test_proof_mutants import drawn as tenths
@@ -169,7 +170,7 @@ class ByHand:
         return least
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", some(range(12), 3))
 def test_what_is_derived_is_the_optimum(seed, tmp_path, monkeypatch):
     if seed % 2:
         monkeypatch.setattr(trees, "FIRST", 1)  # all labels are split first
@@ -191,7 +192,7 @@ def test_what_is_derived_is_the_optimum(seed, tmp_path, monkeypatch):
         assert least * step == best[0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_a_checker_that_others_wrote_verifies_it(seed, tmp_path):
     assert read_by_others(written(drawn(seed, 10), tmp_path), tmp_path)
 
@@ -213,6 +214,7 @@ def changed(rng, text):
     return program + claim + " ".join(words)
 
 
+@pytest.mark.release
 def test_changed_certificates_that_are_verified_are_true(tmp_path):
     """By hand and, where it is there, by the checker that others wrote: bounds, not plans."""
     rng, verified = np.random.default_rng(3), 0
@@ -240,7 +242,7 @@ def test_a_raised_bound_is_refused_by_others(tmp_path):
     assert not read_by_others(forged, tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 3))
 def test_a_tree_proves_the_least_price_and_no_more(seed):
     rng = np.random.default_rng(seed)
     kinds = int(rng.integers(1, 5))

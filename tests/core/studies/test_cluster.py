@@ -153,7 +153,7 @@ def test_closing_ends_the_workers(two):
     assert not ours()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_lost_machine_does_not_matter(two):
     trials = plan(TOYS.load(), [{"act": ["sleep"], "seconds_asked": [0.2]}], 10)
     outcomes, found = two.run(TOYS, trials, Limits(), Event()), []
@@ -167,6 +167,7 @@ def test_a_lost_machine_does_not_matter(two):
     assert [one.status for one in found] == [Status.OK] * 10
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_version_is_told(two, monkeypatch):
     monkeypatch.setattr(cluster.workbench, "__version__", "0.0.1")
     with pytest.raises(InputError, match=r"a Dask worker has crowd-workbench .*, this is 0.0.1"):
@@ -182,6 +183,7 @@ def test_no_scheduler_gets_one_line(monkeypatch):
         ended(Cluster("nonsense://x", insecure=True), ({"x": [1]},))
 
 
+@pytest.mark.slow
 def test_who_cannot_prove_to_be_of_the_cluster_is_not_trusted(two, tls, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT", 1)
     foreign = certificate(tmp_path)
@@ -189,7 +191,7 @@ def test_who_cannot_prove_to_be_of_the_cluster_is_not_trusted(two, tls, tmp_path
         ended(Cluster(two.address, foreign), ({"x": [1]},))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
     with pytest.raises(InputError, match=r"^tcp://10.0.0.1:8786: without TLS whoever answers ther"):
         Cluster("tcp://10.0.0.1:8786")

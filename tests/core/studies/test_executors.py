@@ -118,6 +118,7 @@ def test_who_dies_or_goes_beyond_limits_is_named_and_the_others_finish():
         assert others == [Status.OK] * 5
 
 
+@pytest.mark.slow
 def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
     (outcome,) = outcomes_of(own_study(tmp_path, "print('chatter', flush=True); return {}"))
     assert outcome.status is Status.OK

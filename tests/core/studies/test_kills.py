@@ -93,6 +93,7 @@ def cmdline(process):
     return []
 
 
+@pytest.mark.release
 def test_killed_at_random_moments(tmp_path, script, monkeypatch):
     sweep = [
         {"act": ["sleep"], "seconds_asked": [0.04], "x": list(range(10)), "method": ["a", "b"]}

@@ -1,5 +1,7 @@
 """The study of the integer program at the paper's size, on small crowds."""
 
+import pytest
+
 from crowd_papers.adaptive_assignment import exact_at_size
 from tests.core.studies.study_runs import one_record, smoke
 from workbench.studies.catalog import studies
@@ -29,6 +31,7 @@ def test_methods_meet_the_same_crowd_and_agree():
     assert records["patterns"]["gap_20"] == 0
 
 
+@pytest.mark.release
 def test_pairs_have_skills_and_prices_of_their_own():
     small = {"crowd": "pairs", "tasks": 20, "workers": 30}
     record = one(method="mip", **small)

@@ -37,6 +37,7 @@ def test_fixed_sequences_of_all_draws_certify_what_is_true():
     assert audit.fixed_sequence(strata, wrong, 60, 0.1, 0.05, rng) == pytest.approx(2 / 3)
 
 
+@pytest.mark.release
 def test_a_loop_counts_its_sets():
     record = audit.trial(
         params(question="loop", crowd="half .8", tasks=12, workers=6, price=1.0, error=0.2, runs=2),

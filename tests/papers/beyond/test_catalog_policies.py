@@ -48,6 +48,7 @@ class TestAssignmentPolicies:
         order = promised.groupby("policy", sort=False)["stated"].first()
         assert order.to_dict() == {name: POLICIES[name].call.promise for name in POLICIES}
 
+    @pytest.mark.release
     def test_within_its_conditions_theorem_2_stands_for_the_coverage_aware(self):
         record = one_record(
             "assignment-policies",

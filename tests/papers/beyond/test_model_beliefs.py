@@ -76,6 +76,7 @@ def test_people_are_compared_where_that_is_a_small_part_of_what_they_label():
     assert set(beliefs.suspects()) == {5, 6}
 
 
+@pytest.mark.release
 def test_a_budget_is_not_spent_on_comparing_people():
     """All are good enough to be compared; their labels go to tasks in doubt."""
     mixed = crowd(10, 300)
@@ -146,6 +147,7 @@ def test_tasks_that_nobody_labelled_stand_as_the_models_leave_them():
     assert (easy[rows, most] > easy[rows, 1 - most] + 0.1).all()
 
 
+@pytest.mark.release
 def test_it_is_learnt_whether_people_find_hard_what_models_find_hard():
     """Mean easiness where all models agree, and err: from all tasks on which most of them err."""
     easy = {}
@@ -170,6 +172,7 @@ def test_a_model_that_answers_late_moves_what_its_tasks_begin_with():
     np.testing.assert_allclose(beliefs.fit.joint - beliefs.prior[:, :, None], before)
 
 
+@pytest.mark.release
 def test_models_in_another_order_and_classes_with_other_names():
     mixed = crowd(3)
     label = mixed.answers.label
@@ -216,6 +219,7 @@ def test_saved_beliefs_go_on_the_same():
     np.testing.assert_allclose(again.belief().posterior, policy.belief().posterior)
 
 
+@pytest.mark.release
 def test_an_error_is_asked_for_in_place_of_a_budget():
     mixed = crowd(4, 120)
     end = rehearse(UntilTrusted, mixed.pool, mixed.answers, Goal(0.1), seed=0)

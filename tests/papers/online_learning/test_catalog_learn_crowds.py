@@ -118,6 +118,7 @@ class TestRecord:
         assert found.counts["missing"] == 0
         assert found.learner.kinds["retest"] == 0
 
+    @pytest.mark.release
     def test_settings_meet_one_crowd_and_order(self):
         same = ("tasks", "mean_skill", "crowd_error_30", "best_error_100", "wrong", "rank")
         records = [

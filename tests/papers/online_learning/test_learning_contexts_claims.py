@@ -165,6 +165,7 @@ def test_parts(share, ruling):
     assert verdict_on("learn-contexts-parts", {"learn-theory": table}).word is NOT
 
 
+@pytest.mark.release
 def test_sets_of_other_intervals(monkeypatch):
     right = theory_sets.best_set
     monkeypatch.setattr(

@@ -177,6 +177,7 @@ def test_labels_that_nobody_can_judge_do_not_make_a_worker_count_for_less() -> N
     np.testing.assert_allclose(counted, np.log(ability / (1.0 - ability)), rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_mean_is_reached_where_a_price_buys_most_and_by_workers_who_come_once() -> None:
     """Dear tasks are left less sure than cheap ones, in the mean they are sure enough."""
     pool, answers = simulated(np.full(60, 0.7), 200, seed=7)
