@@ -10,9 +10,10 @@ others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many wor
 `ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one;
 `drift`, `half .8` where half of the workers guess after a quarter of their capacity; `two types`,
 `half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4];
-`arrivals`, `half .8` whose workers come once, one after another; and those of `ordinary_crowds`,
-without gold. Variants of until-sure: forgetting, workers who come once, one
-after another, and the mean error as the goal.
+`arrivals`, `half .8` whose workers come once, one after another; and those of `ordinary_crowds`.
+Where some tasks are hidden ones, these tell when to stop, and the errors are those of the others.
+Beside the errors stand those of a majority of the same labels. Variants of until-sure: forgetting,
+workers who come once, one after another, and the mean error as the goal.
 
 Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.
 """
@@ -26,9 +27,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from crowd_papers.beyond.ordinary_crowds import DRAWS, ORDINARY
+from crowd_papers.beyond.ordinary_crowds import DRAWS, HARD, ORDINARY
 from crowd_papers.rivals.until_sure import UntilSure
-from workbench.base import FloatArray, IntArray
+from workbench.aggregation import AGGREGATORS
+from workbench.base import BoolArray, FloatArray, IntArray
 from workbench.collection import (
     POLICIES,
     Answers,
@@ -113,6 +115,12 @@ def trial(params: Params, streams: Streams) -> Record:
     if "forgetting" in variant:
         policy = partial(UntilSure, forget=FORGET)  # type: ignore[assignment]
     goal = Goal(params["epsilon"], mean="mean" in variant)
+    known = rng.permutation(params["tasks"])[: params["hidden"]]
+    rest: BoolArray = np.ones(params["tasks"], dtype=bool)
+    if len(known):
+        hidden: IntArray = np.full(params["tasks"], -1)
+        hidden[known], rest[known] = answers.truth[known], False
+        pool = replace(pool, hidden=hidden)
     arriving = "arriving" in variant or params["crowd"] == "arrivals"
     end = rehearse(
         policy,
@@ -123,14 +131,19 @@ def trial(params: Params, streams: Streams) -> Record:
         seed=int(streams.method("policy").generate_state(1)[0]),
     )
     wrong = end.belief.posterior.argmax(axis=1) != answers.truth
+    majority = AGGREGATORS["majority"].call(end.ledger.votes(), seed=0)
+    of_majority = majority.chance_right(answers.truth)
+    closed = end.belief.closed & rest
     return {
         "paid": len(end.ledger.labels),
         "paid_gold": len(end.ledger.gold_labels),
-        "error": float(wrong.mean()),
-        "believed": float(end.belief.error.mean()),
-        "closed": float(end.belief.closed.mean()),
-        "error_closed": _mean(wrong[end.belief.closed]),
-        "believed_closed": _mean(end.belief.error[end.belief.closed]),
+        "error": float(wrong[rest].mean()),
+        "believed": float(end.belief.error[rest].mean()),
+        "error_majority": float(1.0 - of_majority[rest].mean()),
+        "unanswered": int((end.ledger.counts == 0).sum()),
+        "closed": float(end.belief.closed[rest].mean()),
+        "error_closed": _mean(wrong[closed]),
+        "believed_closed": _mean(end.belief.error[closed]),
         "cost": end.ledger.spent,
         "limit": _limit(params, skill, pool, int(wrong.sum()), average=goal.mean),
     }
@@ -214,7 +227,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     rows = ended_well(trials)
     if rows.empty:
         return Analysis((ended(trials),))
-    groups = rows.groupby(["crowd", "policy", "gold", "epsilon", "labels"])
+    groups = rows.groupby(["crowd", "policy", "gold", "hidden", "epsilon", "labels"])
     table = groups.agg(
         trials=("error", "size"),
         paid=("paid", "mean"),
@@ -224,6 +237,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         error=("error", "mean"),
         error_se=("error", "sem"),
         believed=("believed", "mean"),
+        error_majority=("error_majority", "mean"),
         closed=("closed", "mean"),
         error_closed=("error_closed", "mean"),
         believed_closed=("believed_closed", "mean"),
@@ -265,6 +279,14 @@ BY_ITSELF: Block = {
     "policy": ["until-sure", "until-trusted"],
 }
 
+TOGETHER: Block = {
+    "tasks": [400],
+    "workers": [130],
+    "crowd": ["half .8", "uniform", *ORDINARY, *HARD],
+    "policy": ["until-trusted"],
+    "hidden": [40],
+}
+
 STUDY = Study(
     name="collect-simulated",
     title="Label until sure on simulated crowds",
@@ -275,6 +297,14 @@ STUDY = Study(
         "workers": Parameter(int, 300, "workers", least=2, most=5000),
         "capacity": Parameter(int, 200, "labels that a worker can give", least=1, most=100_000),
         "gold": Parameter(int, 0, "gold tasks at hand", least=0, most=10_000, paired=True),
+        "hidden": Parameter(
+            int,
+            0,
+            "tasks of known class among the others, which tell when to stop and are not counted",
+            least=0,
+            most=10_000,
+            paired=True,
+        ),
         "policy": Parameter(
             str, "until-sure", "who decides", choices=(*POLICIES, *VARIANTS), paired=True
         ),
@@ -293,6 +323,7 @@ STUDY = Study(
                 SMOKE | {"crowd": ["drift"], "policy": [VARIANTS[0]]},
                 SMOKE | {"crowd": ["two types"]},
                 SMOKE | {"crowd": list(ORDINARY), "policy": ["until-trusted"]},
+                SMOKE | {"crowd": ["misleading"], "policy": ["until-trusted"], "hidden": [20]},
             ),
             1,
         ),
@@ -302,6 +333,7 @@ STUDY = Study(
                 {"crowd": ["beta"], "gold": [20]},
                 {"crowd": ["half .8", "uniform"], "policy": ["fixed"], "labels": [5, 15]},
                 BY_ITSELF,
+                TOGETHER,
             ),
             3,
         ),
@@ -313,11 +345,12 @@ STUDY = Study(
                 {"crowd": ["half .8"], "policy": ["fixed"], "labels": [3, 5, 9, 15]},
                 *MORE,
                 BY_ITSELF,
+                TOGETHER,
             ),
             10,
         ),
     },
     trial=trial,
     analyse=analyse,
-    version=4,
+    version=5,
 )

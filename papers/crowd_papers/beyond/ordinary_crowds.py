@@ -1,4 +1,4 @@
-"""Crowds as they come: a rare class, tasks of unequal difficulty, groups that copy, liars.
+"""Crowds as they come: a rare class, tasks of unequal difficulty or that mislead, copies, liars.
 
 What decides when a collection stops must be right about itself on crowds that nobody tuned it to.
 Each function draws the true class of n tasks and what m workers would say of them.
@@ -7,6 +7,7 @@ Each function draws the true class of n tasks and what m workers would say of th
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -93,6 +94,53 @@ def liars_turned(n: int, m: int, rng: np.random.Generator) -> Drawn:
     return Drawn(truth, labels(truth, np.where(rng.permutation(m) < 0.3 * m, 0.95, good), rng))
 
 
+def misleading(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """On one task in ten three in four workers are wrong, all alike."""
+    truth = rng.integers(0, 2, n)
+    seems = rng.random(n) < 0.1
+    skill = np.where(seems[:, None], 0.25, rng.uniform(0.6, 0.95, m))
+    return Drawn(truth, labels(truth, skill, rng))
+
+
+def lures(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Five classes; on one task in ten three in four workers name the same wrong one."""
+    truth = rng.integers(0, 5, n)
+    lure = (truth + rng.integers(1, 5, n)) % 5
+    wrong = (truth[:, None] + rng.integers(1, 5, (n, m))) % 5
+    right = rng.random((n, m)) < rng.uniform(0.5, 0.95, m)
+    taken = (rng.random(n) < 0.1)[:, None] & (rng.random((n, m)) < 0.75)
+    answers = np.where(right, truth[:, None], wrong)
+    return Drawn(truth, np.where(taken, lure[:, None], answers), 5)
+
+
+def exact_copies(n: int, m: int, rng: np.random.Generator, skill: float, share: float) -> Drawn:
+    """A share of the workers say what one of such a skill says, always."""
+    truth = rng.integers(0, 2, n)
+    skills = rng.uniform(0.5, 0.95, m)
+    first, *others = rng.permutation(m)[: round(share * m) + 1].tolist()
+    skills[first] = skill
+    answers = labels(truth, skills, rng)
+    answers[:, others] = answers[:, [first]]
+    return Drawn(truth, answers)
+
+
+def harder_class(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Tasks of the second class are a third as easy as those of the first."""
+    truth = rng.integers(0, 2, n)
+    ease = np.where(truth == 1, 0.3, 1.0)[:, None]
+    return Drawn(truth, labels(truth, 0.5 + ease * (rng.uniform(0.6, 0.95, m) - 0.5), rng))
+
+
+def failing_clusters(n: int, m: int, rng: np.random.Generator) -> Drawn:
+    """Of clusters of twenty tasks 15 % mislead three in four workers, the same on all of them."""
+    truth = rng.integers(0, 2, n)
+    cluster = np.arange(n) // 20
+    misleads = rng.random(int(cluster.max()) + 1) < 0.15
+    misled = rng.random((len(misleads), m)) < 0.75
+    wrong = misleads[cluster, None] & misled[cluster]
+    return Drawn(truth, labels(truth, np.where(wrong, 0.05, rng.uniform(0.6, 0.95, m)), rng))
+
+
 ORDINARY: dict[str, Draw] = {
     "rare class": rare_class,
     "unequal tasks": unequal_tasks,
@@ -102,5 +150,14 @@ ORDINARY: dict[str, Draw] = {
     "always wrong": always_wrong,
 }
 """The crowds by name."""
-DRAWS: dict[str, Draw] = ORDINARY | {"liars turned": liars_turned}
-"""All crowds of `ORDINARY`, and `always wrong` as whoever knows the liars would read it."""
+HARD: dict[str, Draw] = {
+    "misleading": misleading,
+    "lures": lures,
+    "a good one copied": partial(exact_copies, skill=0.95, share=0.2),
+    "a poor one copied": partial(exact_copies, skill=0.6, share=0.2),
+    "harder class": harder_class,
+    "failing clusters": failing_clusters,
+}
+"""Crowds on which tasks, or workers, fail together."""
+DRAWS: dict[str, Draw] = ORDINARY | HARD | {"liars turned": liars_turned}
+"""All crowds of both, and `always wrong` as whoever knows the liars would read it."""
