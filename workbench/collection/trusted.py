@@ -21,7 +21,7 @@ worth to ask a worker `worker_index`. Whom to ask, and about what:
   jointly (`model_beliefs`).
 - **A budget alone** first buys a few tasks several labels (`first_block`), then every task one.
 
-What is answered, once nothing more is asked, is the word of several models (`final_answers`).
+Once nothing more is asked, several models answer the tasks that are not closed (`final_answers`).
 
 Source: Ho, Jabbari, Vaughan (2013), Section 3; Wald (1945); and beyond the papers.
 """
@@ -201,13 +201,14 @@ class UntilTrusted(Policy):
         self._judge_all()
 
     def belief(self) -> Belief:
-        """Posterior and closed tasks; once nothing more is asked, by several models of the labels.
+        """Posterior and closed tasks; once nothing more is asked, several models answer the others.
 
         Of open tasks no more is believed than hidden ones among them show.
         """
         own, hidden = self._believes(), self.ledger.pool.hidden
-        posterior = self._final() if self._over() else None
-        posterior = own.posterior if posterior is None else posterior
+        posterior, final = own.posterior, self._final() if self._over() else None
+        if final is not None:
+            posterior = np.where(own.closed[:, None], posterior, final)
         if hidden is not None and self.goal.epsilon is not None:
             heard = np.where(self.ledger.counts > 0, hidden, -1)
             posterior = doubted(posterior, ~own.closed, heard)
