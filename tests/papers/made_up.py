@@ -21,7 +21,9 @@ def group_of(claim):
     ]
     if claim.id.startswith("learn-contexts"):
         return "learning_contexts"
-    on_crowds = not claim.studies or claim.studies[0] in {"selection-crowds", "learn-crowds"}
+    on_crowds = claim.id != "learn-table-1" and (
+        not claim.studies or claim.studies[0] in {"selection-crowds", "learn-crowds"}
+    )
     return f"{family}_crowds" if on_crowds else family
 
 
