@@ -39,7 +39,7 @@ assert again.standings.equals(board.standings)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_cells_policy_and_a_files_aggregator_stand_in_it(tmp_path):
     code = f"CELL, PLUGIN = {COLLECTING!r}, {str(PLUGIN)!r}\n{SCRIPT}"
     ended = subprocess.run(

@@ -42,9 +42,14 @@ def typed(page: Path) -> list[str]:
     return [line.strip() for line in plain.splitlines() if line.strip().startswith("workbench ")]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(COMMANDS is None, reason="the workbench is not installed as a command")
-@pytest.mark.parametrize("plugin", [[], ["--plugin", "plus.py"]], ids=["a file", "with a plugin"])
+@pytest.mark.parametrize(
+    "plugin",
+    [
+        pytest.param([], id="a file", marks=pytest.mark.release),
+        pytest.param(["--plugin", "plus.py"], id="with a plugin", marks=pytest.mark.slow),
+    ],
+)
 def test_the_commands_of_a_page_repeat_it(tmp_path, plugin):
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
