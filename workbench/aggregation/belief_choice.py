@@ -19,8 +19,8 @@ from workbench.aggregation.belief_propagation import (
     UnitLabels,
     beforehand,
     begin,
+    begin_from,
     fit,
-    spoken,
 )
 from workbench.aggregation.posteriors import log
 from workbench.aggregation.skill_grid import SkillGrid, one_coin_grid, two_coins
@@ -104,7 +104,7 @@ def choose(
     if most is not None and len(labels.task) > most:
         some = labels.task % -(-len(labels.task) // most) == 0
         chosen = choose(of_some(labels, some), share, None, errors, settled=settled)
-        start = spoken(labels, chosen.grid, chosen.fit)
+        start = begin_from(labels, chosen.grid, chosen.fit)
         last = fit(labels, chosen.grid, start, sweeps=STAGE, settled=settled)
         return replace(chosen, fit=last)
     K = labels.classes
@@ -127,7 +127,7 @@ def choose(
     # Begun by these workers: from a majority it might end with right and wrong interchanged.
     levels = begin(labels, grid, plain.share, unequal=True)
     starts = [
-        spoken(labels, grid, replace(plain, ease=levels.ease, levels=levels.levels)),
+        begin_from(labels, grid, replace(plain, ease=levels.ease, levels=levels.levels)),
         levels,
     ]
     if warm is not None and len(warm.levels) > 1:
@@ -180,7 +180,7 @@ def _crowded(labels: UnitLabels, grid: SkillGrid, share: FloatArray) -> list[Gri
         return []
     some = of_some(labels, crowd)
     there = fit(some, grid, begin(some, grid, share, unequal=False), sweeps=STAGE, settled=0.01)
-    return [spoken(labels, grid, there)]
+    return [begin_from(labels, grid, there)]
 
 
 def pooled_errors(labels: UnitLabels, by: GridFit) -> FloatArray:
@@ -297,7 +297,7 @@ def mean_temperature(labels: UnitLabels, at: GridFit) -> float:
     logs -= logs.max(axis=0)
     fitted = known = logs
     if labels.known is not None:
-        known = labels.told_messages[task[later], :, 0].T
+        known = labels.known_messages[task[later], :, 0].T
         fitted = logs - known
     scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
     for at_heat, heat in enumerate(HEATS):

@@ -27,10 +27,10 @@ from workbench.aggregation.belief_propagation import (
     GridFit,
     UnitLabels,
     begin,
+    begin_from,
     fit,
     mixed_rows,
     over_easiness,
-    spoken,
 )
 from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import Calibration, mean_calibration
@@ -166,7 +166,7 @@ class GridBeliefs:
         self.own_gain: FloatArray = unknown if self.known is None else self.known.gain
         labels = self._labels()
         self.fit = begin(labels, self.grid, pool.share, unequal=False)
-        self._told: FloatArray = labels.told_messages
+        self._known_messages: FloatArray = labels.known_messages
         self._weigh()
         self._new: list[FloatArray] = []
         self._outlook: TaskView | None = None
@@ -178,7 +178,7 @@ class GridBeliefs:
         labels = self.ledger.labels
         if self.known is None and self.voters is None:
             return labels
-        return np.asarray(labels[self._first() & ~self._told_by_known(labels)])
+        return np.asarray(labels[self._first() & ~self._of_known(labels)])
 
     def _first(self) -> BoolArray:
         """Which labels of the ledger are the first of their group on a task, shape (k,)."""
@@ -187,11 +187,11 @@ class GridBeliefs:
             return np.ones(len(labels), dtype=bool)
         return self.voters.first(labels)
 
-    def _told_by_known(self, labels: IntArray, *, gold: bool = False) -> BoolArray:
+    def _of_known(self, labels: IntArray, *, gold: bool = False) -> BoolArray:
         """Which of some labels are of workers whose skill is known, shape (k,)."""
         if self.known is None:
             return np.zeros(len(labels), dtype=bool)
-        return self.known.told(labels, gold=gold)
+        return self.known.of_known(labels, gold=gold)
 
     @property
     def counts(self) -> IntArray:
@@ -205,9 +205,9 @@ class GridBeliefs:
     @property
     def doubtful(self) -> bool:
         """Whether right and wrong might be interchanged: neither labels nor hidden tasks tell."""
-        return self.orientation < DOUBT and self.orientation + self._told_by_hidden() < DOUBT
+        return self.orientation < DOUBT and self.orientation + self._odds_by_hidden() < DOUBT
 
-    def _told_by_hidden(self) -> float:
+    def _odds_by_hidden(self) -> float:
         """Log-odds by the classes of hidden tasks that right and wrong are not interchanged."""
         truth, at = self.ledger.pool.hidden, self.hidden_heard()
         if self.K > 2 or truth is None:
@@ -263,7 +263,7 @@ class GridBeliefs:
         if self.calibration != Calibration(1.0):
             plain = self.calibration.apply(plain)
             if self.known is not None and not self.calibrated_by:
-                plain = tempered_beside(joint, self._told[rows], self.calibration)
+                plain = tempered_beside(joint, self._known_messages[rows], self.calibration)
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=1)
         square = (chance @ levels**2) / chance.sum(axis=1)
         return TaskView(plain, plain.max(axis=1), square)
@@ -429,7 +429,7 @@ class GridBeliefs:
         if not len(label):
             return
         rows = np.column_stack([ask.task, ask.worker, label])
-        known, first = self._told_by_known(rows, gold=ask.gold), np.ones(len(label), dtype=bool)
+        known, first = self._of_known(rows, gold=ask.gold), np.ones(len(label), dtype=bool)
         if self.voters is not None:
             asked = self.ledger.gold_labels
             first = self.voters.first_gold(asked) if ask.gold else self._first()
@@ -439,7 +439,7 @@ class GridBeliefs:
             message = told.messages(len(self.counts))
             moved = np.unique(told.task)
             self.fit.joint[moved] += message[moved]
-            self._told[moved] += message[moved]
+            self._known_messages[moved] += message[moved]
             self._see(moved)
         rest = first & ~known
         if rest.any():
@@ -503,7 +503,7 @@ class GridBeliefs:
         else:
             self._refit(anew=anew)
         self._new, self._outlook = [], None
-        self._told = self._labels().told_messages.copy()
+        self._known_messages = self._labels().known_messages.copy()
         self._weigh()
         self._calibrate()
 
@@ -570,7 +570,7 @@ class GridBeliefs:
         self._new = [
             np.array(part, dtype=np.float64).reshape(-1, self.K, levels) for part in saved["new"]
         ]
-        self._told = self._labels().told_messages.copy()
+        self._known_messages = self._labels().known_messages.copy()
         self._weigh()
 
     def _grid(self) -> SkillGrid:
@@ -599,7 +599,7 @@ class GridBeliefs:
         known = None
         if self.known is not None:
             labels = self.ledger.labels
-            known = self.known.labels(labels[self._first() & self.known.told(labels)])
+            known = self.known.labels(labels[self._first() & self.known.of_known(labels)])
         return UnitLabels(
             task,
             pool.kind[task] * self.m + merged[worker],
@@ -609,14 +609,14 @@ class GridBeliefs:
             self.T * self.m,
             self.K,
             np.repeat(np.arange(self.T), self.m),
-            said=said,
+            first_shares=said,
             known=known,
         )
 
     def _gold_answers(self) -> tuple[IntArray, IntArray, IntArray]:
         """Answers to gold tasks that judge workers: as `UnitLabels`."""
         pool, rows = self.ledger.pool, self.ledger.gold_labels
-        judging = ~self._told_by_known(rows, gold=True)
+        judging = ~self._of_known(rows, gold=True)
         if self.voters is not None:
             judging &= self.voters.first_gold(rows)
         gold, worker, label = rows[judging].T
@@ -752,7 +752,7 @@ class GridBeliefs:
         labels = self._labels(merged)
         labels = of_some(labels, looked[labels.task])
         starts = [] if share is None else [begin(labels, self.grid, share, unequal=False)]
-        starts += [] if other is None else [spoken(labels, self.grid, other)]
+        starts += [] if other is None else [begin_from(labels, self.grid, other)]
         ends = [fit(labels, self.grid, each, sweeps=TURNS, settled=SETTLED) for each in starts]
         end = max(ends, key=lambda each: each.evidence)
         task, worker, label = self.labels[looked[self.labels[:, 0]]].T
