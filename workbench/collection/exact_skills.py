@@ -16,7 +16,8 @@ from workbench.collection.pool import Pool
 
 LEAST_CHANCE = 1e-4
 """Chance of an answer that a worker of known skill is said never to give. By judgement, not tuned:
-so that one label of an expert closes a task at any ε in use, and two who differ can be weighed."""
+one label of an expert who never errs closes a task at any ε above it, and two who differ can be
+weighed."""
 
 
 class KnownSkills:

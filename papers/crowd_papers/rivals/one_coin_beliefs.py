@@ -155,7 +155,7 @@ class Beliefs:
         Temperature of the posterior, above 1 where hidden tasks show it to believe too much.
     """
 
-    voters = models = None
+    merged_groups = models = None
     """Groups are neither merged nor believed jointly: their labels count for less (`groups`)."""
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
