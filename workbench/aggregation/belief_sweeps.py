@@ -18,8 +18,8 @@ from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 64
-"""Chances that are multiplied before a logarithm is taken: as many as stay above zero in floating
-point, none being below `skill_grid.LEAST`."""
+"""Chances that are multiplied before a logarithm is taken: few enough for the product to stay above
+zero in floating point, none being below `skill_grid.LEAST`."""
 PART = 512
 """Labels of one part, unless one worker has more. By judgement: it changes speed alone."""
 
