@@ -11,7 +11,7 @@ for each label by turns, and neither contains what the other one said: to the wo
 *others* say of the task; to the task, by what the worker says of *other* tasks. π, ρ and the shares
 of easiness are fitted between them, and Bethe's free energy, which is the log-evidence where the
 graph has no short cycles, chooses among several starts of π and decides whether tasks are taken to
-differ in easiness: where the evidence does not gain, they are taken to be alike.
+differ in easiness or to be alike (`belief_choice`).
 
 Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
 (1979); Whitehill and others (2009) for easiness; Yedidia, Freeman, Weiss (2005) for the free
@@ -270,7 +270,7 @@ def fit(
         worker[inner] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
         mass, point = posterior @ graph.labelled, normalised(worker.copy())[0]
-        after = _fitted(labels, shared, mass, point, kinds, grid)
+        after = _fit_shared(labels, shared, mass, point, kinds, grid)
         moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
         if moved < settled:
             break
@@ -327,7 +327,7 @@ def beforehand(labels: UnitLabels, at: GridFit) -> FloatArray:
     return np.asarray(classes[:, :, None] + easy + labels.known_messages)
 
 
-def _fitted(
+def _fit_shared(
     labels: UnitLabels,
     now: GridFit,
     mass: FloatArray,

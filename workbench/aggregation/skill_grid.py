@@ -1,8 +1,9 @@
 """What a worker may be like: pairs of coins, or of more classes one coin and pooled errors.
 
-Two classes: points are pairs of coins, sensitivity and specificity, the less likely beforehand the
-more the two differ, worse than chance rarely. More classes: one coin and pooled errors, of which
-none is more than nine tenths as likely as the right answer; and workers who always name one class.
+Of two classes a point of the grid is a pair of *coins*, chances to be right: sensitivity and
+specificity. The more the two differ the less likely it is beforehand, and pairs worse than chance
+are rare. Of more classes a point is one coin, with errors that are alike for all workers, none more
+than nine tenths as likely as the right answer; and there are workers who always name one class.
 
 Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
 (1979).

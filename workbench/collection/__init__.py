@@ -13,8 +13,8 @@
   would close (`grid_beliefs`: `hopeless`, `closed_at_floor`, `evidence_needed`); then
   `UntilTrusted.belief`, by `final_answers` and `open_tasks`.
 
-Other policies: `sequential_plan` for known skills, `algorithm_two` and `task_by_task` of the papers,
-`by_task` for what ranks tasks, in two ways `fixed` and `uncertain`.
+Other policies: `sequential_plan` for known skills, `algorithm_two` and `task_by_task` of the
+papers, and two that rank tasks (`by_task`), `fixed` and `uncertain`.
 
 Where labels come from: in a rehearsal (`answers`) `simulation` and `recorded`; from people by name
 through `collector`. What happens to a collection there is a list of `events`, of which `running` is

@@ -406,37 +406,51 @@ class GridBeliefs:
 
     def _learn_from(self, ask: Questions, label: IntArray) -> None:
         """Move tasks and workers by labels whose workers' skill is not known."""
-        pool, now = self.ledger.pool, self.fit
-        by_answer = self.grid.chance.transpose(2, 0, 1)
+        pool = self.ledger.pool
         if ask.gold:
             unit = pool.gold_kind[ask.task] * self.m + self._unmerged()[ask.worker]
-            s = float(now.ease @ now.levels)
-            truth = pool.gold[ask.task]
-            even = self.grid.chance.mean(axis=1)[:, label].T
-            log_chance = log(s * self.grid.chance[:, truth, label].T + (1.0 - s) * even)
+            log_chance = self._chance_of_gold_answers(pool.gold[ask.task], label)
         else:
             unit = pool.kind[ask.task] * self.m + self.merged[ask.worker]
-            joint = now.joint[ask.task]
-            cavity = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
-            cavity /= cavity.sum(axis=(1, 2), keepdims=True)
-            rest = (cavity * (1.0 - now.levels)).sum(axis=(1, 2)) / self.K
-            easy = (cavity * now.levels).sum(axis=2) + rest[:, None]
-            log_chance = log(np.einsum("kc,kgc->kg", easy, by_answer[label]))
-            rows = np.einsum("kg,kgc->kc", self.weight[unit], by_answer[label])
-            message = log(mixed_rows(rows, now.levels))
-            repeated = ~self._counted()[-len(label) :]
-            if self.K > 2:  # a fit judges nobody by a label that is alone on its task
-                many = np.bincount(ask.task, minlength=len(self.counts))
-                log_chance[(self.counts <= many)[ask.task]] = 0.0
-            message[repeated], log_chance[repeated] = 0.0, 0.0
-            np.add.at(now.joint, ask.task, message)
+            log_chance, message = self._messages(ask.task, unit, label)
+            np.add.at(self.fit.joint, ask.task, message)
             self._new_messages.append(message)
             self._renew_view(np.unique(ask.task))
-        np.add.at(now.worker, unit, log_chance)
+        np.add.at(self.fit.worker, unit, log_chance)
         touched = np.unique(unit)
-        self.weight[touched] = normalised(now.worker[touched].copy())[0]
+        self.weight[touched] = normalised(self.fit.worker[touched].copy())[0]
         if self.merged_groups is not None:
             self._weigh_workers()
+
+    def _chance_of_gold_answers(self, truth: IntArray, label: IntArray) -> FloatArray:
+        """Log-chance of answers to gold tasks, of the mean easiness, by point; shape (k, G)."""
+        s = float(self.fit.ease @ self.fit.levels)
+        even = self.grid.chance.mean(axis=1)[:, label].T
+        return log(s * self.grid.chance[:, truth, label].T + (1.0 - s) * even)
+
+    def _messages(
+        self, task: IntArray, unit: IntArray, label: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """What new labels say of their workers, by point, and of their tasks; (k, G), (k, K, S).
+
+        Logarithms: of workers by what was believed of the task, and of tasks by what was believed
+        of the worker, before the label.
+        """
+        levels, joint = self.fit.levels, self.fit.joint[task]
+        by_answer = self.grid.chance.transpose(2, 0, 1)[label]
+        before = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
+        before /= before.sum(axis=(1, 2), keepdims=True)
+        rest = (before * (1.0 - levels)).sum(axis=(1, 2)) / self.K
+        easy = (before * levels).sum(axis=2) + rest[:, None]
+        log_chance = log(np.einsum("kc,kgc->kg", easy, by_answer))
+        rows = np.einsum("kg,kgc->kc", self.weight[unit], by_answer)
+        message = log(mixed_rows(rows, levels))
+        if self.K > 2:  # a fit judges nobody by a label that is alone on its task
+            many = np.bincount(task, minlength=len(self.counts))
+            log_chance[(self.counts <= many)[task]] = 0.0
+        repeated = ~self._counted()[-len(label) :]
+        message[repeated], log_chance[repeated] = 0.0, 0.0
+        return log_chance, message
 
     # Fits
 

@@ -211,8 +211,8 @@ class ModelBeliefs(GridBeliefs):
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
         chance /= chance.sum(axis=(1, 2), keepdims=True)
         total = np.zeros_like(self.easy)
-        narrow, named = self._places()
-        np.add.at(total, (narrow[judged][:, None], named[judged]), chance[judged])
+        against, most = self._majority()
+        np.add.at(total, (against[judged][:, None], most[judged]), chance[judged])
         # Where most models err: as the others of this kind, however many disagree.
         wrong = total[:, 0].sum(axis=0) + EASE_WRONG
         alike = np.stack([sum(EASE_WRONG) * wrong / wrong.sum(), np.array(EASE_PRIOR)])
@@ -220,11 +220,11 @@ class ModelBeliefs(GridBeliefs):
 
     def _easy(self) -> FloatArray:
         """Log-chance of each easiness, by task and what its class may be, shape (n, K, S)."""
-        narrow, named = self._places()
+        against, most = self._majority()
         share = log(self.easy / self.easy.sum(axis=2, keepdims=True))
-        return np.asarray(share[narrow[:, None], named])
+        return np.asarray(share[against[:, None], most])
 
-    def _places(self) -> tuple[IntArray, IntArray]:
+    def _majority(self) -> tuple[IntArray, IntArray]:
         """How many models do not say what most say, shape (n,); 1 for what most say, (n, K)."""
         votes = (self.answer[:, :, None] == np.arange(self.K)).sum(axis=1)
         most = votes.max(axis=1)
