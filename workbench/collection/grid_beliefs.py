@@ -110,7 +110,7 @@ class GridBeliefs:
         `kind · m + worker`. Of a known skill the nearest point.
     known
         Workers whose skill is known; None without.
-    own_gain
+    known_gain
         What a label of each unit of known skill tells in nats, NaN of others; shape (T·m,).
     merged_groups
         Groups whose members count as one worker from the start; None without.
@@ -148,7 +148,7 @@ class GridBeliefs:
         confusion = pool.confusion
         self.known = None if confusion is None else KnownSkills(pool, confusion)
         unknown = np.full(self.T * self.m, np.nan)
-        self.own_gain: FloatArray = unknown if self.known is None else self.known.gain
+        self.known_gain: FloatArray = unknown if self.known is None else self.known.gain
         labels = self.unit_labels()
         self.fit = begin(labels, self.grid, pool.share, unequal=False)
         self._known_messages: FloatArray = labels.known_messages

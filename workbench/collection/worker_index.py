@@ -68,7 +68,7 @@ class WorkerIndex:
         self.ledger, self.epsilon = ledger, epsilon
         self.required = float((1.0 - 2.0 * epsilon) * np.log((1.0 - epsilon) / epsilon))
         grid, shape = beliefs.grid, (len(ledger.pool.price), len(ledger.pool.workers))
-        own = beliefs.own_gain.reshape(shape)
+        own = beliefs.known_gain.reshape(shape)
         self.known: BoolArray = ~np.isnan(own)
         self.gain: FloatArray = np.minimum(grid.gain, self.required)[None, None]
         if self.known.any():  # the grid has no point for who never errs

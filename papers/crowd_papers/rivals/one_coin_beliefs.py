@@ -164,7 +164,7 @@ class Beliefs:
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.grid = grid(self.K)
         units = self.m * self.T
-        self.own_gain: FloatArray = np.full(units, np.nan)
+        self.known_gain: FloatArray = np.full(units, np.nan)
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
         self._copying: BoolArray = np.zeros(self.m, dtype=bool)
