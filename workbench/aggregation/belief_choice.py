@@ -45,12 +45,12 @@ EASE_GAIN = -4.0
 within some tenths of a nat: so much its prior costs. At -4.2 crowds in which some copy cost a fifth
 more labels, at -4 a tenth."""
 WRONG = np.linspace(0.0, 0.35, 15)
-"""Shares of workers worse than chance that are thought of, equally likely beforehand."""
+"""Shares of workers worse than chance that are considered, equally likely beforehand."""
 CLEAR = 0.12
 """How far the chances to name either class must add up to more than 1, or less, to say which way is
 right: whoever nearly guesses means neither."""
 HEATS = np.exp(np.linspace(0.0, 1.5, 31))
-"""Temperatures that are thought of."""
+"""Temperatures that are considered."""
 HEAT = 0.8
 """Standard deviation of the logarithm of a temperature beforehand; only its upper half counts."""
 # By judgement, not tuned.

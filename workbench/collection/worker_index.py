@@ -53,6 +53,8 @@ class WorkerIndex:
 
     Attributes
     ----------
+    required
+        Nats that close an easy task of which nothing is known.
     gain
         What a label tells in nats, at most what a task needs, by type, worker and point; shape
         (1, 1, G) for all workers alike.
@@ -89,7 +91,11 @@ class WorkerIndex:
         self.judge(beliefs, np.arange(len(self.ledger.left)))
 
     def judge(self, beliefs: GridBeliefs, workers: IntArray) -> None:
-        """Give some workers their index."""
+        """Give some workers their index: the best rate over thresholds τ, each a point of the grid.
+
+        Points are in order of falling gain: who is at τ or before it is kept, and gives all labels
+        `after` her trial; who is behind it gives those of the trial alone.
+        """
         pool, left = self.ledger.pool, self.ledger.left[workers]
         weight, gain = self._weight(beliefs)[:, workers], self._gain_of(workers)
         after = np.minimum(left[:, None], self.needed / np.maximum(gain, 1e-9))
