@@ -117,7 +117,7 @@ def test_what_known_skills_say_is_not_believed_less_where_others_label_too():
     np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
     # Judged by those whose skill is known, and by themselves not at all.
     assert len(beliefs.labels) == 16
-    assert set(np.unique(beliefs._labels().unit).tolist()) == {2, 3}
+    assert set(np.unique(beliefs.unit_labels().unit).tolist()) == {2, 3}
 
 
 def test_one_label_of_an_expert_who_never_errs_closes_a_task():
