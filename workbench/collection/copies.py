@@ -179,7 +179,8 @@ class CopySearch:
         """Chance that workers would be wrong on so much the same tasks if each erred for herself.
 
         Of the common tasks, by a fit in which they are one voter: their errors are dealt anew among
-        the tasks that each answered.
+        the tasks that each answered. Where the one whose label counts errs and the fit follows her,
+        the others all seem wrong there, so that this chance is too small rather than too large.
         """
         task, worker, label = self._common_labels().T
         mine = np.isin(worker, members)
