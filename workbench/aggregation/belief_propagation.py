@@ -11,7 +11,7 @@ for each label by turns, and neither contains what the other one said: to the wo
 *others* say of the task; to the task, by what the worker says of *other* tasks. π, ρ and the shares
 of easiness are fitted between them, and Bethe's free energy, which is the log-evidence where the
 graph has no short cycles, chooses among several starts of π and decides whether tasks are taken to
-differ in easiness: where the evidence does not gain, they are taken to be alike.
+differ in easiness or to be alike (`belief_choice`).
 
 Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
 (1979); Whitehill and others (2009) for easiness; Yedidia, Freeman, Weiss (2005) for the free
@@ -30,13 +30,16 @@ from workbench.aggregation.posteriors import log, normalised
 from workbench.aggregation.skill_grid import SkillGrid
 from workbench.base.arrays import FloatArray, IntArray
 
+# Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md.
 EASINESS = (1.0, 0.6, 0.3, 0.0)
+"""Easiness that a task may have, where tasks are not alike."""
 EASE_PRIOR = (12.0, 0.4, 0.3, 0.3)
 """Dirichlet weights of easiness, as many tasks."""
 SHARE_PRIOR = 10.0
 """Dirichlet weight of each class's share, as many tasks, beside the shares of labels."""
 HYPER = 4.0
 """Weight of the prior of the points, in workers."""
+# By judgement, not tuned.
 SWEEPS, SETTLED = 30, 1e-3
 """Turns at most, and the change of posteriors below which they end."""
 
@@ -83,6 +86,9 @@ class UnitLabels:
     easy
         Log-chance of each of `EASINESS` beforehand, by task and its class, in place of shares of
         easiness that are fitted; shape (n, K, S).
+    first_shares
+        Shares of the classes among first labels of tasks, shape (K,), toward which fitted shares
+        lean; None for those of all labels, each task counting once.
     known
         Labels of workers of known skill, beside the k.
     """
@@ -99,7 +105,7 @@ class UnitLabels:
     kinds: IntArray
     prior: FloatArray | None = None
     easy: FloatArray | None = None
-    said: FloatArray | None = None
+    first_shares: FloatArray | None = None
     known: KnownLabels | None = None
 
     @cached_property
@@ -113,17 +119,17 @@ class UnitLabels:
             self.tasks,
             self.classes,
             habits=habits,
-            told=self.told,
+            known_counts=self.known_counts,
         )
 
     @cached_property
-    def told(self) -> IntArray:
+    def known_counts(self) -> IntArray:
         """Labels of workers of known skill by task, shape (n,)."""
         task = np.zeros(0, dtype=np.int64) if self.known is None else self.known.task
         return np.bincount(task, minlength=self.tasks)
 
     @cached_property
-    def told_messages(self) -> FloatArray:
+    def known_messages(self) -> FloatArray:
         """What workers of known skill say of each task, shape (n, K, 1); 0 without any."""
         if self.known is None:
             return np.zeros((1, self.classes, 1))
@@ -139,10 +145,10 @@ class UnitLabels:
         many = np.bincount(self.task, minlength=self.tasks)
         tasks = int((many > 0).sum())
         weight = tasks**2 / max(len(self.task), 1)
-        said = self.said
-        if said is None:
-            said = np.bincount(self.label, 1.0 / many[self.task], self.classes) / max(tasks, 1)
-        return np.asarray(SHARE_PRIOR + weight * said)
+        seen = self.first_shares
+        if seen is None:
+            seen = np.bincount(self.label, 1.0 / many[self.task], self.classes) / max(tasks, 1)
+        return np.asarray(SHARE_PRIOR + weight * seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +195,9 @@ def over_easiness(joint: FloatArray) -> FloatArray:
 
 
 def begin(labels: UnitLabels, grid: SkillGrid, share: FloatArray, *, unequal: bool) -> GridFit:
-    """Where a fit starts: workers as answers to gold tasks have them, shares of the classes given.
+    """Start a fit: workers as their answers to gold tasks show them, shares of the classes given.
 
-    Without such answers every worker is as likely to be of each kind as beforehand.
+    Without such answers every worker is as likely to be at each point as beforehand.
     """
     levels = np.array(EASINESS if unequal else (1.0,))
     ease = np.array(EASE_PRIOR if unequal else (1.0,))
@@ -208,13 +214,13 @@ def begin(labels: UnitLabels, grid: SkillGrid, share: FloatArray, *, unequal: bo
         nothing,
         -np.inf,
     )
-    return spoken(
+    return begin_from(
         labels, grid, replace(start, worker=start.worker + _gold_evidence(labels, grid, start))
     )
 
 
-def spoken(labels: UnitLabels, grid: SkillGrid, by: GridFit) -> GridFit:
-    """Where a fit starts: every worker as a fit to some of the labels has her."""
+def begin_from(labels: UnitLabels, grid: SkillGrid, by: GridFit) -> GridFit:
+    """Start a fit from one of some of the labels: every worker as she was found there."""
     point = normalised(by.worker.copy())[0]
     rows = (point @ grid.chance.reshape(len(grid.prior), -1)).reshape(
         -1, labels.classes, labels.classes
@@ -264,7 +270,7 @@ def fit(
         worker[inner] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
         mass, point = posterior @ graph.labelled, normalised(worker.copy())[0]
-        after = _fitted(labels, shared, mass, point, kinds, grid)
+        after = _fit_shared(labels, shared, mass, point, kinds, grid)
         moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
         if moved < settled:
             break
@@ -318,10 +324,10 @@ def beforehand(labels: UnitLabels, at: GridFit) -> FloatArray:
     easy = log(at.ease)[None, None, :]
     if labels.easy is not None and len(at.levels) > 1:
         easy = labels.easy
-    return np.asarray(classes[:, :, None] + easy + labels.told_messages)
+    return np.asarray(classes[:, :, None] + easy + labels.known_messages)
 
 
-def _fitted(
+def _fit_shared(
     labels: UnitLabels,
     now: GridFit,
     mass: FloatArray,

@@ -1,8 +1,8 @@
-"""The turns of belief propagation over grid, laid out so that each is a few array operations.
+"""The turns of belief propagation, laid out so that each is a few array operations.
 
 Labels stand by worker, classes and easiness before labels and tasks, and messages as chances in
-place of their logarithms: a cavity is then a quotient. The tables of labels by grid, by far the
-largest, are made a part at a time, so that they stay in the processor's cache.
+place of their logarithms: a cavity is then a quotient. The tables of labels by points of the skill
+grid, by far the largest, are made a part at a time, so that they stay in the processor's cache.
 
 Source: as `belief_propagation`, whose `fit` sends the turns.
 """
@@ -18,9 +18,10 @@ from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 64
-"""Chances that are multiplied before a logarithm is taken: none is below `grid.LEAST`."""
+"""Chances that are multiplied before a logarithm is taken: few enough for the product to stay above
+zero in floating point, none being below `skill_grid.LEAST`."""
 PART = 512
-"""Labels of one part, unless one worker has more."""
+"""Labels of one part, unless one worker has more. By judgement: it changes speed alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +104,12 @@ class ByUnit:
         classes: int,
         *,
         habits: bool = True,
-        told: IntArray | int = 0,
+        known_counts: IntArray | int = 0,
     ) -> ByUnit:
         """Lay out labels: task, unit and class named, shapes (k,).
 
-        `habits`: whether a label judges a worker where nothing else is known of the task; `told`:
-        labels of each task beside these, by workers who are not judged, shape (n,).
+        `habits`: whether a label judges a worker where nothing else is known of the task;
+        `known_counts`: labels of each task beside these, by workers who are not judged, shape (n,).
         """
         order = np.argsort(unit, kind="stable")
         by_unit, size = unit[order], len(unit)
@@ -119,7 +120,7 @@ class ByUnit:
         # A part ends with the unit that fills it.
         new = np.flatnonzero(np.diff(starts // PART, prepend=-1))
         parts = np.stack([starts[new], new, firsts[new]], axis=1)
-        many = np.bincount(task, minlength=tasks) + told
+        many = np.bincount(task, minlength=tasks) + known_counts
         return cls(
             order,
             task[order],

@@ -1,8 +1,9 @@
 """What a worker may be like: pairs of coins, or of more classes one coin and pooled errors.
 
-Two classes: points are pairs of coins, sensitivity and specificity, the less likely beforehand the
-more the two differ, worse than chance rarely. More classes: one coin and pooled errors, of which
-none is more than nine tenths as likely as the right answer; and workers who always name one class.
+Of two classes a point of the grid is a pair of *coins*, chances to be right: sensitivity and
+specificity. The more the two differ the less likely it is beforehand, and pairs worse than chance
+are rare. Of more classes a point is one coin, with errors that are alike for all workers, none more
+than nine tenths as likely as the right answer; and there are workers who always name one class.
 
 Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3; Dawid, Skene
 (1979).
@@ -16,24 +17,27 @@ import numpy as np
 
 from workbench.base.arrays import FloatArray
 
+# Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md.
 COINS = (0.03, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.88, 0.94, 0.98)
 """Chances to name the true class, of either coin."""
 APART = 0.15
 """How far two coins of a worker differ, beforehand: their prior falls as exp(−|a − b|/APART)."""
 WORSE = 0.05
 """Weight of a pair of coins worse than chance beside its mirror image."""
-RARE = 1e-4
-"""Pairs of coins less likely beforehand are left out."""
 GUESSES = 0.25
 """Prior share of workers whose coins are both ½."""
 ABILITIES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.75, 0.83, 0.9, 0.95, 0.98)
 """Of more classes: how far a worker is on the way from guessing to always right."""
 CONSTANT = 0.02
 """Of more classes: prior share of workers who always name one class, all classes together."""
+MOST_WRONG = 0.9
+"""Chance of a wrong answer beside that of the right one, at most: without a bound classes changed
+places on the recorded crowd web (an earlier belief, four labels a task, .71 wrong)."""
+# By judgement, not tuned.
+RARE = 1e-4
+"""Pairs of coins less likely beforehand are left out."""
 LEAST = 0.005
 """Chance of any answer, at least."""
-MOST_WRONG = 0.9
-"""Chance of a wrong answer beside that of the right one, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ class SkillGrid:
 
     @classmethod
     def of(cls, chance: FloatArray, prior: FloatArray) -> SkillGrid:
-        """Order grid by what a label tells."""
+        """Order points by what a label tells, and scale their prior to sum to 1."""
         K, gain, logs = chance.shape[1], gains(chance), np.log(chance)
         unlike = (np.log(1.0 / K) - logs).mean(axis=(1, 2))
         order = np.argsort(-gain, kind="stable")

@@ -13,6 +13,7 @@ REVERSED = (
     "warning: nearly as many workers seem worse than chance as better, so that right and wrong may "
     "be interchanged: bring gold for some tasks"
 )
+# By judgement, not tuned.
 UNLIKELY = 0.01
 """Chance, if the belief were right, below which errors on hidden tasks contradict it."""
 LEAST_LABELS = 20

@@ -15,7 +15,9 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.pool import Pool
 
 LEAST_CHANCE = 1e-4
-"""Probability of an answer that a worker of known skill is said never to give."""
+"""Chance of an answer that a worker of known skill is said never to give. By judgement, not tuned:
+one label of an expert who never errs closes a task at any ε above it, and two who differ can be
+weighed."""
 
 
 class KnownSkills:
@@ -43,7 +45,7 @@ class KnownSkills:
         )
         self.gain: FloatArray = gains(self.chance)
 
-    def told(self, labels: IntArray, *, gold: bool = False) -> BoolArray:
+    def of_known(self, labels: IntArray, *, gold: bool = False) -> BoolArray:
         """Which labels, rows of task, worker and class, are of known skills; shape (k,)."""
         task, worker, _ = labels.T
         kind = self.gold_kind if gold else self.kind
@@ -62,16 +64,16 @@ class KnownSkills:
         return weight
 
 
-def tempered_beside(joint: FloatArray, told: FloatArray, by: Calibration) -> FloatArray:
-    """Posterior whose fitted part is tempered, and what known skills say left as it is; (n, K).
+def tempered_beside(joint: FloatArray, known: FloatArray, by: Calibration) -> FloatArray:
+    """Posterior, shape (n, K): calibrated where it was fitted, not where skills are known.
 
     Parameters
     ----------
     joint
-        Log-chance of class and easiness, shape (n, K, S).
-    told
-        What known skills say of its class, shape (n, K, 1).
+        Log-chance of class and easiness of each task, shape (n, K, S).
+    known
+        The part of it that labels of workers of known skill make, shape (n, K, 1).
     by
-        What tempers.
+        Calibration of the rest.
     """
-    return normalised(log(by.apply(over_easiness(joint - told))) + told[:, :, 0])[0]
+    return normalised(log(by.apply(over_easiness(joint - known))) + known[:, :, 0])[0]

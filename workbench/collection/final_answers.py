@@ -20,16 +20,89 @@ hidden tasks take the place of the labels, which would favour whatever fits them
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from workbench.aggregation.belief_choice import choose
+from workbench.aggregation.belief_propagation import UnitLabels
+from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import mean_calibration
-from workbench.aggregation.posteriors import log
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.aggregation.pool import pooled
+from workbench.aggregation.posteriors import Earlier, log
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import Seed
+from workbench.collection.grid_beliefs import LEAST_HIDDEN, GridBeliefs
 from workbench.crowd.votes import Votes
 
-LEAST_HIDDEN = 5
-"""Hidden tasks with labels from which on they are asked."""
+MOSTLY = 0.5
+"""Weight of the majority above which the answers are said to be mostly its own. By judgement."""
+
+
+def final_posterior(
+    beliefs: GridBeliefs, seed: Seed, *, budget_alone: bool
+) -> tuple[FloatArray | None, bool]:
+    """Posterior by which tasks are answered once nothing more is asked.
+
+    Parameters
+    ----------
+    beliefs
+        What the policy goes by.
+    seed
+        Of the draws of other models.
+    budget_alone
+        Whether there was a budget and no error to be kept.
+
+    Returns
+    -------
+    The posterior, shape (n, K), None where the policy's own stands: skills are known or models are
+    believed jointly, which no other model takes, or nothing tells that others are better. And
+    whether mostly a plain majority answers.
+    """
+    pool, labels, hidden = beliefs.ledger.pool, beliefs.unit_labels(), beliefs.hidden_heard()
+    told = pool.hidden is not None and len(hidden) >= LEAST_HIDDEN
+    if pool.confusion is not None or beliefs.models is not None or not len(labels.task):
+        return None, False
+    if not (told or budget_alone or beliefs.K > 2):
+        return None, False
+    votes, known = _votes_of_the_able(beliefs, labels)
+    posteriors = [beliefs.posterior()]
+    if told or budget_alone:
+        chosen = choose(labels, pool.share, beliefs.warm_start())
+        posteriors = [averaged(labels, chosen, votes, known, seed)[0]]
+    if told or beliefs.K > 2:
+        fit = pooled(votes, earlier=Earlier(known), seed=seed)
+        posteriors.append(fit.info["posterior"][: labels.tasks])
+    if not told or pool.hidden is None:
+        return np.asarray(np.mean(posteriors, axis=0)), False
+    posteriors.append(majority_shares(votes, labels.tasks))
+    posterior, weight = weighted_mean(posteriors, hidden, pool.hidden[hidden])
+    return posterior, bool(weight[-1] > MOSTLY)
+
+
+def _votes_of_the_able(beliefs: GridBeliefs, labels: UnitLabels) -> tuple[Votes, IntArray]:
+    """Labels for other models, gold tasks after the others, liars' turned round; known classes.
+
+    Other models begin with a majority, which workers who are worse than chance would lead: of two
+    classes their word counts for the other class, of more it is left out.
+    """
+    ledger = beliefs.ledger
+    task = np.concatenate([labels.task, labels.tasks + ledger.gold_labels[:, 0]])
+    unit = np.concatenate([labels.unit, labels.gold_unit])
+    label = np.concatenate([labels.label, labels.gold_label])
+    right = beliefs.weight @ np.einsum("gcc->g", beliefs.grid.chance)
+    kept: BoolArray = (right >= 1.0 - 1e-9)[unit]
+    if beliefs.K == 2:
+        label, kept = np.where(kept, label, 1 - label), np.ones(len(label), dtype=bool)
+    gold = ledger.pool.gold
+    votes = replace(
+        ledger.votes(),
+        task=task[kept],
+        worker=unit[kept] % beliefs.m,
+        label=label[kept],
+        tasks=np.concatenate([ledger.pool.tasks, np.arange(len(gold))]),
+    )
+    return votes, np.concatenate([np.full(labels.tasks, -1), gold])
 
 
 def weighted_mean(

@@ -1,4 +1,4 @@
-"""Where a budget alone is given: the first tasks, of which each has several workers' labels.
+"""The first questions of a budget alone: a block of tasks, each labelled by several workers.
 
 Who is able shows where several have answered the same tasks; tasks drawn by chance show how
 frequent classes are. A set part of the money buys that: a block of fixed size would take all of a
@@ -10,6 +10,7 @@ from __future__ import annotations
 from workbench.base.arrays import BoolArray, IntArray
 from workbench.collection.pool import NOTHING, Ledger, Questions
 
+# Chosen on orders 330 to 335 of recorded crowds: docs/findings/collect-recorded.md.
 SHARE, COVER = 0.1, 0.7
 """Part of the money that the block takes, beyond what pays for `COVER` labels of each task."""
 LABELS = 6

@@ -1,8 +1,9 @@
 """Groups of workers who are one voter: of their labels of a task the first one counts.
 
-Whoever errs together adds little to each other. Of a group that is not a panel of cheap models
-(`model_beliefs`) nothing is assumed but that: its members are judged as one worker, any of them may
-be asked about a task, and none once one has labelled it.
+The labels of workers who err together add little to one another. Of a group that is not a panel of
+cheap models (`model_beliefs`) nothing is assumed but that: its members are judged as one worker,
+any of them may be asked about a task, and none once one has labelled it. Workers who are *found* to
+copy one another are merged by `copies`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 
 class MergedGroups:
-    """Who speaks for whom, and about which tasks each group has spoken.
+    """Who speaks for whom, and which tasks each group has labelled.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class MergedGroups:
         for members in self._members():
             self.leader[members] = members[0]
         # The last column, of workers in no group, stays empty.
-        self._spoken: BoolArray = np.zeros((tasks, int(group.max(initial=-1)) + 2), dtype=bool)
+        self._labelled: BoolArray = np.zeros((tasks, int(group.max(initial=-1)) + 2), dtype=bool)
         self._first: BoolArray = np.ones(0, dtype=bool)
 
     def _members(self) -> list[IntArray]:
@@ -51,9 +52,9 @@ class MergedGroups:
         known = len(self._first)
         if len(labels) > known:
             task, worker, _ = labels[known:].T
-            first = _firsts(task, worker, self.group) & ~self._spoken[task, self.group[worker]]
-            self._spoken[task, self.group[worker]] = True
-            self._spoken[:, -1] = False
+            first = _firsts(task, worker, self.group) & ~self._labelled[task, self.group[worker]]
+            self._labelled[task, self.group[worker]] = True
+            self._labelled[:, -1] = False
             self._first = np.concatenate([self._first, first])
         return self._first
 
@@ -61,10 +62,10 @@ class MergedGroups:
         """Which labels are the first of their worker's group on their gold task, shape (k,)."""
         return _firsts(labels[:, 0], labels[:, 1], self.group)
 
-    def spoken(self, labels: IntArray, task: IntArray, worker: IntArray) -> BoolArray:
+    def have_labelled(self, labels: IntArray, task: IntArray, worker: IntArray) -> BoolArray:
         """Whether each worker's group has labelled each task; shapes broadcast."""
         self.first(labels)
-        return np.asarray(self._spoken[task, self.group[worker]])
+        return np.asarray(self._labelled[task, self.group[worker]])
 
     def one_each(self, able: BoolArray, price: FloatArray) -> BoolArray:
         """Leave of each group the cheapest member who can be asked, by task; shape (k, m).

@@ -1,8 +1,8 @@
-"""What is believed where a few cheap models and people label: models jointly, people by grid.
+"""What is believed where a few cheap models and people label: of models jointly, of people singly.
 
-People's labels judge the models, and each model's answers stand for what they say together
-(`workbench.aggregation.joint_patterns`): the chance of each class that a task begins with. People
-are judged beside it as in `grid_beliefs`.
+People's labels judge the models, and the models' answers to a task count together, as a pattern
+(`workbench.aggregation.joint_patterns`): they give the chance of each class that the task begins
+with. People are judged beside it as in `grid_beliefs`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from workbench.aggregation.posteriors import log
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
 from workbench.collection.grid_beliefs import SETTLED, SWEEPS, GridBeliefs
 from workbench.collection.pool import Ledger, Pool, Questions
 
 CHEAP = 0.2
-"""Price of a model's label, at most, beside that of a person's."""
-ROUNDS = 3
-"""Turns between people and models in a refit."""
+"""Price of a model's label, at most, beside that of a person's. By judgement, not tuned."""
+# Chosen on some forty other pools than those of docs/findings/mixed-pools.md.
 EASE_WRONG = (4.0, 2.0, 1.0, 1.0)
 """Dirichlet weights of easiness for people where most models are wrong, as many tasks."""
 COMPARED_PART = 0.05
 """Part of a person's labels, at most, that the tasks for comparing her with others may be."""
+# By judgement, not tuned.
+ROUNDS = 3
+"""Turns between people and models in a refit."""
 TOGETHER = 0.5
 """Chance from which on the models are said to err together."""
 
@@ -76,9 +77,9 @@ def check_confidences(pool: Pool, models: BoolArray | None) -> None:
 
 
 def easiness_beforehand(models: int) -> FloatArray:
-    """Weights of easiness, as many tasks; shape (J + 1, 2, S).
+    """Dirichlet weights of easiness before any label, as many tasks; shape (J + 1, 2, S).
 
-    By how many models disagree, and whether the true class is what most of them say.
+    By how many of the J models do not say what most say, and whether most are wrong or right.
     """
     return np.tile(np.array([EASE_WRONG, EASE_PRIOR]), (models + 1, 1, 1))
 
@@ -142,10 +143,6 @@ class ModelBeliefs(GridBeliefs):
         labels = np.bincount(self.labels[:, 1], minlength=self.m)[suspects]
         return np.asarray(suspects[len(self.common) <= COMPARED_PART * labels])
 
-    def final(self, seed: Seed, *, alone: bool) -> FloatArray | None:  # noqa: ARG002
-        """None: what models say is in no other model."""
-        return None
-
     def notes(self) -> list[str]:
         """As of people; and whether models err together."""
         lines = super().notes()
@@ -160,12 +157,16 @@ class ModelBeliefs(GridBeliefs):
         """Move tasks by what a model says, and tasks and people by what people say."""
         by_model = self.models[ask.worker]
         if by_model.any():
-            self._hear(ask.task[by_model], ask.worker[by_model], label[by_model], gold=ask.gold)
+            self._models_said(
+                ask.task[by_model], ask.worker[by_model], label[by_model], gold=ask.gold
+            )
         if not by_model.all():
             rest = Questions(ask.task[~by_model], ask.worker[~by_model], ask.gold)
             super().told(rest, label[~by_model])
 
-    def _hear(self, task: IntArray, worker: IntArray, label: IntArray, *, gold: bool) -> None:
+    def _models_said(
+        self, task: IntArray, worker: IntArray, label: IntArray, *, gold: bool
+    ) -> None:
         (self.gold_answer if gold else self.answer)[task, self.place[worker]] = label
         if gold:
             return
@@ -179,7 +180,7 @@ class ModelBeliefs(GridBeliefs):
         """Let tasks begin with what the models say now."""
         moved = patterns.prior[: len(self.answer)] - self.prior
         self.fit = replace(self.fit, joint=self.fit.joint + moved[:, :, None])
-        self.patterns, self._outlook = patterns, None
+        self.patterns, self._view = patterns, None
 
     def refit(self, *, anew: bool = False) -> None:
         """Fit people and models to each other by turns."""
@@ -187,9 +188,9 @@ class ModelBeliefs(GridBeliefs):
         for _ in range(ROUNDS):
             self._judge_models()
             self._judge_easiness()
-            self.fit = fit(self._labels(), self.grid, self.fit, sweeps=SWEEPS, settled=SETTLED)
-        self._outlook = None
-        self._weigh()
+            self.fit = fit(self.unit_labels(), self.grid, self.fit, sweeps=SWEEPS, settled=SETTLED)
+        self._view = None
+        self._weigh_workers()
         self._calibrate()
 
     def _judge_models(self) -> None:
@@ -210,27 +211,28 @@ class ModelBeliefs(GridBeliefs):
         chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
         chance /= chance.sum(axis=(1, 2), keepdims=True)
         total = np.zeros_like(self.easy)
-        narrow, named = self._places()
-        np.add.at(total, (narrow[judged][:, None], named[judged]), chance[judged])
+        against, most = self._majority()
+        np.add.at(total, (against[judged][:, None], most[judged]), chance[judged])
         # Where most models err: as the others of this kind, however many disagree.
         wrong = total[:, 0].sum(axis=0) + EASE_WRONG
         alike = np.stack([sum(EASE_WRONG) * wrong / wrong.sum(), np.array(EASE_PRIOR)])
         self.easy = total + alike
 
     def _easy(self) -> FloatArray:
-        """Log-chance of each easiness by task and its class, shape (n, K, S)."""
-        narrow, named = self._places()
+        """Log-chance of each easiness, by task and what its class may be, shape (n, K, S)."""
+        against, most = self._majority()
         share = log(self.easy / self.easy.sum(axis=2, keepdims=True))
-        return np.asarray(share[narrow[:, None], named])
+        return np.asarray(share[against[:, None], most])
 
-    def _places(self) -> tuple[IntArray, IntArray]:
-        """How many models do not say what most say, shape (n,); 1 for that class, (n, K)."""
+    def _majority(self) -> tuple[IntArray, IntArray]:
+        """How many models do not say what most say, shape (n,); 1 for what most say, (n, K)."""
         votes = (self.answer[:, :, None] == np.arange(self.K)).sum(axis=1)
         most = votes.max(axis=1)
         return votes.sum(axis=1) - most, (votes == most[:, None]).astype(np.int64)
 
-    def _labels(self, merged: IntArray | None = None) -> UnitLabels:
-        labels = super()._labels(merged)
+    def unit_labels(self, merged: IntArray | None = None) -> UnitLabels:
+        """As of people alone; tasks begin with what the models say of class and easiness."""
+        labels = super().unit_labels(merged)
         people = ~self.models[labels.gold_unit % self.m]
         return replace(
             labels,

@@ -12,26 +12,26 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 WEIGHT = 4.0
-"""Hidden tasks that the error believed beforehand counts for."""
+"""Hidden tasks that the error believed beforehand counts for. By judgement, not tuned."""
 
 
-def doubted(posterior: FloatArray, still: BoolArray, hidden: IntArray) -> FloatArray:
+def doubted(posterior: FloatArray, is_open: BoolArray, hidden: IntArray) -> FloatArray:
     """Posterior in which open tasks err as hidden ones among them do, where that is more often.
 
-    Their mean error has a Beta distribution beforehand, at the believed one; the posterior is mixed
-    with an even one until the mean error of open tasks is the mean of that distribution after the
-    hidden tasks' answers. Never is less error believed than before.
+    Their mean error has a Beta distribution beforehand, whose mean is the believed one. The
+    posterior is mixed with an even one until the mean error of open tasks is the mean of that
+    distribution after the hidden tasks' answers. Less error is never believed than before.
 
     Parameters
     ----------
     posterior
         Shape (n, K).
-    still
+    is_open
         Tasks that are open, shape (n,).
     hidden
         Class of the hidden tasks that have labels, −1 of all others, shape (n,).
     """
-    rows = np.flatnonzero(still & (hidden >= 0))
+    rows = np.flatnonzero(is_open & (hidden >= 0))
     if not len(rows):
         return posterior
     K, mine = posterior.shape[1], posterior[rows]
@@ -43,5 +43,5 @@ def doubted(posterior: FloatArray, still: BoolArray, hidden: IntArray) -> FloatA
         return posterior
     even = min((error - believed) / max(most - believed, 1e-9), 1.0)
     mixed = posterior.copy()
-    mixed[still] = (1.0 - even) * mixed[still] + even / K
+    mixed[is_open] = (1.0 - even) * mixed[is_open] + even / K
     return mixed

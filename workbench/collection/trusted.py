@@ -1,27 +1,34 @@
 """The policy until-trusted: the worker who tells most for her price, until each task is believed.
 
-A task is closed when its posterior error is at most ε; a posterior that is right may be looked at
-after every label (Wald 1945). What is believed of tasks and workers is `grid_beliefs`, what it is
-worth to ask a worker `worker_index`. Whom to ask, and about what:
+**What is believed** of tasks and workers: `grid_beliefs`; where cheap models label beside people,
+`model_beliefs`.
 
-- **A cold start.** A few workers are put to the same few tasks, or to gold tasks where there are
-  any. Nothing else is fixed beforehand: as long as workers hardly agree nobody's labels close a
-  task, indices stay near each other, and more workers are asked about the same tasks.
-- **Near ones first.** Tasks that are nearly closed are asked about first: there a newcomer is
-  judged by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and
-  her word, little as it counts, may close them. Of a mean, all tasks pass one bar before it falls;
-  where a budget is given, those in most doubt come first.
-- **Who comes and goes.** Of workers who arrive one at a time she who is here is asked if those to
+**Who is asked, and about what** (`UntilTrusted.next`). What it is worth to ask a worker:
+`worker_index`.
+
+- *A cold start.* A few workers are put to the same few tasks, or to gold tasks where there are any.
+  Nothing else is fixed beforehand: as long as workers hardly agree nobody's labels close a task,
+  indices stay near each other, and more workers are asked about the same tasks. Cheap models answer
+  all tasks first (`models_first`). A budget alone first buys a few tasks several labels
+  (`first_block`), then every task one.
+- *Near ones first.* Tasks that are nearly closed are asked about first: there a newcomer is judged
+  by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and her word,
+  little as it counts, may close them. Of a mean, all tasks pass one bar before it falls; where a
+  budget is given, those in most doubt come first.
+- *Who comes and goes.* Of workers who arrive one at a time she who is here is asked if those to
   come would not tell more for the price. Once somebody has come back after another nobody else is
   counted on, and whoever is here is asked.
-- **What is left open.** Tasks that more labels would hardly decide are left open, and named. Where
-  hidden tasks show that answers stay wrong however many labels are bought, nothing is bought that
-  could not close a task.
-- **Models.** Where cheap models label beside people, all models are asked first and believed
-  jointly (`model_beliefs`).
-- **A budget alone** first buys a few tasks several labels (`first_block`), then every task one.
+- *Copies and strangers.* Workers who seem very good answer a few tasks in common (`copies`); while
+  right and wrong may be interchanged, strangers answer a few.
 
-Once nothing more is asked, several models answer the tasks that are not closed (`final_answers`).
+**When it ends** (`UntilTrusted._wanted`). A task is closed when its posterior error is at most ε; a
+posterior that is right may be looked at after every label (Wald 1945). Tasks that more labels would
+hardly decide are left open, and named: those that are hopeless by what workers say of them, those
+for which too few workers are left, and, where hidden tasks show that ε is out of reach, those that
+are closed but for the errors that stay. It is over when no other task is left, or no money.
+
+**What is answered** (`UntilTrusted.belief`). Closed tasks by what closed them, the others by
+several models (`final_answers`), believed as hidden tasks among them show (`open_tasks`).
 
 Source: Ho, Jabbari, Vaughan (2013), Section 3; Wald (1945); and beyond the papers.
 """
@@ -38,6 +45,7 @@ from workbench.accuracy.measured import count_errors
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
+from workbench.collection.final_answers import final_posterior
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.model_beliefs import ModelBeliefs, check_confidences, models_of
 from workbench.collection.models_first import first_questions
@@ -46,41 +54,48 @@ from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions
 from workbench.collection.worker_index import WorkerIndex
 
+# Chosen by the labels they cost on simulated crowds: docs/findings/label-until-sure.md.
 START = (6, 16)
 """Workers and tasks of the cold start where anybody can be asked at any time."""
+# Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md, and on those
+# for copies and mirror images that its end names.
+COMMON = 32
+"""Tasks that all workers answer who seem very good, to be compared with one another."""
+MOST = 48
+"""Workers, those of the cold start in front, who at most answer what is contested while it is
+undecided whether some copy."""
+FEW_TASKS = 8
+"""Of the common tasks: those that strangers answer while right and wrong may be interchanged."""
+LAST_GROWTH = 1.02
+"""Before a collection ends the fit is chosen anew, where there are more than so many times as many
+labels: with each label it took a sixth of the time."""
+LUCK = 0.5
+"""Part of what a task lacks that the workers who can still label it must be expected to tell."""
+SOME_LABELS = 2
+"""Labels of a task from which on it is asked whether they can."""
+# By judgement, not tuned.
 BLOCK = 40
 """Tasks of the cold start where workers come and go: each is asked about them until half of them
 are believed."""
-ROWS = 256
-"""Tasks looked at for one answer of `next`; where those in most doubt come first, a 20th of all."""
 PATIENCE = 0.7
 """Share of the dual price at which a worker who is here is still asked."""
 FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
 """Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
 LEAST_BAR = 1e-12
 """Below it no task is brought."""
-DENSE, BETTER = 200_000, 64
-"""Beyond so many pairs only so many workers of highest index are looked at."""
-FEW = 4000
-"""Tasks up to which all are sorted."""
 LEAST_GAIN = 0.002
 """Nats a label below which nobody is asked."""
 BUDGET_ERROR = 0.01
 """Stands in for ε in an index where there is a budget in its place."""
-COMMON = 32
-"""Tasks that all workers answer who seem very good, to be compared with one another."""
-FEW_TASKS = 8
-"""Of these tasks: those that strangers answer while right and wrong may be interchanged."""
-LAST_GROWTH = 1.02
-"""Before a collection ends the fit is chosen anew, where there are more than so many times as many
-labels."""
-MOST = 48
-"""Workers, those of the cold start in front, who at most answer what is contested while it is
-undecided whether some copy."""
-LUCK = 0.5
-"""Part of what a task lacks that the workers who can still label it must be expected to tell."""
-SOME_LABELS = 2
-"""Labels of a task from which on it is asked whether they can."""
+NEW_LABELS, NEW_PART = 20, 20
+"""A refit is due when so many labels are new, and one in so many beside."""
+# For speed, by judgement.
+ROWS = 256
+"""Tasks looked at for one answer of `next`; where those in most doubt come first, a 20th of all."""
+DENSE, BETTER = 200_000, 64
+"""Beyond so many pairs only so many workers of highest index are looked at."""
+FEW = 4000
+"""Tasks up to which all are sorted."""
 CELLS = 2**22
 """Pairs of a task and a worker that are gone through at a time."""
 
@@ -98,41 +113,45 @@ class UntilTrusted(Policy):
         pool, rng = ledger.pool, stream(seed, "until sure")
         self.everybody = rng.permutation(len(pool.workers))
         self.order = rng.permutation(len(pool.tasks))
-        self.beliefs = self._believed()
-        self.starters = self._voters()[: START[0]]
+        self.beliefs = self._make_beliefs()
+        self.starters = self._one_of_each()[: START[0]]
         others = np.setdiff1d(np.arange(len(pool.workers)), self.starters)
         more = stream(seed, "witnesses").permutation(others)
         self.witnesses = np.concatenate([self.starters, more])
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.latest, self.return_seen = -1, False
-        self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]
-        self.begun, self.ended = 0, False
-        self.final: tuple[int, FloatArray | None] = (-1, None)
+        self.fitted, self.cold_start_over = 0, ledger.recorded[0] >= START[0] * START[1]
+        self.block_done, self.ended = 0, False
+        self.answered_at = -1
+        self.answers: FloatArray | None = None
+        self.outvoted = False
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
-        self.worth = WorkerIndex(ledger, self.beliefs, self.epsilon)
-        self._judge_all()
+        self.worker_index = WorkerIndex(ledger, self.beliefs, self.epsilon)
+        self._judge_workers()
 
     @property
     def common(self) -> IntArray:
         """Tasks by which workers are compared with one another."""
         return self.order[:COMMON]
 
-    def _voters(self) -> IntArray:
-        """Everybody in random order, of each group one."""
-        voters = self.beliefs.voters
-        if voters is None:
+    def _one_of_each(self) -> IntArray:
+        """Everybody in random order, of each group whose members count as one the first."""
+        groups = self.beliefs.merged_groups
+        if groups is None:
             return self.everybody
-        first = np.unique(voters.leader[self.everybody], return_index=True)[1]
+        first = np.unique(groups.leader[self.everybody], return_index=True)[1]
         return self.everybody[np.sort(first)]
 
-    def _believed(self) -> GridBeliefs:
-        """What labels are taken to say."""
+    def _make_beliefs(self) -> GridBeliefs:
+        """What is believed before any label: of models jointly where there are some."""
         pool = self.ledger.pool
         models = models_of(pool)
         check_confidences(pool, models)
         if models is not None:
             return ModelBeliefs(self.ledger, models, self.common)
         return GridBeliefs(self.ledger, self.common)
+
+    # Who is asked, and about what
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone.
@@ -146,7 +165,7 @@ class UntilTrusted(Policy):
             self.refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
-        while not len(ask) and worker is None and (self._new() or self.is_due()):
+        while not len(ask) and worker is None and (self._labels_since_fit() or self.is_due()):
             self.refit()
             ask = self._best(worker, most)
         ask = self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
@@ -154,243 +173,8 @@ class UntilTrusted(Policy):
             self.ended = not len(ask)
         return ask
 
-    def told(self, ask: Questions, label: IntArray) -> None:
-        """Move the beliefs of tasks and workers."""
-        self.beliefs.told(ask, label)
-        workers, voters = np.unique(ask.worker), self.beliefs.voters
-        if voters is not None:
-            workers = np.flatnonzero(np.isin(voters.leader, voters.leader[workers]))
-        self.worth.judge(self.beliefs, workers)
-
-    def unasked(self, ask: Questions, label: IntArray) -> None:
-        """Move the beliefs; fit them anew where many labels are new, or all seems closed."""
-        self.told(ask, label)
-        if self.is_due() or not self._wanted(self.beliefs.confidence(), None).any():
-            self.refit()
-
-    def is_due(self) -> bool:
-        """Whether many labels are new; and before the collection ends, the fit is chosen anew.
-
-        Where models label, many labels are those of people.
-        """
-        many = self.fitted
-        if self.beliefs.models is not None:
-            many = min(many, len(self.beliefs.labels))
-        return self._new() >= 20 + many // 20 or self._may_end()
-
-    def refit(self) -> None:
-        """Fit the beliefs to all labels, from several starts where the collection may end."""
-        self.beliefs.refit(anew=self._may_end())
-        self.fitted += self._new()
-        self._judge_all()
-
-    def adopt(self, fitted: Self) -> None:
-        """Take beliefs fitted to earlier labels, unless there are later ones; hear the rest."""
-        if fitted.fitted <= self.fitted:
-            return
-        self.beliefs, self.fitted = fitted.beliefs, fitted.fitted
-        self.beliefs.ledger = self.ledger
-        ledger, then = self.ledger, fitted.ledger
-        gold, labels = (
-            ledger.gold_labels[len(then.gold_labels) :],
-            ledger.labels[len(then.labels) :],
-        )
-        for is_gold, (task, worker, label) in ((True, gold.T), (False, labels.T)):
-            if len(task):
-                self.beliefs.told(Questions(task, worker, is_gold), label)
-        self._judge_all()
-
-    def belief(self) -> Belief:
-        """Posterior and closed tasks; once nothing more is asked, several models answer the others.
-
-        Of open tasks no more is believed than hidden ones among them show.
-        """
-        own, hidden = self._believes(), self.ledger.pool.hidden
-        posterior, final = own.posterior, self._final() if self._over() else None
-        if final is not None:
-            posterior = np.where(own.closed[:, None], posterior, final)
-        if hidden is not None and self.goal.epsilon is not None:
-            heard = np.where(self.ledger.counts > 0, hidden, -1)
-            posterior = doubted(posterior, ~own.closed, heard)
-        return replace(own, posterior=posterior)
-
-    def _over(self) -> bool:
-        """Whether nothing more is asked: the money is spent, or no task is wanted."""
-        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
-            return True
-        return not self._wanted(self.beliefs.confidence(), None).any()
-
-    def _believes(self) -> Belief:
-        """What is believed of tasks now, and closed by it."""
-        posterior = self.beliefs.posterior()
-        return Belief(posterior, self._closed(posterior.max(axis=1)))
-
-    def _final(self) -> FloatArray | None:
-        many = len(self.ledger.labels)
-        if self.final[0] != many:
-            self.final = many, self.beliefs.final(self.seed, alone=self.goal.epsilon is None)
-        return self.final[1]
-
-    def notes(self) -> list[str]:
-        """Say what speaks against the belief; and where ε is out of reach, what can be had."""
-        lines, hidden = self.beliefs.notes(), self.beliefs.hidden_heard()
-        epsilon, truth = self.goal.epsilon, self.ledger.pool.hidden
-        if epsilon is None or truth is None or not len(hidden) or self.beliefs.closable_at(epsilon):
-            return lines
-        heard = np.where(self.ledger.counts > 0, truth, -1)
-        loss = self.belief().loss(heard, self.ledger.counts)
-        found = count_errors(loss, hidden, len(truth) - len(hidden))
-        low, high = found.error_interval
-        settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
-        return [
-            f"an error of {epsilon:.1%} is out of reach here: some {found.wrong / len(hidden):.1%} "
-            f"of the answers are wrong ({low:.1%} to {high:.1%}, by {len(hidden)} hidden tasks); "
-            f"to {settled} of {len(truth)} tasks more labels would not change the answer",
-            *lines,
-        ]
-
-    def to_close(self) -> FloatArray | None:
-        """Expected price of closing each task: workers are asked who tell most for it first."""
-        beliefs, epsilon = self.beliefs, self.goal.epsilon
-        evidence_needed = (
-            None if epsilon is None or self.goal.mean else beliefs.evidence_needed(epsilon)
-        )
-        if epsilon is None or evidence_needed is None:
-            return None
-        price = np.where(self.belief().closed, 0.0, np.inf)
-        rows = np.flatnonzero(price > 0.0) if beliefs.closable_at(epsilon) else NOTHING.task
-        pool, nats = self.ledger.pool, self.worth.nats(beliefs)
-        kind = pool.kind
-        order = np.argsort(-nats / pool.divisor, axis=1)
-        # Nobody, at 0 nats, comes last.
-        for part in _parts(rows, nats.shape[1]):
-            by = order[kind[part]]
-            can = np.take_along_axis(self._able(part), by, axis=1)
-            total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
-            cost = np.cumsum(can * pool.price[kind[part][:, None], by], axis=1)
-            last = (total < evidence_needed[part, None]).sum(axis=1)
-            some = last < total.shape[1]
-            price[part[some]] = cost[some, last[some]]
-        return price
-
-    def state(self) -> dict[str, Any]:
-        """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
-        return {
-            "beliefs": self.beliefs.state(),
-            **self.worth.state(),
-            "fitted": self.fitted,
-            "started": self.started,
-            "latest": self.latest,
-            "return_seen": self.return_seen,
-            "came": self.came.tolist(),
-            "beyond": self.beyond.tolist(),
-            "begun": self.begun,
-            "ended": self.ended,
-        }
-
-    def resume(self, saved: dict[str, Any]) -> None:
-        """Take them up."""
-        self.beliefs.resume(saved["beliefs"])
-        self.worth.resume(saved)
-        self.fitted, self.started = int(saved["fitted"]), bool(saved["started"])
-        self.latest, self.return_seen = int(saved["latest"]), bool(saved["return_seen"])
-        self.came[:], self.beyond[:] = saved["came"], saved["beyond"]
-        self.begun, self.ended = int(saved["begun"]), bool(saved["ended"])
-
-    # What is closed, and what can be
-
-    def _closed(self, top: FloatArray) -> BoolArray:
-        error = 1.0 - top
-        if self.goal.epsilon is None:
-            return np.zeros(len(error), dtype=bool)
-        if self.goal.mean:
-            return np.full(len(error), bool(error.mean() <= self.goal.epsilon)) & self.ledger.enough
-        closed: BoolArray = (error <= self.goal.epsilon) & self.ledger.enough
-        return closed
-
-    def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
-        """Tasks about which more is to be asked now: not those that labels would hardly close."""
-        done = self.beliefs.hopeless() | self.beyond
-        if self.goal.epsilon is not None:
-            done |= self.beliefs.closed_at_floor(self.goal.epsilon)
-        return self._lacking(top, worker) & ~(done & self.ledger.enough)
-
-    def _lacking(self, top: FloatArray, worker: int | None) -> BoolArray:
-        """Tasks that are not closed, and of which more labels may be bought now.
-
-        Of a mean: those whose error, times the best index of their type, is above a bar that all
-        pass before it falls, so that in the end a price buys the same of each. A worker who is here
-        only once has some tasks above it at any time.
-        """
-        error, can = 1.0 - top, ~self.ledger.full
-        done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
-        if not self.goal.mean or done or not can.any():
-            return ~self._closed(top) & can
-        can &= self._askable()
-        rate = np.where(self.ledger.left > 0, self.worth.index, 0.0).max(axis=1)
-        rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
-        worth = error * rate[self.ledger.pool.kind]
-        few = 1 if worker is None else 1 + len(top) // 20
-        few = min(few, int((worth[can] > LEAST_BAR).sum()))
-        bar = FIRST_ERROR * self.epsilon
-        while (worth[can] > bar).sum() < few:
-            bar *= NEXT_ERROR
-        wanted: BoolArray = ((worth > bar) | ~self.ledger.enough) & can
-        return wanted
-
-    def _askable(self) -> BoolArray:
-        """Tasks about which somebody can still be asked, or a label is to come; shape (n,)."""
-        if not len(self.ledger.open):  # a fit made apart
-            return np.ones(len(self.ledger.counts), dtype=bool)
-        workers = np.flatnonzero((self.ledger.left > 0) & ~self.beliefs.copying)
-        everything = np.arange(len(self.ledger.counts))[:, None]
-        return self._open(everything, workers).any(axis=1) | (self.ledger.waiting > 0)
-
-    def _new(self) -> int:
-        return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
-
-    def _judge_all(self) -> None:
-        """Give all workers their index, and see which tasks are beyond them."""
-        self.worth.judge_all(self.beliefs)
-        self.beyond = self._out_of_reach()
-
-    def _able(self, tasks: IntArray) -> BoolArray:
-        """Who can still be asked about some tasks, of each group one; shape (k, m)."""
-        voters, pool = self.beliefs.voters, self.ledger.pool
-        if voters is None:
-            return self.ledger.open[tasks]
-        able = self._open(tasks[:, None], np.arange(len(self.ledger.left)))
-        return voters.one_each(able & (self.ledger.left > 0), pool.price[pool.kind[tasks]])
-
-    def _out_of_reach(self) -> BoolArray:
-        """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
-        ledger, epsilon = self.ledger, self.goal.epsilon
-        out: BoolArray = np.zeros(len(ledger.counts), dtype=bool)
-        evidence_needed = (
-            None if epsilon is None or self.goal.mean else self.beliefs.evidence_needed(epsilon)
-        )
-        if evidence_needed is None or not len(ledger.open):  # a fit made apart: who takes it judges
-            return out
-        rows = np.flatnonzero((evidence_needed > 0.0) & (ledger.counts >= SOME_LABELS))
-        nats = self.worth.nats(self.beliefs)
-        for part in _parts(rows, nats.shape[1]):
-            mine = nats[ledger.pool.kind[part]]
-            left = np.einsum("ij,ij->i", self._able(part), mine)
-            out[part] = left < LUCK * evidence_needed[part]
-        return out
-
-    def _may_end(self) -> bool:
-        """Whether no task is wanted, and many labels came since the fit was chosen.
-
-        The fit is chosen anew then, before the collection ends.
-        """
-        if not self.beliefs.outgrown(LAST_GROWTH):
-            return False
-        return not self._wanted(self.beliefs.confidence(), None).any()
-
-    # Whom, and about what
-
     def _start(self, worker: int | None) -> Questions | None:
+        """What is asked before indices decide; None when that is over."""
         models = self.beliefs.models
         if models is not None:
             return first_questions(self.ledger, models, self.order, worker)
@@ -402,7 +186,7 @@ class UntilTrusted(Policy):
     def _cold_start(self, worker: int | None) -> Questions | None:
         """The next visit of the cold start; None when it is over, or she cannot take part."""
         ledger, pool = self.ledger, self.ledger.pool
-        if self.started or pool.confusion is not None:
+        if self.cold_start_over or pool.confusion is not None:
             return None
         gold = len(pool.gold) > 0
         can = ledger.gold_open if gold else ledger.open
@@ -413,90 +197,57 @@ class UntilTrusted(Policy):
             enough = self.came.sum() > START[0] if gold else sure > 0.5
             there = pool.gold_available if gold else pool.available
             once = 1.0 if there is None else there[tasks, worker].mean()
-            self.started = bool(enough or 2 * self.came.sum() > len(self.came) or once < 0.5)
-            if self.started:
+            self.cold_start_over = bool(
+                enough or 2 * self.came.sum() > len(self.came) or once < 0.5
+            )
+            if self.cold_start_over:
                 return None
         for who in asked:
             able = can[tasks, who] if gold else self._open(tasks, who)
             todo = tasks[able][: ledger.left[who]]
             if len(todo):
                 return Questions(todo, np.full(len(todo), who), gold)
-        self.started = worker is None or self.return_seen
-        return None if self.started else NOTHING
+        self.cold_start_over = worker is None or self.return_seen
+        return None if self.cold_start_over else NOTHING
 
     def _first_block(self) -> Questions | None:
-        """Labels of the first tasks, whose number grows with the money; None when they are there.
+        """Questions about the first block, which grows with the money; None when it is labelled.
 
-        Of a known skill nothing has to be learnt.
+        Where skills are known there is none: it is there to learn them.
         """
         ledger = self.ledger
-        if self.started or ledger.pool.confusion is not None:
+        if self.cold_start_over or ledger.pool.confusion is not None:
             return None
         tasks = self.order[: first_block.size(ledger)]
-        if len(tasks) <= self.begun:
+        if len(tasks) <= self.block_done:
             return None
-        workers = self._voters()
+        workers = self._one_of_each()
         ask = first_block.next_labels(ledger, tasks, workers, self._open(tasks[:, None], workers))
         if len(ask):
             return ask
-        self.begun = len(tasks)
+        self.block_done = len(tasks)
         return None
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
         """The best worker for each of the wanted tasks that come first.
 
-        After those who are to be compared, and before strangers.
-
-        A budget alone buys every task a label before it buys any task another.
+        Before that, workers who are to be compared; where no task is wanted, strangers. A budget
+        alone buys every task a label before it buys any task another.
         """
-        ask = self._comparison(worker) if self.beliefs.voters is None else NOTHING
+        ask = self._comparison(worker) if self.beliefs.merged_groups is None else NOTHING
         bare = self.ledger.counts == 0
         if not len(ask) and self.goal.epsilon is None and bare.any():
-            bare &= self._wanted(self.beliefs.confidence(), worker)
+            bare &= self._wanted(worker)
             ask = self._best_among(bare, worker, most)
         if not len(ask):
-            wanted = self._wanted(self.beliefs.confidence(), worker)
+            wanted = self._wanted(worker)
             ask = self._best_among(wanted, worker, most)
         return ask if len(ask) else self._strangers(worker)
-
-    def _comparison(self, worker: int | None) -> Questions:
-        """The common tasks for somebody who seems very good, and for those she is compared with.
-
-        These are the workers of the cold start; and while it is undecided who copies, more of them
-        answer what is contested.
-        """
-        suspects = self.beliefs.suspects()
-        beside = self.starters if len(suspects) > 1 else suspects[:0]
-        ask = self._first_who_can([*suspects.tolist(), *beside.tolist()], self.common, worker)
-        if len(ask) or not self.beliefs.undecided:
-            return ask
-        more = self.witnesses[:MOST].tolist()
-        return self._first_who_can(more, self.beliefs.doubtful_tasks(), worker)
-
-    def _strangers(self, worker: int | None) -> Questions:
-        """A few tasks for somebody new, while right and wrong may be interchanged.
-
-        Most workers are better than chance. Asked when nothing else is left to ask: until then
-        nothing hangs on it, as who is always wrong tells as much as who is always right.
-        """
-        if not self.beliefs.needs_strangers():
-            return NOTHING
-        return self._first_who_can(self.witnesses.tolist(), self.common[:FEW_TASKS], worker)
-
-    def _first_who_can(self, workers: list[int], tasks: IntArray, here: int | None) -> Questions:
-        """Those of some tasks that the first of some workers who can has not answered."""
-        ledger = self.ledger
-        for who in workers:
-            if here in (None, who):
-                todo = tasks[self._open(tasks, who)][: ledger.left[who]]
-                if len(todo):
-                    return Questions(todo, np.full(len(todo), who))
-        return NOTHING
 
     def _best_among(self, tasks: BoolArray, worker: int | None, most: int | None) -> Questions:
         """The best worker for each of the marked tasks that come first, shape (n,)."""
         ledger, pool = self.ledger, self.ledger.pool
-        top, index = self.beliefs.confidence(), self.worth.index
+        top, index = self.beliefs.confidence(), self.worker_index.index
         rows = self.order[(tasks & (ledger.waiting == 0)).take(self.order)]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
@@ -514,7 +265,7 @@ class UntilTrusted(Policy):
         least = np.zeros(len(pool.price))
         if worker is not None and len(rows):
             if not self.return_seen:
-                least = PATIENCE * self.worth.price_to_come(self.beliefs, rows, self.came)
+                least = PATIENCE * self.worker_index.price_to_come(self.beliefs, rows, self.came)
             kinds = np.unique(pool.kind[rows])
             rate = index[kinds, worker]
             good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
@@ -529,7 +280,41 @@ class UntilTrusted(Policy):
             rate = rate.max(axis=1)
             good = (rate * pool.divisor[kind, who] > LEAST_GAIN) & (rate >= least[kind])
             if good.any():
-                return self.worth.visit(task[good], who[good])
+                return self.worker_index.one_visit(task[good], who[good])
+        return NOTHING
+
+    def _comparison(self, worker: int | None) -> Questions:
+        """The common tasks, for somebody who seems very good or those she is compared with.
+
+        These are the workers of the cold start; and while it is undecided who copies, more of them
+        answer what is contested.
+        """
+        suspects = self.beliefs.suspects()
+        beside = self.starters if len(suspects) > 1 else suspects[:0]
+        ask = self._first_who_can([*suspects.tolist(), *beside.tolist()], self.common, worker)
+        if len(ask) or not self.beliefs.undecided:
+            return ask
+        more = self.witnesses[:MOST].tolist()
+        return self._first_who_can(more, self.beliefs.contested(), worker)
+
+    def _strangers(self, worker: int | None) -> Questions:
+        """A few tasks for somebody new, while right and wrong may be interchanged.
+
+        Most workers are better than chance. Asked when nothing else is left to ask: until then
+        nothing hangs on it, as who is always wrong tells as much as who is always right.
+        """
+        if not self.beliefs.may_be_reversed:
+            return NOTHING
+        return self._first_who_can(self.witnesses.tolist(), self.common[:FEW_TASKS], worker)
+
+    def _first_who_can(self, workers: list[int], tasks: IntArray, here: int | None) -> Questions:
+        """Those of some tasks that the first of some workers who can has not answered."""
+        ledger = self.ledger
+        for who in workers:
+            if here in (None, who):
+                todo = tasks[self._open(tasks, who)][: ledger.left[who]]
+                if len(todo):
+                    return Questions(todo, np.full(len(todo), who))
         return NOTHING
 
     def _open(self, task: IntArray, worker: IntArray | int) -> BoolArray:
@@ -537,12 +322,272 @@ class UntilTrusted(Policy):
 
         Shapes broadcast.
         """
-        able, voters = self.ledger.open[task, worker], self.beliefs.voters
-        if voters is not None:
+        able, groups = self.ledger.open[task, worker], self.beliefs.merged_groups
+        if groups is not None:
             worker = np.asarray(worker)
-            asked = (voters.group[worker] >= 0) & (self.ledger.waiting[task] > 0)
-            able = able & ~asked & ~voters.spoken(self.ledger.labels, task, worker)
+            asked = (groups.group[worker] >= 0) & (self.ledger.waiting[task] > 0)
+            able = able & ~asked & ~groups.have_labelled(self.ledger.labels, task, worker)
         return np.asarray(able)
+
+    # Labels come, and are fitted
+
+    def told(self, ask: Questions, label: IntArray) -> None:
+        """Move the beliefs of tasks and workers, and the index of these workers' groups."""
+        self.beliefs.told(ask, label)
+        workers, groups = np.unique(ask.worker), self.beliefs.merged_groups
+        if groups is not None:
+            workers = np.flatnonzero(np.isin(groups.leader, groups.leader[workers]))
+        self.worker_index.judge(self.beliefs, workers)
+
+    def unasked(self, ask: Questions, label: IntArray) -> None:
+        """Move the beliefs; fit them anew where that is due, or no task is wanted."""
+        self.told(ask, label)
+        if self.is_due() or not self._wanted().any():
+            self.refit()
+
+    def is_due(self) -> bool:
+        """Whether many labels are new, or the collection may end by a fit chosen on fewer labels.
+
+        Where models label, many beside people's labels are many.
+        """
+        many = self.fitted
+        if self.beliefs.models is not None:
+            many = min(many, len(self.beliefs.labels))
+        return self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end()
+
+    def _labels_since_fit(self) -> int:
+        """Labels and answers to gold tasks that came since the last fit."""
+        return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
+
+    def refit(self) -> None:
+        """Fit the beliefs to all labels, from several starts where the collection may end."""
+        self.beliefs.refit(anew=self._may_end())
+        self.fitted += self._labels_since_fit()
+        self._judge_workers()
+
+    def adopt(self, fitted: Self) -> None:
+        """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest."""
+        if fitted.fitted <= self.fitted:
+            return
+        self.beliefs, self.fitted = fitted.beliefs, fitted.fitted
+        self.beliefs.ledger = self.ledger
+        ledger, then = self.ledger, fitted.ledger
+        gold, labels = (
+            ledger.gold_labels[len(then.gold_labels) :],
+            ledger.labels[len(then.labels) :],
+        )
+        for is_gold, (task, worker, label) in ((True, gold.T), (False, labels.T)):
+            if len(task):
+                self.beliefs.told(Questions(task, worker, is_gold), label)
+        self._judge_workers()
+
+    def _judge_workers(self) -> None:
+        """Give all workers their index, and see which tasks those who are left cannot decide."""
+        self.worker_index.judge_all(self.beliefs)
+        self.undecidable = self._undecidable()
+
+    # When it ends
+
+    def _wanted(self, worker: int | None = None) -> BoolArray:
+        """Tasks about which more is to be asked now, shape (n,); where there are none, it ends.
+
+        Not those that are closed, nor, once they have the least number of labels, those that more
+        labels would hardly close.
+        """
+        done = self.beliefs.hopeless() | self.undecidable
+        if self.goal.epsilon is not None:
+            done |= self.beliefs.closed_at_floor(self.goal.epsilon)
+        return self._still_open(worker) & ~(done & self.ledger.enough)
+
+    def _still_open(self, worker: int | None) -> BoolArray:
+        """Tasks that are not closed, and may have more labels; shape (n,).
+
+        Of a mean: those whose error, times the best index of their type, is above a bar that all
+        pass before it falls, so that in the end a price buys the same of each. A worker who is here
+        only once has some tasks above it at any time.
+        """
+        top, can = self.beliefs.confidence(), ~self.ledger.full
+        error = 1.0 - top
+        done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
+        if not self.goal.mean or done or not can.any():
+            return ~self._closed(top) & can
+        can &= self._somebody_left()
+        rate = np.where(self.ledger.left > 0, self.worker_index.index, 0.0).max(axis=1)
+        rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
+        worth = error * rate[self.ledger.pool.kind]
+        few = 1 if worker is None else 1 + len(top) // 20
+        few = min(few, int((worth[can] > LEAST_BAR).sum()))
+        bar = FIRST_ERROR * self.epsilon
+        while (worth[can] > bar).sum() < few:
+            bar *= NEXT_ERROR
+        wanted: BoolArray = ((worth > bar) | ~self.ledger.enough) & can
+        return wanted
+
+    def _closed(self, top: FloatArray) -> BoolArray:
+        """Tasks whose error is at most ε, by the posterior of their likeliest class; shape (n,)."""
+        error = 1.0 - top
+        if self.goal.epsilon is None:
+            return np.zeros(len(error), dtype=bool)
+        if self.goal.mean:
+            return np.full(len(error), bool(error.mean() <= self.goal.epsilon)) & self.ledger.enough
+        closed: BoolArray = (error <= self.goal.epsilon) & self.ledger.enough
+        return closed
+
+    def _undecidable(self) -> BoolArray:
+        """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
+        ledger = self.ledger
+        out: BoolArray = np.zeros(len(ledger.counts), dtype=bool)
+        evidence_needed = self._evidence_needed()
+        if evidence_needed is None or not len(ledger.open):  # a fit made apart: who takes it judges
+            return out
+        rows = np.flatnonzero((evidence_needed > 0.0) & (ledger.counts >= SOME_LABELS))
+        nats = self.worker_index.nats(self.beliefs)
+        for part in _parts(rows, nats.shape[1]):
+            mine = nats[ledger.pool.kind[part]]
+            left = np.einsum("ij,ij->i", self._who_is_left(part), mine)
+            out[part] = left < LUCK * evidence_needed[part]
+        return out
+
+    def _evidence_needed(self) -> FloatArray | None:
+        """Nats that would close each task, shape (n,); None where ε is not asked of each task."""
+        if self.goal.epsilon is None or self.goal.mean:
+            return None
+        return self.beliefs.evidence_needed(self.goal.epsilon)
+
+    def _who_is_left(self, tasks: IntArray) -> BoolArray:
+        """Who can still be asked about each of k tasks, of each group one; shape (k, m)."""
+        groups, pool = self.beliefs.merged_groups, self.ledger.pool
+        if groups is None:
+            return self.ledger.open[tasks]
+        able = self._open(tasks[:, None], np.arange(len(self.ledger.left)))
+        return groups.one_each(able & (self.ledger.left > 0), pool.price[pool.kind[tasks]])
+
+    def _somebody_left(self) -> BoolArray:
+        """Tasks about which somebody can still be asked, or a label is to come, shape (n,)."""
+        if not len(self.ledger.open):  # a fit made apart
+            return np.ones(len(self.ledger.counts), dtype=bool)
+        workers = np.flatnonzero((self.ledger.left > 0) & ~self.beliefs.copying)
+        everything = np.arange(len(self.ledger.counts))[:, None]
+        return self._open(everything, workers).any(axis=1) | (self.ledger.waiting > 0)
+
+    def _may_end(self) -> bool:
+        """Whether no task is wanted by a fit that was chosen on fewer labels: it is chosen anew."""
+        if not self.beliefs.outgrown(LAST_GROWTH):
+            return False
+        return not self._wanted().any()
+
+    def _over(self) -> bool:
+        """Whether nothing more is asked: the money is spent, or no task is wanted."""
+        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
+            return True
+        return not self._wanted().any()
+
+    # What is answered
+
+    def belief(self) -> Belief:
+        """Posterior and closed tasks; once nothing more is asked, several models answer the others.
+
+        Of open tasks no more is believed than hidden ones among them show.
+        """
+        own, hidden = self._own_belief(), self.ledger.pool.hidden
+        posterior, final = own.posterior, self._final() if self._over() else None
+        if final is not None:
+            posterior = np.where(own.closed[:, None], posterior, final)
+        if hidden is not None and self.goal.epsilon is not None:
+            heard = np.where(self.ledger.counts > 0, hidden, -1)
+            posterior = doubted(posterior, ~own.closed, heard)
+        return replace(own, posterior=posterior)
+
+    def _own_belief(self) -> Belief:
+        """What the policy goes by: the posterior as it stands, and what is closed by it."""
+        posterior = self.beliefs.posterior()
+        return Belief(posterior, self._closed(posterior.max(axis=1)))
+
+    def _final(self) -> FloatArray | None:
+        """Posterior of `final_answers` by the labels so far; None where the policy's own stands."""
+        many = len(self.ledger.labels)
+        if self.answered_at != many:
+            self.answers, self.outvoted = final_posterior(
+                self.beliefs, self.seed, budget_alone=self.goal.epsilon is None
+            )
+            self.answered_at = many
+        return self.answers
+
+    def notes(self) -> list[str]:
+        """Say what speaks against the belief; and where ε is out of reach, what can be had."""
+        lines, hidden = self.beliefs.notes(), self.beliefs.hidden_heard()
+        if self.outvoted:
+            lines.append(
+                "the answers are mostly those of a plain majority: by the hidden tasks it is right "
+                "more often than the models of workers"
+            )
+        epsilon, truth = self.goal.epsilon, self.ledger.pool.hidden
+        if (
+            epsilon is None
+            or truth is None
+            or not len(hidden)
+            or self.beliefs.error_to_reach(epsilon)
+        ):
+            return lines
+        heard = np.where(self.ledger.counts > 0, truth, -1)
+        loss = self.belief().loss(heard, self.ledger.counts)
+        found = count_errors(loss, hidden, len(truth) - len(hidden))
+        low, high = found.error_interval
+        settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
+        return [
+            f"an error of {epsilon:.1%} is out of reach here: some {found.wrong / len(hidden):.1%} "
+            f"of the answers are wrong ({low:.1%} to {high:.1%}, by {len(hidden)} hidden tasks); "
+            f"to {settled} of {len(truth)} tasks more labels would not change the answer",
+            *lines,
+        ]
+
+    def to_close(self) -> FloatArray | None:
+        """Expected price of closing each task, shape (n,): who tells most for it is asked first."""
+        beliefs, epsilon = self.beliefs, self.goal.epsilon
+        evidence_needed = self._evidence_needed()
+        if epsilon is None or evidence_needed is None:
+            return None
+        price = np.where(self.belief().closed, 0.0, np.inf)
+        rows = np.flatnonzero(price > 0.0) if beliefs.error_to_reach(epsilon) else NOTHING.task
+        pool, nats = self.ledger.pool, self.worker_index.nats(beliefs)
+        kind = pool.kind
+        order = np.argsort(-nats / pool.divisor, axis=1)
+        # Nobody, at 0 nats, comes last.
+        for part in _parts(rows, nats.shape[1]):
+            by = order[kind[part]]
+            can = np.take_along_axis(self._who_is_left(part), by, axis=1)
+            total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
+            cost = np.cumsum(can * pool.price[kind[part][:, None], by], axis=1)
+            last = (total < evidence_needed[part, None]).sum(axis=1)
+            some = last < total.shape[1]
+            price[part[some]] = cost[some, last[some]]
+        return price
+
+    # What is saved
+
+    def state(self) -> dict[str, Any]:
+        """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
+        return {
+            "beliefs": self.beliefs.state(),
+            **self.worker_index.state(),
+            "fitted": self.fitted,
+            "cold_start_over": self.cold_start_over,
+            "latest": self.latest,
+            "return_seen": self.return_seen,
+            "came": self.came.tolist(),
+            "undecidable": self.undecidable.tolist(),
+            "block_done": self.block_done,
+            "ended": self.ended,
+        }
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Take them up."""
+        self.beliefs.resume(saved["beliefs"])
+        self.worker_index.resume(saved)
+        self.fitted, self.cold_start_over = int(saved["fitted"]), bool(saved["cold_start_over"])
+        self.latest, self.return_seen = int(saved["latest"]), bool(saved["return_seen"])
+        self.came[:], self.undecidable[:] = saved["came"], saved["undecidable"]
+        self.block_done, self.ended = int(saved["block_done"]), bool(saved["ended"])
 
 
 def _ascending(rows: IntArray, key: FloatArray, many: int) -> Iterator[IntArray]:

@@ -1,11 +1,12 @@
-"""What it is worth to ask a worker: nats for her price, who is unknown being tried first.
+"""What it is worth to ask a worker: nats for her price, and more for who is not known yet.
 
 - **An index.** A label of a worker of ability g tells I(g) nats (Kullback–Leibler). A worker of
-  unknown ability is kept if she turns out to tell τ or more, and sent away after some t labels if
-  not; her index is the best rate of nats to price over τ that such a trial and what follows it
-  have, the number of labels that she can still give (or that are still needed) being known. It is
-  Gittins' index with the trial's length put in by hand: a newcomer's is above her mean, so that
-  she is tried where her betters are few, and not where they suffice.
+  unknown ability is put on trial: she is kept if she turns out to tell τ nats or more a label, and
+  sent away after some t labels if not. Her index is the best rate of nats to price, over all τ,
+  that the trial and what follows it have together; how many labels she can still give, or are still
+  needed, is known. It is Gittins' index with the trial's length set rather than optimised: a
+  newcomer's is above her mean, so that she is tried where better workers are few, and not where
+  they suffice.
 - **What is to come.** Where workers arrive one at a time and do not come back, she who is here is
   asked if her index is not below the dual price of the nats still needed, the abilities of those
   to come being drawn from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
@@ -23,33 +24,37 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.pool import Ledger, Questions, within
 
-DOUBT = 10.0
-"""Odds against a worker at which her trial ends: its length is ln(DOUBT)/KL."""
+# Chosen by the labels they cost on simulated crowds: docs/findings/label-until-sure.md.
+TRIAL_ODDS = 10.0
+"""Odds against a worker at which her trial ends: its length is ln(TRIAL_ODDS)/KL."""
 LONGEST = 60.0
 """Labels of a trial at most."""
-PROVEN = 0.9
-"""Chance to be kept from which a worker is no longer on trial."""
 VISIT = 200
 """Labels asked of a proven worker before anything is judged anew."""
+# By judgement, not tuned.
+PROVEN = 0.9
+"""Chance to be kept from which a worker is no longer on trial."""
 IN_HAND = 5.0
 """How many times over those to come must be able to close the task that lacks most."""
 ARRAYS = ("index", "keep", "limit")
 
 
 class WorkerIndex:
-    """Index of each worker at each task type.
+    """Index of each worker at each task type: what it is worth to ask her.
 
     Parameters
     ----------
     ledger
         What was asked and answered.
     beliefs
-        What is believed of workers; handed in again where it is looked at, as fits replace it.
+        What is believed of workers. Methods take it again, as a fit may replace it.
     epsilon
         Error that a task may have.
 
     Attributes
     ----------
+    required
+        Nats that close an easy task of which nothing is known.
     gain
         What a label tells in nats, at most what a task needs, by type, worker and point; shape
         (1, 1, G) for all workers alike.
@@ -65,13 +70,13 @@ class WorkerIndex:
         self.ledger, self.epsilon = ledger, epsilon
         self.required = float((1.0 - 2.0 * epsilon) * np.log((1.0 - epsilon) / epsilon))
         grid, shape = beliefs.grid, (len(ledger.pool.price), len(ledger.pool.workers))
-        own = beliefs.own_gain.reshape(shape)
+        own = beliefs.known_gain.reshape(shape)
         self.known: BoolArray = ~np.isnan(own)
         self.gain: FloatArray = np.minimum(grid.gain, self.required)[None, None]
         if self.known.any():  # the grid has no point for who never errs
             mine = np.minimum(own, self.required)[:, :, None]
             self.gain = np.where(self.known[:, :, None], mine, self.gain)
-        self.trial = np.minimum(np.log(DOUBT) / np.maximum(grid.unlike, 1e-9), LONGEST)
+        self.trial = np.minimum(np.log(TRIAL_ODDS) / np.maximum(grid.unlike, 1e-9), LONGEST)
         self.index, self.keep, self.limit = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.needed = 0.0
 
@@ -86,7 +91,11 @@ class WorkerIndex:
         self.judge(beliefs, np.arange(len(self.ledger.left)))
 
     def judge(self, beliefs: GridBeliefs, workers: IntArray) -> None:
-        """Give some workers their index."""
+        """Give some workers their index: the best rate over thresholds τ, each a point of the grid.
+
+        Points are in order of falling gain: who is at τ or before it is kept, and gives all labels
+        `after` her trial; who is behind it gives those of the trial alone.
+        """
         pool, left = self.ledger.pool, self.ledger.left[workers]
         weight, gain = self._weight(beliefs)[:, workers], self._gain_of(workers)
         after = np.minimum(left[:, None], self.needed / np.maximum(gain, 1e-9))
@@ -104,14 +113,17 @@ class WorkerIndex:
         self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
 
     def nats(self, beliefs: GridBeliefs) -> FloatArray:
-        """What a label of each worker is expected to tell of an easy task, (T, m); 0 of none."""
+        """Nats that a label of each worker is expected to tell of an easy task, shape (T, m).
+
+        0 of who is not asked any more.
+        """
         weight, alike = self._weight(beliefs), self.gain.shape[1] == 1
         nats = weight @ self.gain[0, 0] if alike else (weight * self.gain).sum(axis=2)
         able = (self.ledger.left > 0) & ~beliefs.copying
         return np.asarray(np.where(able, nats, 0.0))
 
     def price_to_come(self, beliefs: GridBeliefs, rows: IntArray, came: BoolArray) -> FloatArray:
-        """Dual price of a nat by type: what those still to come can be expected to tell for one.
+        """Dual price of a nat by type, shape (T,), in nats a label and price, as the index.
 
         They have to tell what the tasks of a type lack together, and each has one label only for
         the task that lacks most.
@@ -125,8 +137,8 @@ class WorkerIndex:
         """
         ledger, pool = self.ledger, self.ledger.pool
         coming = np.flatnonzero(~came & (ledger.left > 0))
-        if beliefs.voters is not None:  # of each group one
-            coming = coming[np.unique(beliefs.voters.leader[coming], return_index=True)[1]]
+        if beliefs.merged_groups is not None:  # of each group one
+            coming = coming[np.unique(beliefs.merged_groups.leader[coming], return_index=True)[1]]
         price: FloatArray = np.zeros(len(pool.price))
         if not len(coming):
             return price
@@ -148,8 +160,8 @@ class WorkerIndex:
                 price[kind] = min(rate.ravel()[order[enough]], self.index[kind, coming].max())
         return price
 
-    def visit(self, task: IntArray, worker: IntArray) -> Questions:
-        """Cut each worker's share to what is asked of her before she is judged anew."""
+    def one_visit(self, task: IntArray, worker: IntArray) -> Questions:
+        """Leave of some pairs what is asked of each worker before she is judged anew."""
         kind = self.ledger.pool.kind[task]
         answered = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
         share = len(self.ledger.counts) // 500

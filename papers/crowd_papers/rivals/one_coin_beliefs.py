@@ -155,7 +155,7 @@ class Beliefs:
         Temperature of the posterior, above 1 where hidden tasks show it to believe too much.
     """
 
-    voters = models = None
+    merged_groups = models = None
     """Groups are neither merged nor believed jointly: their labels count for less (`groups`)."""
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
@@ -164,7 +164,7 @@ class Beliefs:
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.grid = grid(self.K)
         units = self.m * self.T
-        self.own_gain: FloatArray = np.full(units, np.nan)
+        self.known_gain: FloatArray = np.full(units, np.nan)
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
         self._copying: BoolArray = np.zeros(self.m, dtype=bool)

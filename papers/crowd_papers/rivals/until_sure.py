@@ -33,19 +33,18 @@ class UntilSure(UntilTrusted):
         self.forget = forget
         super().__init__(ledger, goal, seed)
 
-    def _believed(self) -> Beliefs:  # type: ignore[override]
+    def _make_beliefs(self) -> Beliefs:  # type: ignore[override]
         return Beliefs(self.ledger, self.forget)
 
     def _start(self, worker: int | None) -> Questions | None:
         return self._cold_start(worker)
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
-        wanted = self._wanted(self.beliefs.confidence(), worker)
-        return self._best_among(wanted, worker, most)
+        return self._best_among(self._wanted(worker), worker, most)
 
     def belief(self) -> Belief:
         """Posterior and closed tasks."""
-        return self._believes()
+        return self._own_belief()
 
     def notes(self) -> list[str]:
         """Say what speaks against the belief."""

@@ -435,7 +435,7 @@ def test_shares_rest_on_labels_that_were_not_chosen_by_their_like():
     labels = labels_of([(0, 0, 0), (1, 0, 1), (1, 1, 0), (1, 2, 0)], 3, 3, 2)
     np.testing.assert_allclose(labels.shares, weights_of(labels))
     np.testing.assert_allclose(labels.shares - SHARE_PRIOR, [5 / 6, 1 / 6])
-    first = replace(labels, said=np.array([0.5, 0.5]))
+    first = replace(labels, first_shares=np.array([0.5, 0.5]))
     np.testing.assert_allclose(first.shares - SHARE_PRIOR, [0.5, 0.5])
 
 

@@ -258,7 +258,7 @@ def test_a_policy_that_an_earlier_release_saved_is_told_in_a_line(where):
     opened = collector._now.opened()
     kept = json.loads(opened.past.policy)
     if where == "fields":
-        del kept["beyond"]
+        del kept["undecidable"]
     else:
         kept["beliefs"]["worker"] = kept["beliefs"]["worker"][:-1]
     past = msgspec.structs.replace(opened.past, policy=json.dumps(kept))

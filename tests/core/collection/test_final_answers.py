@@ -67,7 +67,7 @@ def test_a_refuted_model_does_not_answer(classes, monkeypatch):
         wrong = (truth + 1) % classes
         return np.eye(classes)[wrong] * 0.98 + 0.02 / classes, "wrong"
 
-    monkeypatch.setattr("workbench.collection.grid_beliefs.averaged", upside_down)
+    monkeypatch.setattr("workbench.collection.final_answers.averaged", upside_down)
     hidden = np.where(np.arange(120) < 40, truth, -1)
     made = []
 

@@ -89,7 +89,7 @@ def test_of_known_skills_the_posterior_is_bayes(classes):
         beliefs.refit()
         np.testing.assert_allclose(beliefs.posterior(), exact, atol=1e-9)
         np.testing.assert_allclose(beliefs.confidence(), exact.max(axis=1), atol=1e-9)
-    assert not beliefs.doubtful
+    assert not beliefs.may_be_reversed
     assert beliefs.notes() == []
 
 
@@ -117,7 +117,7 @@ def test_what_known_skills_say_is_not_believed_less_where_others_label_too():
     np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
     # Judged by those whose skill is known, and by themselves not at all.
     assert len(beliefs.labels) == 16
-    assert set(np.unique(beliefs._labels().unit).tolist()) == {2, 3}
+    assert set(np.unique(beliefs.unit_labels().unit).tolist()) == {2, 3}
 
 
 def test_one_label_of_an_expert_who_never_errs_closes_a_task():
@@ -134,9 +134,11 @@ def test_one_label_of_an_expert_who_never_errs_closes_a_task():
     policy = POLICIES["until-trusted"].call(
         Ledger(replace(pool, price=np.array([[1.0, 1.0, 1.0, 5.0]]))), Goal(0.001), 0
     )
-    index = policy.worth.index[0]
+    index = policy.worker_index.index[0]
     assert index[1] == pytest.approx(0.4 * np.log(7 / 3))
-    assert index[0] == pytest.approx(min(policy.worth.required, (1 - 2e-4) * np.log(1e4)), rel=1e-3)
+    assert index[0] == pytest.approx(
+        min(policy.worker_index.required, (1 - 2e-4) * np.log(1e4)), rel=1e-3
+    )
     assert index[3] == pytest.approx(index[1] / 5.0)
 
 
@@ -177,7 +179,7 @@ def test_known_skills_of_some_judge_the_others():
     right = beliefs.weight @ np.einsum("gcc->g", beliefs.grid.chance) / 2.0
     made = (label[:60] == truth[:60, None]).mean(axis=0)
     np.testing.assert_allclose(right[2:], made[2:], atol=0.1)
-    assert not beliefs.doubtful  # who is always wrong is no reason to ask strangers
+    assert not beliefs.may_be_reversed  # who is always wrong is no reason to ask strangers
 
 
 def test_known_liars_tell_which_way_is_right():

@@ -202,8 +202,8 @@ def test_copies_stay_one_voter_as_they_repeat_one_another():
         hear(beliefs, Questions(task, worker), label)
         beliefs.refit()
         assert beliefs.copying.tolist() == [False] + [True] * 3 + [False] * 16
-        together, apart = beliefs._evidence(one, share), beliefs._evidence(np.arange(20), share)
-        gains.append(together[0] - apart[0])
+        search = beliefs.copy_search()
+        gains.append(search.evidence(one, share)[0] - search.evidence(np.arange(20), share)[0])
     assert gains[1] > gains[0] + 8.0
 
 
@@ -224,16 +224,16 @@ def test_contested_are_common_tasks_on_which_half_of_the_others_contradict():
         for i in range(20)
         if (label[i, others] != np.bincount(label[i, able]).argmax()).sum() * 2 >= len(others)
     ]
-    assert beliefs.doubtful_tasks().tolist() == expected
+    assert beliefs.contested().tolist() == expected
     assert 0 < len(expected) < 20
 
 
 def test_while_copies_are_undecided_more_workers_answer_what_is_contested(monkeypatch):
     policy = POLICIES["until-trusted"].call(Ledger(pool_of(100, 30)), Goal(0.05), 3)
     contested = policy.common[3:7]
-    monkeypatch.setattr(GridBeliefs, "doubtful_tasks", lambda self: contested)
+    monkeypatch.setattr(GridBeliefs, "contested", lambda self: contested)
     monkeypatch.setattr(GridBeliefs, "suspects", lambda self: np.arange(0))
-    policy.started, asked = True, []
+    policy.cold_start_over, asked = True, []
     for undecided in (True, True, False):
         policy.beliefs.undecided = undecided
         ask = policy._best(None, None)
@@ -261,7 +261,7 @@ def test_answers_of_the_block_call_for_no_new_choice_unless_some_copy(monkeypatc
         hear(beliefs, Questions(np.arange(60), np.full(60, worker)), label)
         if worker == 16:
             beliefs.refit()
-            assert not beliefs.doubtful
+            assert not beliefs.may_be_reversed
             beliefs.chosen_at = 10**6  # from here on nothing but the block calls for it
             chosen.clear()
         elif worker > 16:
@@ -291,7 +291,7 @@ def test_a_fit_is_chosen_anew_where_its_mirror_image_becomes_the_likelier(before
     beliefs.orientation = before
     beliefs.refit()
     assert len(chosen) == (before > 0.0)
-    assert beliefs.doubtful
+    assert beliefs.may_be_reversed
     assert beliefs.orientation >= 0.0
 
 
@@ -348,11 +348,11 @@ def test_liars_who_answer_together_are_seen_through_once_strangers_have_answered
 
     ask(np.arange(4), np.arange(200))
     assert (beliefs.posterior().argmax(axis=1) != truth).mean() > 0.9
-    assert beliefs.doubtful
+    assert beliefs.may_be_reversed
     for first in range(15, 60, 15):
         ask(np.arange(first, first + 15), np.arange(8))
     assert (beliefs.posterior().argmax(axis=1) != truth).mean() < 0.1
-    assert not beliefs.doubtful
+    assert not beliefs.may_be_reversed
 
 
 def test_few_labels_are_believed_less_than_the_model_says():
@@ -387,11 +387,11 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
     label = drawn(rng.uniform(0.55, 0.8, 6), rng.integers(0, 2, 60), 21)
     beliefs = seen(label, hidden=np.full(60, -1)).beliefs
     beliefs.calibration = Calibration(1.0, 0.2)
-    beliefs._outlook = None
-    before = 1.0 - beliefs._above_floor()
+    beliefs._view = None
+    before = 1.0 - beliefs._top_before_floor()
     error = 1.0 - beliefs.confidence()
     for epsilon in (0.12, 0.15, 0.3):
-        goal = beliefs.closable_at(epsilon)
+        goal = beliefs.error_to_reach(epsilon)
         np.testing.assert_array_equal(error <= epsilon, before <= goal)
         assert not beliefs.closed_at_floor(epsilon).any()
         np.testing.assert_array_equal(
@@ -399,7 +399,7 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
         )
     # A floor of .2 is an error of .1: it leaves less than a tenth of .11.
     for epsilon in (0.05, 0.11):
-        assert beliefs.closable_at(epsilon) == 0.0
+        assert beliefs.error_to_reach(epsilon) == 0.0
     np.testing.assert_array_equal(beliefs.closed_at_floor(0.08), before <= 0.08)
     np.testing.assert_array_equal(beliefs.closed_at_floor(0.05), before <= 0.05)
 
@@ -410,7 +410,7 @@ def test_the_cost_of_closing_a_task_is_that_of_those_who_tell_most_of_it():
     prices = rng.uniform(1.0, 3.0, (1, 25))
     policy = seen(label, tasks=np.arange(20), price=prices)
     cost, closed = policy.to_close(), policy.belief().closed
-    lacking, nats = policy.beliefs.evidence_needed(0.1), policy.worth.nats(policy.beliefs)[0]
+    lacking, nats = policy.beliefs.evidence_needed(0.1), policy.worker_index.nats(policy.beliefs)[0]
     assert closed[:20].any()
     np.testing.assert_array_equal(cost == 0.0, closed)
     order = np.argsort(-nats / prices[0])
@@ -451,7 +451,7 @@ def test_a_floor_that_keeps_tasks_open_does_not_have_all_labels_bought():
     label = drawn(rng.uniform(0.65, 0.95, 30), seems, 24)
     hidden = np.where(np.arange(200) < 24, truth, -1)
     end, beliefs = collected(label, truth, hidden=hidden)
-    assert beliefs.closable_at(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
+    assert beliefs.error_to_reach(0.05) == 0.0 < beliefs.floor < 0.05  # .05 is not shown to stay
     assert not end.belief.closed.any()
     assert len(end.ledger.labels) < label.size / 3  # other draws: 650 to 1,750 of 6,000
 
@@ -534,7 +534,7 @@ def test_an_error_that_cannot_be_had_is_said_and_usable_answers_are_kept():
     assert "by 48 hidden tasks" in said
     # An error that can be had is not said to be out of reach.
     end, beliefs = collected(label, truth, hidden=hidden, epsilon=0.3)
-    assert beliefs.closable_at(0.3) > 0.0
+    assert beliefs.error_to_reach(0.3) > 0.0
 
 
 def test_hidden_tasks_tell_which_way_is_right():
@@ -544,10 +544,10 @@ def test_hidden_tasks_tell_which_way_is_right():
     label = drawn(np.where(np.arange(10) < 5, 0.9, 0.1), truth, 32)
     beliefs = seen(label).beliefs
     beliefs.orientation = 0.0
-    assert beliefs.doubtful
+    assert beliefs.may_be_reversed
     assert any("interchanged" in note for note in beliefs.notes())
     way = beliefs.posterior().argmax(axis=1)
     for known, doubted in ((way, False), (1 - way, True)):
         beliefs = seen(label, hidden=np.where(np.arange(80) < 20, known, -1)).beliefs
         beliefs.orientation = 0.0
-        assert beliefs.doubtful == doubted == beliefs.needs_strangers()
+        assert beliefs.may_be_reversed == doubted

@@ -49,7 +49,7 @@ def test_the_price_of_nats_to_come_does_not_hang_on_how_it_is_counted():
             policy.told(ask, answers.of(ask))
             policy.came[worker] = True
         policy.refit()
-        worth = policy.worth
+        worth = policy.worker_index
         prices.append(worth.price_to_come(policy.beliefs, np.arange(60), policy.came))
     assert prices[0][0] > 0.0
     np.testing.assert_allclose(*prices, rtol=1e-6)
