@@ -41,10 +41,17 @@ html_show_sphinx = False
 def setup(app: Any) -> None:
     """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
     write_options(HERE / "reference" / "options" / "index.md")
+    app.connect("source-read", beside)
     app.connect("build-finished", look)
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, HERE / "notebooks" / notebook.name)
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
+
+
+def beside(_: Any, name: str, source: list[str]) -> None:
+    """Lead to the notebooks brought in: the repository has them in a folder of their own."""
+    if name == "notebooks/index":
+        source[0] = source[0].replace("](../../notebooks/", "](")
 
 
 def inline_math(self: Any, node: Any) -> None:

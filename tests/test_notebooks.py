@@ -52,6 +52,15 @@ def test_all_are_there():
     assert begin == ["01", "02", "03", "04", "05", "06", "07"]
 
 
+def test_the_page_of_notebooks_leads_to_each_of_them():
+    page = ROOT / "docs" / "notebooks" / "index.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests")
+    links = re.findall(r"\]\((\S+\.ipynb)\)", page.read_text("utf-8"))
+    led = [(page.parent / link).resolve() for link in links]
+    assert led == sorted(FOLDER.resolve().glob("*.ipynb"))
+
+
 def test_what_is_imported_of_ours_is_public(path):
     tree = ast.parse("\n".join(map(source, cells(path))))
     imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]

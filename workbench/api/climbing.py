@@ -159,6 +159,8 @@ class Ladder(Result):
             row["each"] = None if cost is None or pd.isna(cost) else cost / max(1, self.tasks)
             least = row["proven_bound"]
             row["least"] = None if pd.isna(least) else _at_least(least)
+            if not pd.isna(row["se"]):  # measured: a mean, of no more digits than it is good for
+                row["cost"] = float(f"{cost:.6g}")
         return rows
 
     def plot(self) -> Figure:

@@ -44,14 +44,17 @@ begins with the paper's figures and tables beside ours.
 FIGURES = """\
 ## Figures and tables
 
-What the paper shows, and what our runs show. Numbers in brackets are 95 % intervals; ± is one
-standard error, so that twice it is about such an interval. No number is read off a picture: where
-the paper's text has none, what it says of the picture stands in its place. Figures that print an
-algorithm are left out.
+What the paper shows, and what our runs show; the place leads to the claim with all that is behind
+it. Numbers in brackets are 95 % intervals; ± is one standard error, so that twice it is about such
+an interval. No number is read off a picture: where the paper's text has none, what it says of the
+picture stands in its place. Figures that print an algorithm are left out.
+
+*Reproduces in part*: only in part of the range compared, or under a condition that the paper does
+not mention. *Cannot be told*: the data cannot be had, or the trials leave it open.
 """
 MADE = """\
-Minutes are those of one core at the size of the paper, by the mean time of the trials we ran (of
-one repetition, where a study takes long), on a machine that others used as well.
+Minutes are what the command takes on one core: the mean time of the trials we ran (of one
+repetition, where a study takes long) times their number, on a machine that others used as well.
 """
 FOLDER = "papers"
 """Beside the table, with a page a paper."""

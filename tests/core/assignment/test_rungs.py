@@ -154,3 +154,12 @@ def test_a_prior_is_of_labels_not_of_money():
     terms = {"skills": crowd.skills, "tasks": 5, "costs": dict.fromkeys(crowd.skills.index, 0.25)}
     with pytest.raises(InputError, match="labels, not money"):
         wb.ladder(**terms, prior={0.8: 0.5, 0.5: 0.5})
+
+
+def test_a_mean_is_shown_with_no_more_digits_than_it_is_good_for():
+    crowd = wb.simulate("spammer-hammer", tasks=6, workers=30, capacity=6, seed=1)
+    found = wb.ladder(crowd, epsilon=0.05, trials=7)
+    mean = found.to_frame().set_index("name").loc["sequential, error", "cost"]
+    assert f"{mean:.10g}" != f"{mean:.6g}"
+    assert f"{mean:.10g}" not in found.brief()
+    assert f"{mean:.6g} " in found.brief()
