@@ -117,6 +117,7 @@ def test_after_a_fit_that_fails_the_next_is_tried(client, monkeypatch, caplog):
         if labels == before:
             break
     assert taken.wait(30)
+    until_none_is_begun(client)
     assert len(tried) > 1
     assert sum("could not be fitted" in record.message for record in caplog.records) == 1
     kinds = events(client)
