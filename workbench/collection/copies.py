@@ -100,7 +100,7 @@ class CopySearch:
         if not sets:
             return alone, False
         plain, apart = self.evidence(alone, self.share)
-        evidence, chance = [], []
+        evidence, fits = [], []
         for members in sets:
             # A fit ends where it began to go: each begins where the other ended, too. All sets are
             # held against the best that was found of everybody for herself.
@@ -109,13 +109,15 @@ class CopySearch:
             one, together = self.evidence(merged, self.share, apart)
             plain = max(plain, self.evidence(alone, None, together)[0])
             evidence.append(one - MERGE_GAIN * (len(members) - 1))
-            chance.append(self._chance_wrong_alike(members, together))
+            fits.append(together)
         gains = np.array(evidence) - plain
         merged = alone.copy()
         for at in np.argsort(gains)[::-1].tolist():
-            certain = chance[at] <= BY_CHANCE
-            if gains[at] > 0.0 and certain and (merged[sets[at]] == sets[at]).all():
-                merged[sets[at]] = sets[at][0]
+            members = sets[at]
+            if gains[at] <= 0.0 or (merged[members] != members).any():
+                continue
+            if self._chance_wrong_alike(members, fits[at]) <= BY_CHANCE:
+                merged[members] = members[0]
         return merged, bool((np.abs(gains) < UNDECIDED).any())
 
     def evidence(
