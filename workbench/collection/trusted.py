@@ -122,9 +122,7 @@ class UntilTrusted(Policy):
         self.latest, self.return_seen = -1, False
         self.fitted, self.cold_start_over = 0, ledger.recorded[0] >= START[0] * START[1]
         self.block_done, self.ended = 0, False
-        self.answered_at = -1
-        self.answers: FloatArray | None = None
-        self.outvoted = False
+        self._answered: tuple[FloatArray | None, bool] | None = None  # by the labels so far
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         self.worker_index = WorkerIndex(ledger, self.beliefs, self.epsilon)
         self._judge_workers()
@@ -334,6 +332,7 @@ class UntilTrusted(Policy):
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs of tasks and workers, and the index of these workers' groups."""
         self.beliefs.told(ask, label)
+        self._answered = None
         workers, groups = np.unique(ask.worker), self.beliefs.merged_groups
         if groups is not None:
             workers = np.flatnonzero(np.isin(groups.leader, groups.leader[workers]))
@@ -362,6 +361,7 @@ class UntilTrusted(Policy):
     def refit(self) -> None:
         """Fit the beliefs to all labels, from several starts where the collection may end."""
         self.beliefs.refit(anew=self._may_end())
+        self._answered = None
         self.fitted += self._labels_since_fit()
         self._judge_workers()
 
@@ -369,7 +369,7 @@ class UntilTrusted(Policy):
         """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest."""
         if fitted.fitted <= self.fitted:
             return
-        self.beliefs, self.fitted = fitted.beliefs, fitted.fitted
+        self.beliefs, self.fitted, self._answered = fitted.beliefs, fitted.fitted, None
         self.beliefs.ledger = self.ledger
         ledger, then = self.ledger, fitted.ledger
         gold, labels = (
@@ -490,7 +490,7 @@ class UntilTrusted(Policy):
         Of open tasks no more is believed than hidden ones among them show.
         """
         own, hidden = self._own_belief(), self.ledger.pool.hidden
-        posterior, final = own.posterior, self._final() if self._over() else None
+        posterior, final = own.posterior, self._final()[0] if self._over() else None
         if final is not None:
             posterior = np.where(own.closed[:, None], posterior, final)
         if hidden is not None and self.goal.epsilon is not None:
@@ -503,20 +503,18 @@ class UntilTrusted(Policy):
         posterior = self.beliefs.posterior()
         return Belief(posterior, self._closed(posterior.max(axis=1)))
 
-    def _final(self) -> FloatArray | None:
-        """Posterior of `final_answers` by the labels so far; None where the policy's own stands."""
-        many = len(self.ledger.labels)
-        if self.answered_at != many:
-            self.answers, self.outvoted = final_posterior(
+    def _final(self) -> tuple[FloatArray | None, bool]:
+        """As `final_posterior` has it, by the labels and the fit so far."""
+        if self._answered is None:
+            self._answered = final_posterior(
                 self.beliefs, self.seed, budget_alone=self.goal.epsilon is None
             )
-            self.answered_at = many
-        return self.answers
+        return self._answered
 
     def notes(self) -> list[str]:
         """Say what speaks against the belief; and where ε is out of reach, what can be had."""
         lines, hidden = self.beliefs.notes(), self.beliefs.hidden_heard()
-        if self.outvoted:
+        if self._over() and self._final()[1]:
             lines.append(
                 "the answers are mostly those of a plain majority: by the hidden tasks it is right "
                 "more often than the models of workers"

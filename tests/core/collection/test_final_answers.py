@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.core.collection.test_budget_alone import spend
 from tests.core.collection.test_trusted import collected, drawn, pool_of
 from workbench.aggregation.calibration import mean_calibration
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.final_answers import majority_shares, weighted_mean
 from workbench.collection.policy import Goal
+from workbench.collection.pool import Ledger
 from workbench.crowd.votes import Votes
 
 
@@ -79,3 +81,35 @@ def test_a_refuted_model_does_not_answer(classes, monkeypatch):
     answers = Answers(label, np.zeros((0, 25), dtype=np.int64), truth)
     end = rehearse(kept, pool, answers, Goal(0.05))
     assert (end.belief.posterior.argmax(axis=1) != truth)[40:].mean() < 0.15
+
+
+def test_what_is_noted_hangs_on_the_labels_alone(monkeypatch):
+    """Not on whether somebody has looked at the answers before, nor on an end that is past."""
+    calls = []
+
+    def by_majority(beliefs, *_, **__):
+        calls.append(len(beliefs.ledger.labels))
+        return beliefs.posterior(), True
+
+    monkeypatch.setattr("workbench.collection.trusted.final_posterior", by_majority)
+    label = drawn(np.full(6, 0.8), np.random.default_rng(7).integers(0, 2, 20), 7)
+    ledger = Ledger(pool_of(20, 6), 30.0)
+    policy = POLICIES["until-trusted"].call(ledger, Goal(), 0)
+    spend(policy, ledger, label)
+
+    def said():
+        return any("plain majority" in note for note in policy.notes())
+
+    assert said()
+    policy.belief()
+    assert said()
+    assert calls == [30]  # once for the same labels
+    ledger.total = 60.0
+    policy.ended = False
+    assert not said()
+    spend(policy, ledger, label)
+    assert said()
+    before = len(calls)
+    policy.refit()  # the same labels, another fit: what was answered by the last one is no more
+    policy.belief()
+    assert len(calls) == before + 1
