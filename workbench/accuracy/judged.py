@@ -192,15 +192,14 @@ class Judged:
 
         return _least(enough, self.tasks)
 
+    def reach_alone(self, labels: int) -> float:
+        """Half the interval of the share that is known worst, of a random sample and no judge."""
+        low, high = jeffreys(self.shares().value * labels, labels)
+        return float((high - low).max()) / 2.0
+
     def needed_alone(self, reach: float, most: int = 10**7) -> int | None:
-        """The same of a random sample of any tasks, without the judge."""
-        share = self.shares().value
-
-        def enough(labels: int) -> bool:
-            low, high = jeffreys(share * labels, labels)
-            return float((high - low).max()) / 2.0 <= reach
-
-        return _least(enough, most)
+        """Labels of a random sample that bring all true shares to ± `reach` without the judge."""
+        return _least(lambda labels: self.reach_alone(labels) <= reach, most)
 
     def _by_verdict(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """p(c | s) with its interval; of a verdict without labels 1/L, from 0 to 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from workbench.api.check_tables import (
     worker_table,
     wrong_shares,
 )
+from workbench.api.judging import JudgeCheck, check_judge
 from workbench.api.measuring import GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
@@ -453,9 +454,29 @@ class LabelCheck(Looked, Result):
         return lines
 
 
+@overload
 def check(
-    labels: inputs.LabelTable, gold: inputs.Truth | None = None, *, seed: int = 0
-) -> LabelCheck:
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    judge: None = None,
+    seed: int = 0,
+) -> LabelCheck: ...
+@overload
+def check(
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    judge: object,
+    seed: int = 0,
+) -> JudgeCheck: ...
+def check(
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    judge: object = None,
+    seed: int = 0,
+) -> LabelCheck | JudgeCheck:
     """Look at labels before anything is built on them.
 
     How far labels agree beyond chance (Krippendorff's α, nominal, and ordinal and interval where
@@ -476,6 +497,13 @@ def check(
         True labels of some or all tasks: columns task, gold. [default: gold in the labels, if any]
 
         A Series or a dict by task, too. Without any, only how far labels agree is told.
+    judge
+        The worker who labelled most tasks, as a model, and is held against people.
+
+        People's labels are the gold, or without gold the majority of all other workers; a random
+        sample of the tasks is enough. The result is another: the true share of each class,
+        corrected by people's labels, how often the judge is right where each is true, and how many
+        labels of people would do.
     seed
         Of the simulated crowds that tell what chance alone does, and of the bootstrap.
 
@@ -510,6 +538,9 @@ def check(
     votes = Votes.of(first, classes=classes)
     _check_size(votes)
     codes = gold_codes(votes, true)
+    if judge is not None:
+        known = gold is not None or source.gold is not None
+        return check_judge(judge, votes, codes if known else None, source, seed)
     others = beside_others(votes)
     outcome = dependence(votes, codes, seed=seed)
     class_labels = {str(k): int(v) for k, v in whole["label"].value_counts().items()}

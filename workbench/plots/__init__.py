@@ -2,7 +2,7 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
-`label`, `collect`, `audit`, `learn`, `check`, `study`, `solving`.
+`label`, `collect`, `audit`, `learn`, `check`, `judge`, `study`, `solving`.
 """
 
 from importlib import import_module
@@ -23,6 +23,7 @@ from workbench.plots.audit import audit, checks_needed
 from workbench.plots.check import checked
 from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
+from workbench.plots.judge import judged
 from workbench.plots.label import labelling
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
@@ -48,6 +49,7 @@ __all__ = [
     "deal",
     "hiring",
     "incumbents",
+    "judged",
     "labelling",
     "learning",
     "plan",
