@@ -498,7 +498,7 @@ def check(
 
         A Series or a dict by task, too. Without any, only how far labels agree is told.
     judge
-        The worker who labelled most tasks, as a model, and is held against people.
+        A worker, most often a model, who is held against people.
 
         People's labels are the gold, or without gold the majority of all other workers; a random
         sample of the tasks is enough. The result is another: the true share of each class,

@@ -135,6 +135,14 @@ def test_labels_that_are_needed_bring_the_share_to_five_points():
     assert Judged(np.array([11, 39]), judge.labels // 4).needed(0.05) is None
 
 
+def test_the_figures_on_the_page_of_judges():
+    """Share .8, sensitivity .95, specificity .9, 1,000 tasks; docs/how-to/judge.md quotes them."""
+    judge = Judged(np.array([220, 780]), np.array([[180, 40], [20, 760]]))
+    assert judge.needed(0.05) == 108
+    assert judge.needed(0.05, by_verdict=True) == 98
+    assert judge.needed_alone(0.05) == 245
+
+
 def test_a_verdict_without_labels_counts_as_anything():
     judge = Judged(np.array([100, 900]), np.array([[0, 0], [0, 90]]))
     assert judge.shares().low[1] < 0.91
