@@ -20,7 +20,7 @@ except (ValueError, OSError) as error:
 from workbench.plots._style import COLOURS
 from workbench.plots.assign import deal, plan, skills
 from workbench.plots.audit import audit, checks_needed
-from workbench.plots.check import checked
+from workbench.plots.check import agreed, checked
 from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
 from workbench.plots.judge import judged
@@ -36,6 +36,7 @@ from workbench.plots.study import chart, verdicts
 
 __all__ = [
     "COLOURS",
+    "agreed",
     "as_pdf",
     "as_png",
     "as_svg",
