@@ -111,8 +111,8 @@ def test_where_people_labelled_every_task_it_is_what_packages_say(case):
         whole = judge.shares_of_people()
         assert judge.shares().low == pytest.approx(whole.low, abs=0.003)
         own = jeffreys(table.diagonal(), table.sum(axis=0))
-        assert judge.rates().low == pytest.approx(own[0], abs=0.01)
-        assert judge.rates().high == pytest.approx(own[1], abs=0.01)
+        assert judge.rates().low == pytest.approx(own[0], abs=0.003)
+        assert judge.rates().high == pytest.approx(own[1], abs=0.003)
 
 
 def test_jeffreys_intervals_are_those_of_statsmodels():
