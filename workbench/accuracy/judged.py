@@ -5,23 +5,26 @@ N_s tasks have verdict s, of n_s of these people's labels are known, n_sc of the
 are strata: w_s = N_s/N and p_sc = n_sc/n_s. Nothing but p(c | s) is learnt from people, so that
 their labels may be a random sample of all N tasks, or random within each verdict, in any numbers.
 
-The true share of class c is θ_c = Σ_s w_s p_sc. With [l_s, u_s] the 95 % interval of p_sc by
-Jeffreys's prior it is below by at most √(Σ_s w_s² (p_sc − l_s)² + z² V), and above likewise
-(MOVER), for tasks like those that were judged: V = (Σ_s w_s p_sc² − θ_c²)/N is the variance that
-the shares w_s bring in. (Wilson's intervals in their place are wider by 6 %, and cover less where
-nearly all tasks are of one class: .928 against .945 of 4,000 draws in the worst of sixteen cells.)
+The true share of class c is θ_c = Σ_s w_s p_sc = a + b, with a = w_c p_cc of the tasks that the
+judge calls c, and b of the others. b/(1 − w_c) has the interval of a share of as many labels as the
+others' are worth, (Σ w_s)²/Σ w_s²/n_s: of two classes just theirs. With [l, u] the 95 % interval of
+a and of b by Jeffreys's prior, θ_c is below by at most √((a − l_a)² + (b − l_b)² + z² V), and above
+likewise (MOVER), for tasks like those that were judged: V = (Σ_s w_s p_sc² − θ_c²)/N is the
+variance that the shares w_s bring in. (Wilson's intervals in place of Jeffreys's are wider by 6 %,
+and cover less where nearly all tasks are of one class: .928 against .945 of 4,000 draws in the
+worst of sixteen cells.) A verdict of which people labelled no task counts as anything.
 
-The judge is right on class c with share a/(a + b), a = w_c p_cc, b = Σ_{s≠c} w_s p_sc. The ends are
-where (1 − t)a − tb is no more told from 0, the limits of a and b by MOVER. There N_s counts as a
-Poisson number, as in the ratio of two of them: where people labelled every task this is the usual
-interval of a share of n tasks of class c.
+The judge is right on class c with share a/(a + b). The ends are where (1 − t)a − tb is no more told
+from 0. There N_s counts as a Poisson number, as in the ratio of two of them: where people labelled
+every task this is the usual interval of a share of n tasks of class c.
 
 The interval of Cohen's κ holds the middle 95 % of draws of w and p, each of the Dirichlet
-distribution by its counts and 1/L more: κ is far from normal where one class is rare.
+distribution by its counts and Jeffreys's prior of agreement: κ is far from normal where one class
+is rare.
 
 Sources: Zou, Donner (2008), "Construction of confidence limits about effect measures"; Brown, Cai,
 DasGupta (2001), "Interval estimation for a binomial proportion"; Cochran (1977), "Sampling
-techniques", Section 12 (double sampling for strata).
+techniques", Section 12 (double sampling for strata); Kish (1965), "Survey sampling", Section 11.7.
 """
 
 from __future__ import annotations
@@ -91,8 +94,7 @@ class Judged:
 
     def shares(self) -> Ranged:
         """True share of each class, θ, shape (L,)."""
-        p, low, high = self._by_verdict()
-        return _combined(self.weight, self.tasks, p, low, high)
+        return self._shares(self.labels.sum(axis=1))
 
     def shares_of_people(self) -> Ranged:
         """The same by people's labels alone, which have to be a random sample of the tasks."""
@@ -108,20 +110,28 @@ class Judged:
 
     def rates(self) -> Ranged:
         """Share of verdicts c where c is true, shape (L,); NaN, from 0 to 1, where none is."""
-        p, low, high = self._by_verdict()
-        seen = self.labels.sum(axis=1, keepdims=True) > 0
-        w, N = self.weight[:, None], self.tasks
-        noise = w * (Z * p) ** 2 / N  # of a Poisson number N_s, times p²
-        cell = w * p
-        below, above = (w * (p - low)) ** 2 + noise, (w * (high - p)) ** 2 + noise
-        own = np.eye(len(p), dtype=np.bool_)
-        a, b = cell.diagonal(), np.where(own, 0.0, cell).sum(axis=0)
-        a_low, a_high = np.sqrt(below.diagonal()), np.sqrt(above.diagonal())
-        b_low, b_high = (np.sqrt(np.where(own, 0.0, x).sum(axis=0)) for x in (below, above))
-        known = np.where(seen, self.labels, 0).sum(axis=0) > 0
+        w, p, N = self.weight, self._by_verdict(), self.tasks
+        own, rest = _parts(w, p, self.labels.sum(axis=1))
+        noise = Z**2 * w[:, None] * p**2 / N  # of a Poisson number N_s, times p²
+        of_own = noise.diagonal()
+        of_rest = noise.sum(axis=0) - of_own
+        # A verdict that was never given may be: the tasks are a sample.
+        never = self.verdicts == 0
+        unseen = float(jeffreys(0, N)[1]) ** 2
+        more_own, more_rest = unseen * never, unseen * (never.sum() - never > 0)
+        a, b = own.value, rest.value
+        a_low, b_low = (
+            np.minimum(np.sqrt((x.value - x.low) ** 2 + more), x.value)
+            for x, more in ((own, of_own), (rest, of_rest))
+        )
+        a_high, b_high = (
+            np.sqrt((x.high - x.value) ** 2 + more)
+            for x, more in ((own, of_own + more_own), (rest, of_rest + more_rest))
+        )
+        known = self.labels.sum(axis=0) > 0
         value = np.where(known, a / np.where(a + b > 0, a + b, 1.0), np.nan)
-        lower = _crossing(a, b, np.minimum(a_low, a), b_high, -1.0)
-        upper = _crossing(a, b, a_high, np.minimum(b_low, b), 1.0)
+        lower = np.where(a > 0, _crossing(a, b, a_low, b_high, -1.0), 0.0)
+        upper = np.where(b > 0, _crossing(a, b, a_high, b_low, 1.0), 1.0)
         return Ranged(value, np.where(known, lower, 0.0), np.where(known, upper, 1.0))
 
     def kappa(self, seed: Seed = 0) -> tuple[float, float, float] | None:
@@ -136,16 +146,17 @@ class Judged:
         seed
             Of the draws of what the shares may be.
         """
-        value = float(_kappa(self.weight[:, None] * self._by_verdict()[0]))
+        value = float(_kappa(self.weight[:, None] * self._by_verdict()))
         if np.isnan(value):
             return None
         rng, L = stream(seed, "kappa of a judge"), len(self.labels)
         draws = int(np.clip(MOST_DRAWN // L**2, LEAST_DRAWS, DRAWS))
+        prior = np.where(np.eye(L, dtype=np.bool_), 0.5, 0.5 / max(L - 1, 1))
         found = []
         for part in np.array_split(np.arange(draws), -(-draws * L**2 // PART)):
             p, w = (
-                rng.standard_gamma(counts + 1.0 / L, (len(part), *counts.shape))
-                for counts in (self.labels, self.verdicts)
+                rng.standard_gamma(counts, (len(part), *counts.shape))
+                for counts in (self.labels + prior, self.verdicts + 1.0 / L)
             )
             cell = p / p.sum(axis=2, keepdims=True) * (w / w.sum(axis=1, keepdims=True))[..., None]
             found.append(_kappa(cell))
@@ -172,9 +183,7 @@ class Judged:
         drawn
             Need not be whole, shape (L,).
         """
-        p = self._by_verdict()[0]
-        low, high = jeffreys(p * drawn[:, None], drawn[:, None])
-        found = _combined(self.weight, self.tasks, p, low, high)
+        found = self._shares(drawn)
         return float((found.high - found.low).max()) / 2.0
 
     def needed(self, reach: float, *, by_verdict: bool = False) -> int | None:
@@ -201,11 +210,52 @@ class Judged:
         """Labels of a random sample that bring all true shares to ± `reach` without the judge."""
         return _least(lambda labels: self.reach_alone(labels) <= reach, most)
 
-    def _by_verdict(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """p(c | s) with its interval; of a verdict without labels 1/L, from 0 to 1."""
+    def _by_verdict(self) -> FloatArray:
+        """p(c | s), shape (L, L); of a verdict without labels 1/L."""
         many = self.labels.sum(axis=1, keepdims=True)
-        p = np.where(many > 0, self.labels / np.maximum(many, 1), 1.0 / len(self.labels))
-        return p, *jeffreys(self.labels, many)
+        share: FloatArray = np.where(
+            many > 0, self.labels / np.maximum(many, 1), 1.0 / len(self.labels)
+        )
+        return share
+
+    def _shares(self, drawn: ArrayLike) -> Ranged:
+        """θ if the shares by verdict, as they are, came from so many labels of each verdict."""
+        w, p = self.weight, self._by_verdict()
+        own, rest = _parts(w, p, np.asarray(drawn, dtype=np.float64))
+        share = own.value + rest.value
+        noise = Z**2 * np.maximum(w @ p**2 - share**2, 0.0) / self.tasks
+        below, above = (
+            np.sqrt((own.value - a) ** 2 + (rest.value - b) ** 2 + noise)
+            for a, b in ((own.low, rest.low), (own.high, rest.high))
+        )
+        return Ranged(share, np.maximum(share - below, 0.0), np.minimum(share + above, 1.0))
+
+
+def _parts(w: FloatArray, p: FloatArray, drawn: FloatArray) -> tuple[Ranged, Ranged]:
+    """Share of tasks that are c, of those with verdict c and of all others, by c.
+
+    Parameters
+    ----------
+    w, p, drawn
+        Share of each verdict, p(c | s), and labels that this comes from, shapes (L,), (L, L), (L,).
+    """
+    there, mine = drawn > 0, p.diagonal()
+    own = Ranged(w * mine, *(w * end for end in jeffreys(mine * drawn, drawn)))
+    counted = np.where(there, w, 0.0)
+    W, share = counted.sum() - counted, counted @ p - counted * mine
+    W = np.where(W > ONE, W, 0.0)
+    spread = np.where(there, counted**2 / np.where(there, drawn, 1.0), 0.0)
+    worth = W**2 / np.maximum(spread.sum() - spread, 1e-300) * (W > 0)
+    q = np.clip(share / np.where(W > 0, W, 1.0), 0.0, 1.0)
+    low, high = (W * end for end in jeffreys(q * worth, worth))
+    unknown = np.where(there, 0.0, w)
+    more, squares = unknown.sum() - unknown, (unknown**2).sum() - unknown**2
+    value, L = share + more / len(w), len(w)
+    return own, Ranged(
+        value,
+        value - np.sqrt((share - low) ** 2 + squares / L**2),
+        value + np.sqrt((high - share) ** 2 + squares * (1 - 1 / L) ** 2),
+    )
 
 
 def jeffreys(successes: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -221,16 +271,6 @@ def jeffreys(successes: ArrayLike, trials: ArrayLike) -> tuple[FloatArray, Float
     low = np.where(k > 0, betaincinv(k + 0.5, n - k + 0.5, tail), 0.0)
     high = np.where(k < n, betaincinv(k + 0.5, n - k + 0.5, 1.0 - tail), 1.0)
     return low, high
-
-
-def _combined(
-    w: FloatArray, tasks: int, p: FloatArray, low: FloatArray, high: FloatArray
-) -> Ranged:
-    """Σ_s w_s p_sc and its interval, w the shares of verdicts among so many tasks."""
-    share = w @ p
-    noise = Z**2 * np.maximum(w @ p**2 - share**2, 0.0) / tasks
-    below, above = (np.sqrt(w**2 @ d**2 + noise) for d in (p - low, high - p))
-    return Ranged(share, np.maximum(share - below, 0.0), np.minimum(share + above, 1.0))
 
 
 def _crossing(

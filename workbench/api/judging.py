@@ -129,12 +129,18 @@ class JudgeCheck(Result):
         lines = [
             f"of the tasks that the judge calls {names([row['class']], 1)} people labelled "
             f"{row['labels']} of {row['verdicts']}: too few to tell how often it is right there"
-            for row in self.table.to_dict("records")
+            for row in self._rows()
             if row["verdicts"] and row["labels"] < FEW
         ]
-        if self.kappa is not None and self.kappa[1] <= 0:
+        if self.kappa is not None and self.kappa[2] < 0:
             lines.append(
-                "the judge agrees with people no better than chance may: it does not save labels"
+                "the judge agrees with people less than by chance: it, or people, have the classes "
+                "the wrong way round"
+            )
+        elif self.kappa is not None and self.kappa[1] <= 0:
+            lines.append(
+                "the judge agrees with people no better than chance may: it is not known to save "
+                "any labels"
             )
         if not self.at_random:
             lines.append(
@@ -151,6 +157,10 @@ class JudgeCheck(Result):
         name = names([self.table["class"][at]], 1)
         all_tasks = percent(float(self.table["share_judged"][at]))
         return f"the judge calls {percent(float(share[at]))} of them {name}, of all {all_tasks}"
+
+    def _rows(self) -> list[dict[Any, Any]]:
+        """The table, row by row, with classes as they are: a Series would make 1 a 1.0."""
+        return self.table.to_dict("records")
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row a class."""
@@ -197,7 +207,7 @@ class JudgeCheck(Result):
         """The true share of the second of two classes, or of the one that is corrected most."""
         table = self.table
         far = (table["share"] - table["share_judged"]).abs().where(table["true_labels"] > 0, 0.0)
-        row = table.iloc[1 if len(table) == 2 else int(far.to_numpy().argmax())]
+        row = self._rows()[1 if len(table) == 2 else int(far.to_numpy().argmax())]
         text = (
             f"Of tasks like these {self.found.tasks} the judge calls "
             f"{percent(row['share_judged'], 3)} {names([row['class']], 1)}; corrected by "
@@ -227,12 +237,14 @@ class JudgeCheck(Result):
 
     def _rates(self) -> str:
         """Sensitivity and specificity."""
-        no, yes = (row for _, row in self.table.iterrows())
-        return (
-            f"Where {names([yes['class']], 1)} is true it says so on {percent(yes['rate'])} of "
-            f"tasks (sensitivity; {_ends(yes, 'rate', 2)}), where {names([no['class']], 1)} is "
-            f"true on {percent(no['rate'])} (specificity; {_ends(no, 'rate', 2)})."
-        )
+        no, yes = self._rows()
+        parts = [
+            f"{names([row['class']], 1)} is true it says so on {percent(row['rate'])} of tasks "
+            f"({what}; {_ends(row, 'rate', 2)})"
+            for row, what in ((yes, "sensitivity"), (no, "specificity"))
+            if row["true_labels"]
+        ]
+        return f"Where {', where '.join(parts)}."
 
     def _labels(self) -> str:
         """How many labels of people bring five points."""
@@ -241,13 +253,14 @@ class JudgeCheck(Result):
         alone = "" if needed.alone is None else f"; without the judge {needed.alone}"
         if needed.at_random is None or needed.by_verdict is None:
             return (
-                f"{known}; for ± {100 * REACH:g} these {self.found.tasks} tasks are too few, "
-                f"labelled by people or not: let it judge more{alone}."
+                f"{known}; ± {100 * REACH:g} cannot be had from these "
+                f"{self.found.tasks} tasks, even if people label all of them: let it judge "
+                f"more{alone}."
             )
         by_verdict = sum(needed.by_verdict.values())
         each = ", ".join(f"{many} {names([name], 1)}" for name, many in needed.by_verdict.items())
-        text = f"{known}; ± {100 * REACH:g} take people's labels of {needed.at_random} tasks"
-        text += " drawn at random"
+        text = f"{known}; ± {100 * REACH:g} take people's labels of "
+        text += f"{counted(needed.at_random, 'task')} drawn at random"
         if len(needed.by_verdict) <= NAMED and by_verdict < needed.at_random:
             text += f", or of {by_verdict} drawn by verdict ({each})"
         return f"{text}{alone}."
@@ -258,13 +271,15 @@ class JudgeCheck(Result):
 
     def _next(self) -> list[str]:
         """What to do with such a judge."""
-        first = (
-            "Next: read the tasks on which they differ, and mend the judge's instructions or the "
-            "labels"
-        )
-        if self._reach() <= REACH:
-            return [f"{first}."]
-        return [f"{first}; then have more tasks labelled by people, and check again."]
+        steps = []
+        if not self.relabel.empty:
+            steps.append(
+                "read the tasks on which they differ, and mend the judge's instructions or the "
+                "labels"
+            )
+        if self._reach() > REACH:
+            steps.append("have more tasks labelled by people, and check again")
+        return [f"Next: {'; then '.join(steps or ['report the corrected share'])}."]
 
     def brief(self) -> str:
         """Lay out the classes, and the first tasks on which judge and people differ."""
@@ -273,9 +288,9 @@ class JudgeCheck(Result):
     def _classes(self) -> str:
         rows = self.table.assign(
             said=self.table["share_judged"],
-            true=[_whole(row, "share") for _, row in self.table.iterrows()],
-            right=[_whole(row, "rate") for _, row in self.table.iterrows()],
-            holds=[_whole(row, "precision") for _, row in self.table.iterrows()],
+            true=[_whole(row, "share") for row in self._rows()],
+            right=[_whole(row, "rate") for row in self._rows()],
+            holds=[_whole(row, "precision") for row in self._rows()],
         )
         return listed(rows, COLUMNS, SHOWN, " classes")
 
@@ -337,7 +352,7 @@ class JudgeCheck(Result):
             "people": self.people,
             "tasks": self.found.tasks,
             "tasks_labelled": self.found.labelled,
-            "classes": self.table.to_dict("records"),
+            "classes": self._rows(),
             "counts": self.found.labels,
             "kappa": None if self.kappa is None else self.kappa[0],
             "kappa_interval": None if self.kappa is None else self.kappa[1:],
@@ -504,13 +519,13 @@ def _needed(found: Judged, classes: list[Any]) -> LabelsNeeded:
     return LabelsNeeded(found.needed(REACH), drawn, found.needed_alone(REACH))
 
 
-def _ends(row: pd.Series[Any], what: str, digits: int = 3) -> str:
+def _ends(row: dict[Any, Any], what: str, digits: int = 3) -> str:
     """An interval in percent."""
     low, high = (percent(float(row[f"{what}_{end}"]), digits) for end in ("low", "high"))
     return f"{low} to {high}"
 
 
-def _whole(row: pd.Series[Any], what: str) -> str:
+def _whole(row: dict[Any, Any], what: str) -> str:
     """A share and its interval, two digits each; a dash where nothing is known of it."""
     value, low, high = (float(row[f"{what}{end}"]) for end in ("", "_low", "_high"))
     return "–" if np.isnan(value) else f"{value:.2f} ({low:.2f}–{high:.2f})"

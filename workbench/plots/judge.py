@@ -58,7 +58,7 @@ def judged(
         )
         axes[0].set_xlabel("share of tasks, 95 % interval")
         if len(drawn) == 2:
-            _of_second(axes[1], drawn.iloc[1])
+            _of_second(axes[1], drawn.to_dict("records")[1])
         else:
             _by_class(axes[1], drawn, SHARES)
             axes[1].set_xlabel("share of tasks, 95 % interval")
@@ -88,7 +88,7 @@ def _by_class(
     key_above(axes)
 
 
-def _of_second(axes: Axes, row: pd.Series[Any]) -> None:
+def _of_second(axes: Axes, row: dict[Any, Any]) -> None:
     """Draw the share of the second of two classes, a line for whose it is; the first's mirrors it.
 
     The scale is that of the intervals: on one from 0 to 1 their difference is not seen.

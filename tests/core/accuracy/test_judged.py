@@ -143,6 +143,34 @@ def test_the_figures_on_the_page_of_judges():
     assert judge.needed_alone(0.05) == 245
 
 
+def test_many_classes_have_intervals_no_longer_than_people_alone():
+    """Verdicts of which people labelled two or three tasks each, and none was wrong, add up."""
+    rng, L = np.random.default_rng(6), 20
+    held, ratio = [], []
+    for _ in range(100):
+        true = rng.integers(L, size=2000)
+        verdict = np.where(rng.random(2000) < 0.8, true, rng.integers(L, size=2000))
+        table = np.zeros((L, L), dtype=np.int64)
+        np.add.at(table, (verdict[:200], true[:200]), 1)
+        judge = Judged(np.bincount(verdict, minlength=L), table)
+        found, alone, rates = judge.shares(), judge.shares_of_people(), judge.rates()
+        assert found.value.sum() == pytest.approx(1.0)
+        held += [(found.low <= 1 / L) & (found.high >= 1 / L)]
+        held += [(rates.low <= 0.81) & (rates.high >= 0.81)]
+        ratio.append((found.high - found.low) / (alone.high - alone.low))
+    assert np.mean(held) >= 0.93
+    assert np.mean(ratio) < 0.75
+
+
+def test_what_a_judge_never_said_it_may_say_yet():
+    judge = Judged(np.array([0, 40]), np.array([[0, 0], [10, 10]]))
+    rates = judge.rates()
+    assert rates.value.tolist() == [0.0, 1.0]
+    assert 0.05 < rates.high[0] < 0.2
+    assert 0.8 < rates.low[1] < 0.95
+    assert (rates.low[0], rates.high[1]) == (0, 1)
+
+
 def test_a_verdict_without_labels_counts_as_anything():
     judge = Judged(np.array([100, 900]), np.array([[0, 0], [0, 90]]))
     assert judge.shares().low[1] < 0.91

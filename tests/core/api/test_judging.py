@@ -107,6 +107,9 @@ def test_a_coin_saves_no_labels():
     found = wb.check(labels, gold.sample(100, random_state=1), judge="gpt")
     assert any("no better than chance may" in line for line in found.warnings)
     assert found.needed.at_random > 0.9 * found.needed.alone
+    wrong = gold.map({"pass": "fail", "fail": "pass"})
+    turned = wb.check(labels.assign(label=wrong), gold.sample(100, random_state=1), judge="gpt")
+    assert any("the wrong way round" in line for line in turned.warnings)
 
 
 def test_several_classes_have_a_row_each():
