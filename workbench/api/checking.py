@@ -470,14 +470,14 @@ def check(
     labels: inputs.LabelTable,
     gold: inputs.Truth | None = None,
     *,
-    judge: object,
+    judge: str | int,
     seed: int = 0,
 ) -> JudgeCheck: ...
 def check(
     labels: inputs.LabelTable,
     gold: inputs.Truth | None = None,
     *,
-    judge: object = None,
+    judge: str | int | None = None,
     seed: int = 0,
 ) -> LabelCheck | JudgeCheck:
     """Look at labels before anything is built on them.

@@ -368,7 +368,7 @@ class JudgeCheck(Result):
 
 
 def check_judge(
-    judge: object, votes: Votes, gold: IntArray | None, given: inputs.Given, seed: int
+    judge: str | int, votes: Votes, gold: IntArray | None, given: inputs.Given, seed: int
 ) -> JudgeCheck:
     """Hold a worker's labels against gold, or against the majority of the others.
 
@@ -437,7 +437,7 @@ def check_judge(
     )
 
 
-def _place(judge: object, votes: Votes, given: inputs.Given) -> int:
+def _place(judge: str | int, votes: Votes, given: inputs.Given) -> int:
     """Index of the judge among the workers."""
     there = [str(name) for name in votes.workers]
     text = as_text(judge)
