@@ -2,8 +2,8 @@
 
     WORKBENCH_DATA=FOLDER python docs/shown.py
 
-The crowd is rte: 800 pairs of sentences, 164 workers; of its gold, a hundred tasks. A test runs the
-same and compares.
+The crowd is rte: 800 pairs of sentences, 164 workers; of its gold, a hundred tasks. The judge is
+made up: it lets a third of the bad answers pass. A test runs the same and compares.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "_shown"
 GOLD, TASKS = 100, 40
 """Tasks with a known answer, and new ones to plan for."""
+JUDGED, PASSING, RIGHT = 1000, 0.7, {"pass": 0.97, "fail": 0.65}
+"""Answers that are judged, the share that is good, and how often the judge is right on each."""
 
 
 class Shown(NamedTuple):
@@ -44,6 +47,11 @@ class Shown(NamedTuple):
 
 SHOWN = (
     Shown("check", "check --labels labels.csv --gold gold.csv --plot check.png", "check.png"),
+    Shown(
+        "judge",
+        "check --labels verdicts.csv --gold people.csv --judge gpt --plot judge.png",
+        "judge.png",
+    ),
     Shown(
         "hire",
         "hire --labels labels.csv --gold gold.csv --budget 10 --plot hired.png --out chosen.csv",
@@ -83,8 +91,23 @@ def lay_out(folder: Path) -> None:
     shutil.copy(folder / "rte" / "gold.csv", folder / "all-gold.csv")
     gold = pd.read_csv(folder / "all-gold.csv", dtype=str)
     gold.sample(GOLD, random_state=1).to_csv(folder / "gold.csv", index=False)
+    true, verdicts = judged()
+    pd.DataFrame({"task": true.index, "judge": "gpt", "verdict": verdicts}).to_csv(
+        folder / "verdicts.csv", index=False
+    )
+    people = true.sample(GOLD, random_state=1)
+    people.rename_axis("task").rename("gold").to_csv(folder / "people.csv")
     new = [f"new {i}" for i in range(1, TASKS + 1)]
     pd.DataFrame({"task": new}).to_csv(folder / "tasks.csv", index=False)
+
+
+def judged() -> tuple[pd.Series[str], pd.Series[str]]:
+    """Make answers up that pass or fail, and what a judge calls them."""
+    rng = np.random.default_rng(1)
+    tasks = [f"answer {i}" for i in range(1, JUDGED + 1)]
+    true = pd.Series(np.where(rng.random(JUDGED) < PASSING, "pass", "fail"), index=tasks)
+    other = true.map({"pass": "fail", "fail": "pass"})
+    return true, true.where(rng.random(JUDGED) < true.map(RIGHT), other)
 
 
 def run(folder: Path, command: str) -> str:

@@ -150,7 +150,10 @@ def test_the_tour_is_the_same_in_python(own, monkeypatch):
 def given():
     """What pages take as known."""
     answers = {"g1": "y", "g2": "n"}
+    said = ["pass", "pass", "fail"] * 50
     return {
+        "verdicts": pd.DataFrame({"task": range(150), "judge": "gpt", "verdict": said}),
+        "people": pd.Series(["pass", "fail", "fail", "pass"] * 10, name="gold"),
         "wb": wb,
         "labels": wb.read_labels("labels.csv"),
         "gold": wb.read_gold("gold.csv"),

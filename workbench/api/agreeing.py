@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from workbench.accuracy.agreement import nearer_than_chance
 from workbench.accuracy.independence import SHARED
 from workbench.accuracy.krippendorff import Alpha
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import names, percent
+from workbench.base.arrays import FloatArray
 from workbench.base.text import counted
+from workbench.crowd.gold_rule import some_votes
+from workbench.crowd.label_checks import abstentions, ratings
+from workbench.crowd.votes import Votes
 
+NUMBERS = 10
+"""Different numbers among the classes, above which they are ratings, however they lie."""
 LISTED = 100
 """Pairs of workers whose κ is in the JSON: those that share the most tasks."""
 
@@ -96,3 +103,23 @@ def _pairs(check: Looked) -> str:
 def _ends(alpha: Alpha) -> str:
     """The interval."""
     return f"{alpha.low:.3f} to {alpha.high:.3f}"
+
+
+def numbers(votes: Votes) -> FloatArray | None:
+    """Number of each class, NaN of an abstention, shape (L,); None where they are no ratings."""
+    mute = set(abstentions(map(str, votes.classes)))
+    rows = np.flatnonzero([str(name) not in mute for name in votes.classes])
+    given = ratings([str(votes.classes[at]) for at in rows])
+    if given is None:
+        return None
+    value = np.full(len(votes.classes), np.nan)
+    value[rows] = given
+    return value
+
+
+def rated(votes: Votes, value: FloatArray) -> bool:
+    """Whether classes that are numbers read as ratings."""
+    known = np.isfinite(value)
+    if len(np.unique(value[known])) > NUMBERS:
+        return True
+    return nearer_than_chance(some_votes(votes, np.flatnonzero(known[votes.label])), value)

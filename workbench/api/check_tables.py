@@ -179,6 +179,17 @@ def opposed(votes: Votes, others: BesideChance) -> list[tuple[int, int, int]]:
     return [(*pair, tasks) for pair, tasks in pairs.items()]
 
 
+def leading_shares(votes: Votes) -> FloatArray:
+    """Share of the labels that are of its commonest class, of each task of two or more."""
+    L = max(len(votes.classes), 1)
+    size = np.bincount(votes.task, minlength=len(votes.tasks))
+    cell, count = np.unique(votes.task * L + votes.label, return_counts=True)
+    most = np.zeros(len(votes.tasks), dtype=np.int64)
+    np.maximum.at(most, cell // L, count)
+    share: FloatArray = most[size > 1] / size[size > 1]
+    return share
+
+
 def wrong_shares(votes: Votes, codes: IntArray) -> FloatArray:
     """Share of wrong answers on each gold task with a label, shape (k,)."""
     judged = codes[votes.task] >= 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.agreement import beside_others, nearer_than_chance
+from workbench.accuracy.agreement import beside_others
 from workbench.accuracy.independence import LEVEL, SHARED, dependence
 from workbench.accuracy.kappas import kappas
 from workbench.accuracy.krippendorff import agreement
@@ -20,22 +20,24 @@ from workbench.accuracy.measured import (
 )
 from workbench.aggregation.posteriors import LARGEST
 from workbench.api import inputs
-from workbench.api.agreeing import agreeing, coefficients, cohen
+from workbench.api.agreeing import agreeing, coefficients, cohen, numbers, rated
 from workbench.api.check_tables import (
+    leading_shares,
     opposed,
     rate_table,
     relabel_table,
     worker_table,
     wrong_shares,
 )
+from workbench.api.judging import JudgeCheck, check_judge
 from workbench.api.measuring import GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
-from workbench.crowd.gold_rule import gold_codes, majority_loss, some_votes
-from workbench.crowd.label_checks import abstentions, classes_alike, ratings, repeats
+from workbench.crowd.gold_rule import gold_codes, majority_loss
+from workbench.crowd.label_checks import classes_alike, repeats
 from workbench.crowd.votes import Votes
 
 SHOWN = 30
@@ -44,13 +46,11 @@ RATED = 8
 """Classes of which workers' rates are printed."""
 ALSO = 3
 """Objections that are named beside the gravest."""
-NUMBERS = 10
-"""Different numbers among the classes, above which they are ratings, however they lie."""
 BRIEF, AGAIN = 10, 5
 """Workers, and tasks to look at again, below the verdict."""
-POINTS, MOST_GOLD = 12, 0.5
-"""Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
-that their own error is less and less known."""
+MOST_GOLD = 0.5
+"""Share of the tasks up to which more control tasks are spoken of: beyond it so few are left that
+their own error is less and less known."""
 TOGETHER = "errors go together"
 """The objection that a sentence of its own says."""
 NO_GOLD = (
@@ -136,6 +136,8 @@ class LabelCheck(Looked, Result):
         The commonest class of the gold, and its share; None without gold.
     wrong
         Share of wrong answers on each gold task, shape (k,).
+    leading
+        Share of the labels that are of its commonest class, of each task of two or more.
     majority
         How often a majority vote errs on the gold tasks, ties by their share.
     agreement
@@ -153,6 +155,7 @@ class LabelCheck(Looked, Result):
     seen: int
     usual: tuple[str, float] | None
     wrong: FloatArray
+    leading: FloatArray
     majority: MeasuredError
     rates: pd.DataFrame
     relabel: pd.DataFrame
@@ -187,16 +190,17 @@ class LabelCheck(Looked, Result):
         return self.given.back(self.table)
 
     def plot(self) -> Figure:
-        """Draw skills, the difficulty of tasks, and who errs together."""
-        from workbench.plots import checked
+        """Draw skills, the difficulty of tasks and who errs together; without gold agreement."""
+        from workbench.plots import agreed, checked
 
-        now, tasks = self.majority.tasks_measured, self.counts["tasks"]
-        many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
-        many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
-        gold = [(int(c), *self.gold_needed(int(c))) for c in many]
         title = f"{self._title()}; {agreeing(self)}"
-        guess = None if self.usual is None else self.usual[1]
-        return checked(self.table, self.wrong, self.found, gold, now, guess=guess, title=title)
+        if self.majority.tasks_measured:
+            guess = None if self.usual is None else self.usual[1]
+            return checked(self.table, self.wrong, self.found, guess=guess, title=title)
+        many = np.array(list(self.class_labels.values()), dtype=np.float64)
+        chance = float((many * (many - 1)).sum() / max(many.sum() * (many.sum() - 1), 1))
+        pairwise = self.agreement.pairwise
+        return agreed(self.table, self.leading, pairwise, chance, title=title)
 
     def verdict(self) -> list[str]:
         """Say how far the crowd can be trusted, what stands against it, and what to do."""
@@ -453,9 +457,29 @@ class LabelCheck(Looked, Result):
         return lines
 
 
+@overload
 def check(
-    labels: inputs.LabelTable, gold: inputs.Truth | None = None, *, seed: int = 0
-) -> LabelCheck:
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    judge: None = None,
+    seed: int = 0,
+) -> LabelCheck: ...
+@overload
+def check(
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    judge: str | int,
+    seed: int = 0,
+) -> JudgeCheck: ...
+def check(
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
+    *,
+    judge: str | int | None = None,
+    seed: int = 0,
+) -> LabelCheck | JudgeCheck:
     """Look at labels before anything is built on them.
 
     How far labels agree beyond chance (Krippendorff's α, nominal, and ordinal and interval where
@@ -476,6 +500,13 @@ def check(
         True labels of some or all tasks: columns task, gold. [default: gold in the labels, if any]
 
         A Series or a dict by task, too. Without any, only how far labels agree is told.
+    judge
+        A worker, most often a model, who is held against people.
+
+        People's labels are the gold, or without gold the majority of all other workers; a random
+        sample of the tasks is enough. The result is another: the true share of each class,
+        corrected by people's labels, how often the judge is right where each is true, and how many
+        labels of people would do.
     seed
         Of the simulated crowds that tell what chance alone does, and of the bootstrap.
 
@@ -510,10 +541,13 @@ def check(
     votes = Votes.of(first, classes=classes)
     _check_size(votes)
     codes = gold_codes(votes, true)
+    if judge is not None:
+        known = gold is not None or source.gold is not None
+        return check_judge(judge, votes, codes if known else None, source, seed)
     others = beside_others(votes)
     outcome = dependence(votes, codes, seed=seed)
     class_labels = {str(k): int(v) for k, v in whole["label"].value_counts().items()}
-    value, prevalence = _numbers(votes), _prevalence(codes, classes)
+    value, prevalence = numbers(votes), _prevalence(codes, classes)
     usual = max(prevalence.items(), key=lambda item: item[1]) if prevalence else None
     table = worker_table(votes, codes, outcome, others, None if usual is None else usual[1])
     return LabelCheck(
@@ -523,7 +557,7 @@ def check(
         classes=classes,
         class_labels=class_labels,
         alike=classes_alike(class_labels),
-        rated=value is not None and _rated(votes, value),
+        rated=value is not None and rated(votes, value),
         opposed=opposed(votes, others),
         agreement=agreement(votes, value, seed=seed),
         repeated=repeats(whole),
@@ -538,6 +572,7 @@ def check(
         seen=int((others.told & (others.tasks >= SHARED)).sum()),
         usual=usual,
         wrong=wrong_shares(votes, codes),
+        leading=leading_shares(votes),
         rates=source.classes.column(
             source.back(rate_table(votes, codes, table["worker"])), "class"
         ),
@@ -565,23 +600,3 @@ def _prevalence(codes: Any, classes: list[Any]) -> dict[str, float]:
     total = int(count.sum())
     shares = zip(classes, count.tolist(), strict=True)
     return {str(name): many / total for name, many in shares} if total else {}
-
-
-def _numbers(votes: Votes) -> FloatArray | None:
-    """Number of each class, NaN of an abstention, shape (L,); None where they are no ratings."""
-    mute = set(abstentions(map(str, votes.classes)))
-    rows = np.flatnonzero([str(name) not in mute for name in votes.classes])
-    numbers = ratings([str(votes.classes[at]) for at in rows])
-    if numbers is None:
-        return None
-    value = np.full(len(votes.classes), np.nan)
-    value[rows] = numbers
-    return value
-
-
-def _rated(votes: Votes, value: FloatArray) -> bool:
-    """Whether classes that are numbers read as ratings."""
-    known = np.isfinite(value)
-    if len(np.unique(value[known])) > NUMBERS:
-        return True
-    return nearer_than_chance(some_votes(votes, np.flatnonzero(known[votes.label])), value)

@@ -2,7 +2,7 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
-`label`, `collect`, `audit`, `learn`, `check`, `study`, `solving`.
+`label`, `collect`, `audit`, `learn`, `check`, `judge`, `study`, `solving`.
 """
 
 from importlib import import_module
@@ -20,9 +20,10 @@ except (ValueError, OSError) as error:
 from workbench.plots._style import COLOURS
 from workbench.plots.assign import deal, plan, skills
 from workbench.plots.audit import audit, checks_needed
-from workbench.plots.check import checked
+from workbench.plots.check import agreed, checked
 from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
+from workbench.plots.judge import judged
 from workbench.plots.label import labelling
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
@@ -35,6 +36,7 @@ from workbench.plots.study import chart, verdicts
 
 __all__ = [
     "COLOURS",
+    "agreed",
     "as_pdf",
     "as_png",
     "as_svg",
@@ -48,6 +50,7 @@ __all__ = [
     "deal",
     "hiring",
     "incumbents",
+    "judged",
     "labelling",
     "learning",
     "plan",

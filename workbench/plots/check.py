@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from workbench.accuracy.independence import SHARED
 from workbench.base.arrays import FloatArray
 from workbench.plots._picture import panels
-from workbench.plots._style import COLOURS, from_zero, key_above, log_ticks, whole_ticks
+from workbench.plots._style import COLOURS, from_zero, key_above, whole_ticks
 
 if TYPE_CHECKING:
     from workbench.accuracy.independence import Dependence
@@ -28,13 +28,11 @@ def checked(
     workers: pd.DataFrame,
     wrong: FloatArray,
     dependence: Dependence,
-    gold: list[tuple[int, float, float]],
-    now: int,
     *,
     guess: float | None,
     title: str,
 ) -> Figure:
-    """Skills with intervals, wrong answers by task, correlation of pairs, and what gold buys.
+    """Skills with intervals, wrong answers by task, and correlation of pairs.
 
     Parameters
     ----------
@@ -44,33 +42,85 @@ def checked(
         Share of wrong answers on each gold task.
     dependence
         How errors go together.
-    gold, now
-        Control tasks, half the expected width of the interval of a majority vote's error, and the
-        least root mean square error, a triple a point; and how many control tasks there are.
     guess
-        Share of right answers of who always gives the commonest class; None without gold.
+        Share of right answers of who always gives the commonest class.
     """
-    with panels(title, (9.6, 7.2), 2, 2, wrap=105) as (figure, axes):
-        skills, difficulty, pairs, buys = axes
+    with panels(title, (11.4, 4.2), 1, 3, wrap=120, width_ratios=[1.7, 1, 1]) as (figure, axes):
+        skills, difficulty, pairs = axes
         _skills(skills, workers, guess)
         _difficulty(difficulty, wrong, dependence)
         _pairs(pairs, dependence)
-        _gold(buys, gold, now)
     return figure
 
 
-def _gold(axes: Axes, gold: list[tuple[int, float, float]], now: int) -> None:
-    many, radius, least = np.array(gold, dtype=np.float64).reshape(-1, 3).T
-    axes.plot(many, radius, color=BLUE, marker="o", ms=3.5, label="half the 90 % interval")
-    axes.plot(many, least, color="0.35", ls="--", label="least r.m.s. error of any estimate")
-    if now in many:
-        there = float(radius[many == now][0])
-        axes.plot(now, there, color=VERMILION, marker="D", ms=7, ls="none", label=f"now: {now}")
-    axes.set_xscale("log")
-    axes.set_xlabel("control tasks")
-    axes.set_ylabel("± of a majority vote's error")
-    from_zero(axes)
-    log_ticks(axes.xaxis, 1)
+def agreed(
+    workers: pd.DataFrame, leading: FloatArray, pairwise: float | None, chance: float, *, title: str
+) -> Figure:
+    """How far workers agree with the others, and the labels of a task, where there is no gold.
+
+    Parameters
+    ----------
+    workers
+        One row a worker: `labels, agrees, below_others`.
+    leading
+        Share of the labels of each task of two or more that are of its commonest class.
+    pairwise, chance
+        Share of pairs of labels of a task that are alike, None without a pair; and of pairs of any
+        labels.
+    """
+    with panels(title, (9.6, 4.0), 1, 2, wrap=105, width_ratios=[1.4, 1]) as (figure, axes):
+        _alike(axes[0], workers, pairwise, chance)
+        _tenths(axes[1], leading)
+        axes[1].set_xlabel(
+            "share of a task's labels that are\nof its commonest class (to the nearest tenth)"
+        )
+    return figure
+
+
+def _alike(axes: Axes, workers: pd.DataFrame, pairwise: float | None, chance: float) -> None:
+    """Draw how far workers agree with the others, those of the most labels one by one."""
+    shared = workers[workers["agrees"].notna()]
+    shared = shared.sort_values("labels", ascending=False, kind="stable")
+    others = shared["agrees"].to_numpy(dtype=float)[NAMED:]
+    shared = shared[:NAMED].sort_values("agrees", kind="stable")
+    place, below = np.arange(1, len(shared) + 1), shared["below_others"].to_numpy(bool)
+    for there, ink, mark, label in (
+        (~below, BLUE, "o", "worker"),
+        (below, VERMILION, "s", f"less than by chance: {int(below.sum())}"),
+    ):
+        if there.any():
+            agrees = shared["agrees"].to_numpy(float)[there]
+            axes.plot(place[there], agrees, mark, color=ink, ms=4.5, label=label)
+    for level, dash, label in ((pairwise, "-.", "all pairs"), (chance, "--", "by chance")):
+        if level is not None:
+            axes.axhline(level, color="0.35", ls=dash, lw=1.0, label=f"{label}: {level:.2f}")
+    axes.set_xlabel("workers, by agreement")
+    if len(others):
+        _strip(axes, others, len(shared), "agreement")
+        axes.set_xlabel(f"the {NAMED} workers with most labels, by agreement")
+    axes.set_ylabel("share of the others' labels that are alike")
+    _unit(axes, len(shared))
+
+
+def _strip(axes: Axes, others: FloatArray, drawn: int, what: str) -> None:
+    """Count workers who are not drawn one by one, right of those who are."""
+    counts, edges = np.histogram(others, bins=20, range=(0.0, 1.0))
+    axes.stairs(
+        drawn + 2 + STRIP * counts / counts.max(),
+        edges,
+        baseline=drawn + 2,
+        orientation="horizontal",
+        fill=True,
+        color="0.6",
+        label=f"{len(others)} others, how many by {what}",
+    )
+
+
+def _unit(axes: Axes, drawn: int) -> None:
+    """Shares from 0 to 1 of so many workers, and the legend above."""
+    axes.set_ylim(-0.05, 1.05)
+    whole_ticks(axes.xaxis)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= drawn])
     key_above(axes, 2)
 
 
@@ -101,23 +151,10 @@ def _skills(axes: Axes, workers: pd.DataFrame, guess: float | None = None) -> No
         )
     axes.set_xlabel("workers with gold answers, by skill")
     if len(others):
-        counts, edges = np.histogram(others, bins=20, range=(0.0, 1.0))
-        right = len(tested) + 2 + STRIP * counts / counts.max()
-        axes.stairs(
-            right,
-            edges,
-            baseline=len(tested) + 2,
-            orientation="horizontal",
-            fill=True,
-            color="0.6",
-            label=f"{len(others)} others, how many by skill",
-        )
+        _strip(axes, others, len(tested), "skill")
         axes.set_xlabel(f"the {NAMED} workers with most gold answers, by skill")
     axes.set_ylabel("share of right gold answers")
-    axes.set_ylim(-0.05, 1.05)
-    whole_ticks(axes.xaxis)
-    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= len(tested)])
-    key_above(axes, 2)
+    _unit(axes, len(tested))
 
 
 def _shares(axes: Axes, values: FloatArray, bins: int, colour: str, *, low: float = 0.0) -> None:
@@ -128,22 +165,27 @@ def _shares(axes: Axes, values: FloatArray, bins: int, colour: str, *, low: floa
 
 
 def _difficulty(axes: Axes, wrong: FloatArray, dependence: Dependence) -> None:
-    counts = np.bincount(np.floor(wrong * BARS + 0.5 + 1e-9).astype(int), minlength=BARS + 1)
-    axes.bar(np.arange(BARS + 1) / BARS, counts, width=0.8 / BARS, color=BLUE)
-    axes.set_xticks(np.arange(0, BARS + 1, 2) / BARS)
+    _tenths(axes, wrong)
     overall = dependence.overall
     axes.plot(
         [],
         [],
         ls="none",
-        label=f"nearly all err on {100 * overall.hard:.2g} %, "
+        label=f"nearly all err on {100 * overall.hard:.2g} %,\n"
         f"if independent {100 * overall.hard_expected:.2g} %",
     )
     axes.set_xlabel("share of wrong answers to a gold task\n(to the nearest tenth)")
+    key_above(axes)
+
+
+def _tenths(axes: Axes, shares: FloatArray) -> None:
+    """Count tasks by a share, in bars around tenths."""
+    counts = np.bincount(np.floor(shares * BARS + 0.5 + 1e-9).astype(int), minlength=BARS + 1)
+    axes.bar(np.arange(BARS + 1) / BARS, counts, width=0.8 / BARS, color=BLUE)
+    axes.set_xticks(np.arange(0, BARS + 1, 2) / BARS)
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
     from_zero(axes)
-    key_above(axes)
 
 
 def _pairs(axes: Axes, dependence: Dependence) -> None:
@@ -191,10 +233,10 @@ def _pairs(axes: Axes, dependence: Dependence) -> None:
     )
     axes.set_xlabel(
         "correlation of two workers' errors\n"
-        f"({len(dependence.correlations)} pairs with {SHARED} gold tasks or more in common)"
+        f"({len(dependence.correlations)} pairs with {SHARED}+ shared gold tasks)"
     )
     axes.set_ylabel("pairs")
     axes.set_xlim(-1.05, 1.05)
     whole_ticks(axes.yaxis)
     from_zero(axes)
-    key_above(axes, 2)
+    key_above(axes)

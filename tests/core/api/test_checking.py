@@ -113,11 +113,32 @@ def test_the_picture_has_the_numbers_of_the_verdict():
     title = " ".join(figure.get_suptitle().split())
     assert told in title
     assert told in "\n".join(found.verdict())
+    assert len(figure.axes) == 3
     lines = {line.get_label(): line for line in figure.axes[0].lines}
     guess = next(line for name, line in lines.items() if "commonest class" in str(name))
     share = gold.value_counts(normalize=True).max()
     assert guess.get_ydata()[0] == pytest.approx(share)
     assert found.to_dict()["guess"] == pytest.approx(share)
+
+
+def test_without_gold_the_picture_is_of_agreement():
+    labels, _ = made(liar=2)
+    found = wb.check(labels)
+    workers, tasks = found.plot().axes
+    lines = {line.get_label(): line for line in workers.lines}
+    named = (
+        lines["worker"].get_ydata().tolist() + lines["less than by chance: 1"].get_ydata().tolist()
+    )
+    assert sorted(named) == sorted(found.to_frame()["agrees"])
+    shares = labels["label"].value_counts(normalize=True)
+    chance = next(line for name, line in lines.items() if str(name).startswith("by chance"))
+    assert chance.get_ydata()[0] == pytest.approx((shares**2).sum(), abs=0.005)
+    mean = next(line for name, line in lines.items() if str(name).startswith("all pairs"))
+    assert mean.get_ydata()[0] == found.agreement.pairwise
+    assert sum(bar.get_height() for bar in tasks.patches) == len(found.leading) == 100
+    first = labels.groupby("task")["label"].value_counts(normalize=True).groupby("task").max()
+    assert sorted(found.leading) == pytest.approx(sorted(first))
+    assert wb.check(labels[:1]).plot() is not None
 
 
 @pytest.mark.skipif(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.core.api.test_checking import made
+from tests.core.api.test_judging import said
 
 
 @pytest.fixture
@@ -76,3 +77,22 @@ def test_what_is_no_answer_is_left_out_and_spellings_are_joined(run, tmp_path):
     told = run("check", "--labels", path, "--skip", "unsure", "--fold", "--json")
     assert "4 spellings of 3 labels are joined; left out: 10 that say 'unsure'" in told.stderr
     assert json.loads(told.stdout)["labels"] == 26
+
+
+def test_a_judge_beside_people(run, refused, tmp_path):
+    labels, gold = said()
+    labels.to_csv(tmp_path / "verdicts.csv", index=False)
+    people = gold.sample(100, random_state=1).rename_axis("task").reset_index()
+    people.to_csv(tmp_path / "people.csv", index=False)
+    files = "--labels", tmp_path / "verdicts.csv", "--gold", tmp_path / "people.csv"
+    out, again, png = (tmp_path / name for name in ("out.csv", "again.csv", "judge.png"))
+    ended = run("check", *files, "--judge", "gpt", "--out", out, "--relabel", again, "--plot", png)
+    assert ended.exit_code == 0
+    assert "Cohen's κ is" in ended.stdout
+    assert pd.read_csv(out)["class"].tolist() == ["fail", "pass"]
+    assert f"differ on {len(pd.read_csv(again))} tasks" in ended.stdout
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    told = json.loads(run("check", *files, "--judge", "gpt", "--json").stdout)
+    assert told["tasks_labelled"] == 100
+    assert told["classes"][1]["share_low"] < told["classes"][1]["share"]
+    assert "--judge: no worker 'ann' in verdicts.csv" in refused("check", *files, "--judge", "ann")
