@@ -336,7 +336,7 @@ class UntilTrusted(Policy):
         workers, groups = np.unique(ask.worker), self.beliefs.merged_groups
         if groups is not None:
             workers = np.flatnonzero(np.isin(groups.leader, groups.leader[workers]))
-        self.worker_index.judge(self.beliefs, workers)
+        self.worker_index.told(self.beliefs, workers)
 
     def unasked(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs; fit them anew where that is due, or no task is wanted."""
@@ -581,7 +581,7 @@ class UntilTrusted(Policy):
     def resume(self, saved: dict[str, Any]) -> None:
         """Take them up."""
         self.beliefs.resume(saved["beliefs"])
-        self.worker_index.resume(saved)
+        self.worker_index.resume(self.beliefs, saved)
         self.fitted, self.cold_start_over = int(saved["fitted"]), bool(saved["cold_start_over"])
         self.latest, self.return_seen = int(saved["latest"]), bool(saved["return_seen"])
         self.came[:], self.undecidable[:] = saved["came"], saved["undecidable"]
