@@ -29,3 +29,23 @@ def test_nobody_who_does_not_come_is_waited_for():
     """Of three hundred who were named five come: others would tell more, and are not here."""
     labels, empty = visits(300, 5, 150, 280, "until-trusted")
     assert (labels, empty) == (280, 0)
+
+
+def test_whoever_asks_in_vain_leaves_no_event(tmp_path):
+    """But when she first comes, or comes back; and another program knows as much."""
+    tasks, people = [f"t{i}" for i in range(6)], [f"w{j}" for j in range(8)]
+    path = tmp_path / "labels.sqlite"
+    collector = wb.Collector(tasks, people, classes=[0, 1], total=9, path=path)
+    while asked := collector.next():
+        for question in asked:
+            collector.tell(question.worker, {question.task: 1})
+    assert collector.cost == 9
+    collector.change(total=9.5)
+    for _ in range(3):
+        for name in people:
+            assert collector.next(name) == []
+            collector.halt("paused")  # what is remembered of asks in vain goes
+            collector.halt("")
+    in_vain = (collector.history()["details"] == "nothing to ask").sum()
+    assert in_vain <= len(people) + 2
+    assert wb.Collector.open(path).policy.state() == collector.policy.state()
