@@ -378,7 +378,28 @@ def about_labels_a_task(rows: pd.DataFrame) -> Analysis:
         if policy != PLAIN:
             findings.append(beside_plain(str(policy), points))
     caption = f"On so many labels a task, beside fixed k and EBCC, and {PLAIN}"
-    return Analysis(tuple(findings), {caption: table})
+    return Analysis(tuple(findings), {caption: table}, (side_by_side(table),))
+
+
+def side_by_side(table: pd.DataFrame) -> Chart:
+    """Errors of policies, of `PLAIN` and of as many labels for each and EBCC, a panel a crowd."""
+    parts = [table[["data", "a_task", "policy", "own"]].rename(columns={"own": "error"})]
+    for name, column in ((PLAIN, "plain"), ("as many for each, EBCC", "ebcc")):
+        part = table[["data", "a_task", column]].rename(columns={column: "error"})
+        parts.append(part.assign(policy=name))
+    shown = pd.concat(parts, ignore_index=True)
+    return Chart(
+        "labels-a-task",
+        "Share of wrong labels, by labels a task in the mean, mean of orders of workers; "
+        f"{table['data'].nunique()} crowds.",
+        shown.astype({"policy": str}).drop_duplicates(["data", "a_task", "policy"]),
+        "a_task",
+        "error",
+        "labels a task",
+        "error",
+        series="policy",
+        panel="data",
+    )
 
 
 def beside_plain(policy: str, points: pd.DataFrame) -> str:

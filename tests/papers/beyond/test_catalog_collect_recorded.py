@@ -79,6 +79,9 @@ def test_a_policy_is_held_against_ebcc_at_so_many_labels_a_task():
     assert "at 1 on product of 2 crowds (+0.0100 in the mean)" in analysis.findings[1]
     assert "at 3 on rte of 1 crowds" in analysis.findings[1]
     assert "at 5 on none of 1 crowds" in analysis.findings[1]
+    drawn = analysis.charts[0].data
+    assert len(drawn) == 3 * 6  # margin, uncertain and EBCC
+    assert drawn.loc[drawn["policy"] == "uncertain", "error"].dropna().eq(0.19).all()
 
 
 def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc_and_uncertain():
