@@ -159,9 +159,9 @@ class Policy:
         """Hear that a worker is not to be asked any more."""
 
     def version(self) -> Hashable | None:
-        """Tell a `next` in vain that moved the policy from one that left it as it was.
+        """Say where the policy is, as far as a `next` that asks nothing may move it.
 
-        Only what may move then need count. None: a journal keeps all asks in vain.
+        Where that leaves it as it was, it is no event of the journal. None: it always is one.
         """
         return None
 

@@ -120,7 +120,8 @@ class UntilTrusted(Policy):
         self.witnesses = np.concatenate([self.starters, more])
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.latest, self.return_seen = -1, False
-        self.fitted, self.cold_start_over = 0, ledger.recorded[0] >= START[0] * START[1]
+        self.fitted, self.fits = 0, 0
+        self.cold_start_over = ledger.recorded[0] >= START[0] * START[1]
         self.block_done, self.ended = 0, False
         self._answered: tuple[FloatArray | None, bool] | None = None  # by the labels so far
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
@@ -363,7 +364,7 @@ class UntilTrusted(Policy):
     def refit(self) -> None:
         """Fit the beliefs to all labels, from several starts where the collection may end."""
         self.beliefs.refit(anew=self._may_end())
-        self._answered = None
+        self._answered, self.fits = None, self.fits + 1
         self.fitted += self._labels_since_fit()
         self._judge_workers()
 
@@ -567,9 +568,8 @@ class UntilTrusted(Policy):
 
     def version(self) -> Hashable:
         """Fits, who has been here, and what has come to its end."""
-        fits = self.fitted, self.beliefs.chosen_at
         here = self.return_seen, int(self.came.sum())
-        return fits, here, self.cold_start_over, self.block_done, self.ended
+        return self.fits, here, self.cold_start_over, self.block_done, self.ended
 
     def state(self) -> dict[str, Any]:
         """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
