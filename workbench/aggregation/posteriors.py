@@ -33,6 +33,8 @@ LAID_OUT: WeakKeyDictionary[Votes, csr_array] = WeakKeyDictionary()
 """Sparse matrices of votes, as long as these live: many models are fitted to the same."""
 LARGEST = 2**27
 """Most numbers in one table: 1 GB, and a model holds several tables."""
+FEW_ROWS = 32
+"""Rows up to which a table is normalised at once: column by column takes longer there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +252,12 @@ def _over_peak(joint: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     # wherever the table lies in memory, as a product by BLAS is not.
     if joint.shape[1] == 2:
         return _of_two(joint)
+    if len(joint) <= FEW_ROWS:  # added one by one all the same
+        peak = joint.max(axis=1)
+        np.exp(np.subtract(joint, peak[:, None], out=joint), out=joint)
+        total = np.cumsum(joint, axis=1)[:, -1]
+        joint /= total[:, None]
+        return joint, total, peak
     peak = joint[:, 0].copy()
     for column in joint.T[1:]:
         np.maximum(peak, column, out=peak)

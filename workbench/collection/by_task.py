@@ -3,8 +3,7 @@
 Who labels a task, in which order, is one draw for all policies of a seed: two that ask about a task
 equally often have the same labels of it, so that policies are compared in pairs. Labels are asked
 in rounds, one a task; tasks are ranked anew after each, one behind for each label of theirs that is
-still to come. At the end Dawid–Skene with few votes added
-labels the tasks.
+still to come. Dawid–Skene with few votes added labels the tasks, unless a policy says otherwise.
 """
 
 from __future__ import annotations
@@ -85,11 +84,15 @@ class ByTask(Policy):
         """Nothing is kept that the ledger does not hold."""
 
     def belief(self) -> Belief:
-        """Posterior of Dawid–Skene on all labels."""
-        return Belief(self.posterior(), self.closed() & self.ledger.enough)
+        """What is answered by all labels, and which tasks are closed."""
+        return Belief(self.answered(), self.closed() & self.ledger.enough)
+
+    def answered(self) -> FloatArray:
+        """Posterior by which tasks are labelled, shape (n, K); by default Dawid–Skene's."""
+        return self.posterior()
 
     def posterior(self, iterations: int = 100) -> FloatArray:
-        """Posterior of each task by all labels, shape (n, K); the prior shares without any."""
+        """Posterior of Dawid–Skene by all labels, shape (n, K); the prior shares without any."""
         if not len(self.ledger.labels):
             return np.tile(self.ledger.pool.share, (len(self.ledger.counts), 1))
         now = len(self.ledger.labels), iterations

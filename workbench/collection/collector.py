@@ -251,7 +251,7 @@ class Collector(KeptCollection):
             if place is not None and running.policy.streams:
                 return self._of(running, place)[:most]
             asks = turn.asked.asks if turn.asked is not None else ()
-            return self._questions((bool(gold), at, who) for gold, at, who in asks)
+            return self._questions(running, ((bool(gold), at, who) for gold, at, who in asks))
 
     def _place(self, turn: KeptTurn, name: Id) -> int:
         """Place of a worker, a new one if need be."""
@@ -389,13 +389,13 @@ class Collector(KeptCollection):
 
     def _of(self, running: Running, place: int) -> list[Question]:
         pairs = running.waiting.get(place, ())
-        return self._questions((gold, task, place) for gold, task in pairs)
+        return self._questions(running, ((gold, task, place) for gold, task in pairs))
 
-    def _questions(self, rows: Iterable[tuple[bool, int, int]]) -> list[Question]:
-        tasks, gold, workers = list(self.tasks), list(self.gold), list(self.workers)
+    def _questions(self, running: Running, rows: Iterable[tuple[bool, int, int]]) -> list[Question]:
+        setup, workers = running.setup, list(self.workers)
         return [
-            Question((gold if is_gold else tasks)[task], workers[worker], bool(is_gold))
-            for is_gold, task, worker in rows
+            Question((setup.gold if gold else setup.tasks)[task].name, workers[worker], bool(gold))
+            for gold, task, worker in rows
         ]
 
     # ---- hearing ----

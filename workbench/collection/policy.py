@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -98,7 +99,7 @@ class Policy:
 
     A policy of one's own is a subclass: its constructor takes a ledger, a goal and a seed, and
     options of its own as keywords, in values that JSON knows. It may leave out whatever has a body
-    here. `next` that asks nothing leaves the policy as it was.
+    here. `next` that asks nothing leaves what it believes as it was.
     """
 
     streams: ClassVar[bool] = False
@@ -156,6 +157,13 @@ class Policy:
 
     def left(self, worker: int) -> None:
         """Hear that a worker is not to be asked any more."""
+
+    def version(self) -> Hashable | None:
+        """Say where the policy is, as far as a `next` that asks nothing may move it.
+
+        Where that leaves it as it was, it is no event of the journal. None: it always is one.
+        """
+        return None
 
     def is_due(self) -> bool:
         """Whether what it believes should be fitted anew."""

@@ -27,7 +27,7 @@ _POLICIES = {
     ),
     "uncertain": (
         "uncertain:Uncertain",
-        "the task in most doubt first by Dawid–Skene fitted anew each round, any worker",
+        "the task in most doubt first by Dawid–Skene, any worker; labelled by pooled",
         "Sheng, Provost, Ipeirotis (2008), Section 5",
     ),
     "algorithm-2": (

@@ -222,7 +222,7 @@ class Running:
     def ask(
         self, worker: int | None, most: int | None, first: int | None, *, apart: bool = False
     ) -> Asked | None:
-        """Let the policy ask; None where it has nothing, just as a moment ago.
+        """Let the policy ask; None where it has nothing and is as it was: that is no event.
 
         Parameters
         ----------
@@ -237,7 +237,11 @@ class Running:
         event = Asked(worker, most, first, (), apart)
         if event in self._asked_in_vain:
             return None
+        before = self.policy.version(), self.refit
         ask = self._next(event)
+        if not len(ask) and before[0] is not None and before == (self.policy.version(), self.refit):
+            self._asked_in_vain.add(event)
+            return None
         asks = zip(ask.task.tolist(), ask.worker.tolist(), strict=True)
         event = msgspec.structs.replace(
             event, asks=tuple((int(ask.gold), task, who) for task, who in asks)

@@ -35,7 +35,7 @@ Source: Ho, Jabbari, Vaughan (2013), Section 3; Wald (1945); and beyond the pape
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import Any, Self
 
@@ -120,7 +120,8 @@ class UntilTrusted(Policy):
         self.witnesses = np.concatenate([self.starters, more])
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
         self.latest, self.return_seen = -1, False
-        self.fitted, self.cold_start_over = 0, ledger.recorded[0] >= START[0] * START[1]
+        self.fitted, self.fits = 0, 0
+        self.cold_start_over = ledger.recorded[0] >= START[0] * START[1]
         self.block_done, self.ended = 0, False
         self._answered: tuple[FloatArray | None, bool] | None = None  # by the labels so far
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
@@ -158,7 +159,8 @@ class UntilTrusted(Policy):
         """
         if worker is not None:
             self.return_seen |= bool(self.came[worker]) and worker != self.latest
-            self.came[worker], self.latest = True, worker
+            self.came[worker] = True
+            self.latest = self.latest if self.return_seen else worker
         if self.is_due() and not self.apart:
             self.refit()
         ask = self._start(worker)
@@ -246,12 +248,13 @@ class UntilTrusted(Policy):
         """The best worker for each of the marked tasks that come first, shape (n,)."""
         ledger, pool = self.ledger, self.ledger.pool
         top, index = self.beliefs.confidence(), self.worker_index.index
-        rows = self.order[(tasks & (ledger.waiting == 0)).take(self.order)]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
+        ready = tasks & (ledger.waiting == 0)
         if worker is not None:
             if ledger.left[worker] <= 0 or self.beliefs.copying[worker]:
                 return NOTHING
-            rows = rows[self._open(rows, worker)]
+            ready &= self._open(np.arange(len(ready)), worker)
+        rows = self.order[ready.take(self.order)]
         near = self.goal.epsilon is not None
         key = top.take(rows)
         key = -key if near else key
@@ -264,7 +267,7 @@ class UntilTrusted(Policy):
         if worker is not None and len(rows):
             if not self.return_seen:
                 least = PATIENCE * self.worker_index.price_to_come(self.beliefs, rows, self.came)
-            kinds = np.unique(pool.kind[rows])
+            kinds = np.flatnonzero(np.bincount(pool.kind[rows]))
             rate = index[kinds, worker]
             good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
             if not good.any():  # she is not asked about any: do not go through them
@@ -290,9 +293,9 @@ class UntilTrusted(Policy):
         suspects = self.beliefs.suspects()
         beside = self.starters if len(suspects) > 1 else suspects[:0]
         ask = self._first_who_can([*suspects.tolist(), *beside.tolist()], self.common, worker)
-        if len(ask) or not self.beliefs.undecided:
-            return ask
         more = self.witnesses[:MOST].tolist()
+        if len(ask) or not self.beliefs.undecided or (worker is not None and worker not in more):
+            return ask
         return self._first_who_can(more, self.beliefs.contested(), worker)
 
     def _strangers(self, worker: int | None) -> Questions:
@@ -361,7 +364,7 @@ class UntilTrusted(Policy):
     def refit(self) -> None:
         """Fit the beliefs to all labels, from several starts where the collection may end."""
         self.beliefs.refit(anew=self._may_end())
-        self._answered = None
+        self._answered, self.fits = None, self.fits + 1
         self.fitted += self._labels_since_fit()
         self._judge_workers()
 
@@ -562,6 +565,11 @@ class UntilTrusted(Policy):
         return price
 
     # What is saved
+
+    def version(self) -> Hashable:
+        """Fits, who has been here, and what has come to its end."""
+        here = self.return_seen, int(self.came.sum())
+        return self.fits, here, self.cold_start_over, self.block_done, self.ended
 
     def state(self) -> dict[str, Any]:
         """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""

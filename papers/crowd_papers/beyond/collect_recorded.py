@@ -8,8 +8,8 @@ counts. Gold scores the labels, and nothing else.
   task and Dawid–Skene, in pairs: in an order of one seed both meet the same workers at a task. The
   standard error is of both orders and gold tasks, as crossed.
 - *So many labels a task* (`budgets`): 1, 2, 3 and 5 for each task in the mean, as far as they are
-  on record, held against as many for every task and EBCC, in pairs and with the same standard
-  error.
+  on record, held against as many for every task and EBCC, and against as many by `uncertain`, in
+  pairs and with the same standard error.
 - *Closed at ε* (`epsilon`): the policy closes a task when it believes the error to be ε. Some gold
   tasks, asked about like all others, then tell how wrong the labels are
   (`workbench.collection.honest`); the others with gold show what they are. `until-trusted`,
@@ -39,6 +39,7 @@ from workbench.base import FloatArray, IntArray, stream
 from workbench.collection import (
     POLICIES,
     Answers,
+    Collected,
     Fixed,
     Goal,
     Ledger,
@@ -100,7 +101,9 @@ DRAWN = tuple(
     name for name in ("fixed", "margin", "uncertain-drawn", "until-sure") if name in POLICIES
 )
 A_TASK = (1, 2, 3, 5)
-"""Labels a task in the mean at which policies are held against EBCC."""
+"""Labels a task in the mean at which policies are held against EBCC and `PLAIN`."""
+PLAIN = "uncertain"
+"""The plain way to look at labels: the task in most doubt, any worker, answers by `pooled`."""
 RESTARTS = 2
 """Random starts of EBCC: ten, its default, take five times as long."""
 MUCH, MARGIN = 1.3, 0.01
@@ -157,20 +160,26 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
 
 
 def _bought_a_task(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Record:
-    """Error at so many labels a task, beside that of as many for each and EBCC."""
+    """Error at so many labels a task, beside that of as many for each and EBCC, and `PLAIN`'s."""
     n, labels = len(pool.tasks), int((answers.label >= 0).sum())
     each = [b for b in A_TASK if b * n <= labels]
     budgets = tuple(b * n for b in each)
-    own = np.stack([bought(policy, pool, answers, budgets, order)[1] for order in orders])
+    own, plain = (
+        np.stack([bought(name, pool, answers, budgets, order)[1] for order in orders])
+        for name in (policy, PLAIN)
+    )
     base = np.stack([by_ebcc(pool, answers, budgets, order) for order in orders])
     record: dict[str, Any] = {"labels": labels, "tasks": n, "scored": own.shape[2]}
     for at, b in enumerate(each):
-        less = own[:, at] - base[:, at]
+        more, beyond = own[:, at] - base[:, at], own[:, at] - plain[:, at]
         record |= {
             f"own_at_{b}": float(own[:, at].mean()),
             f"ebcc_at_{b}": float(base[:, at].mean()),
-            f"more_at_{b}": float(less.mean()),
-            f"se_at_{b}": crossed_error(less),
+            f"more_at_{b}": float(more.mean()),
+            f"se_at_{b}": crossed_error(more),
+            f"plain_at_{b}": float(plain[:, at].mean()),
+            f"beyond_at_{b}": float(beyond.mean()),
+            f"beyond_se_at_{b}": crossed_error(beyond),
         }
     return record
 
@@ -216,8 +225,10 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
     rule = vote_rule(done.ledger.votes(), "dawid-skene-smoothed")(controls)
     actual = float(rule.label(rest).loss(answers.truth[rest]).mean())
     shut = rest[done.belief.closed[rest]]
-    wrong, of_shut = (
-        wrong_chances(done.belief.posterior[rows], answers.truth[rows]) for rows in (rest, shut)
+    own, plain = done.belief.posterior, _plain(pool, answers, done, order)
+    wrong, of_shut, of_plain = (
+        wrong_chances(posterior[rows], answers.truth[rows])
+        for posterior, rows in ((own, rest), (own, shut), (plain, rest))
     )
     record = {
         "a_task": len(done.ledger.labels) / len(pool.tasks),
@@ -226,6 +237,7 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
         "closed_error": float(of_shut.mean()) if len(shut) else None,
         "believed": float(done.belief.error[rest].mean()),
         "error": float(wrong.mean()),
+        "plain": float(of_plain.mean()),
         "actual": actual,
     }
     if hidden is None:
@@ -237,6 +249,13 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
         "measured": stated.error_measured,
         "held": low - 1e-12 <= actual <= high + 1e-12,
     }
+
+
+def _plain(pool: Pool, answers: Answers, done: Collected, order: int) -> FloatArray:
+    """Posterior that `PLAIN` has for as many labels, shape (n, K)."""
+    many = len(done.ledger.labels)
+    end = rehearse(POLICIES[PLAIN].call, pool, answers, Goal(), total=many, seed=order)
+    return end.belief.posterior
 
 
 # What the trials say.
@@ -330,13 +349,17 @@ def compared(policy: str, crowds: pd.DataFrame) -> str:
     )
 
 
+AT_EACH = ("own", "ebcc", "more", "se", "plain", "beyond", "beyond_se")
+"""What a trial has at each of `A_TASK`: errors, differences and their standard errors."""
+
+
 def about_labels_a_task(rows: pd.DataFrame) -> Analysis:
-    """Errors at so many labels a task, beside as many for each task and EBCC."""
+    """Errors at so many labels a task, beside as many for each task and EBCC, and `PLAIN`'s."""
     if rows.empty:
         return Analysis()
     parts = []
     for b in A_TASK:
-        columns = {f"{name}_at_{b}": name for name in ("own", "ebcc", "more", "se")}
+        columns = {f"{name}_at_{b}": name for name in AT_EACH}
         some = rows.reindex(columns=["data", "policy", "orders", "scored", *columns])
         parts.append(some.rename(columns=columns).assign(a_task=b).dropna(subset=["own"]))
     table = pd.concat(parts, ignore_index=True)
@@ -352,7 +375,46 @@ def about_labels_a_task(rows: pd.DataFrame) -> Analysis:
             f"crowds{f' (not on {behind})' if behind else ''}, and at {points['within'].sum()} of "
             f"{len(points)} budgets in all; wrong on {points['more'].mean():+.4f} more in the mean."
         )
-    return Analysis(tuple(findings), {"On so many labels a task, beside fixed k and EBCC": table})
+        if policy != PLAIN:
+            findings.append(beside_plain(str(policy), points))
+    caption = f"On so many labels a task, beside fixed k and EBCC, and {PLAIN}"
+    return Analysis(tuple(findings), {caption: table}, (side_by_side(table),))
+
+
+def side_by_side(table: pd.DataFrame) -> Chart:
+    """Errors of policies, of `PLAIN` and of as many labels for each and EBCC, a panel a crowd."""
+    parts = [table[["data", "a_task", "policy", "own"]].rename(columns={"own": "error"})]
+    for name, column in ((PLAIN, "plain"), ("as many for each, EBCC", "ebcc")):
+        part = table[["data", "a_task", column]].rename(columns={column: "error"})
+        parts.append(part.assign(policy=name))
+    shown = pd.concat(parts, ignore_index=True)
+    return Chart(
+        "labels-a-task",
+        "Share of wrong labels, by labels a task in the mean, mean of orders of workers; "
+        f"{table['data'].nunique()} crowds.",
+        shown.astype({"policy": str}).drop_duplicates(["data", "a_task", "policy"]),
+        "a_task",
+        "error",
+        "labels a task",
+        "error",
+        series="policy",
+        panel="data",
+    )
+
+
+def beside_plain(policy: str, points: pd.DataFrame) -> str:
+    """Where one policy is behind `PLAIN` by more than two standard errors, by labels a task."""
+    parts = []
+    for b, some in points.groupby("a_task"):
+        behind = some.loc[some["beyond"] > 2.0 * some["beyond_se"] + 1e-12, "data"].astype(str)
+        parts.append(
+            f"at {b} on {', '.join(behind) or 'none'} of {len(some)} crowds "
+            f"({some['beyond'].mean():+.4f} in the mean)"
+        )
+    return (
+        f"{policy}, behind {PLAIN} for as many labels by more than two standard errors: "
+        f"{'; '.join(parts)}."
+    )
 
 
 ENDS = [
@@ -367,13 +429,14 @@ ENDS = [
     "closed_error",
     "believed",
     "error",
+    "plain",
     "calibrated",
     "measured",
     "actual",
     "held",
 ]
-"""Columns of the table of policies that stopped; `actual` is the error of Dawid–Skene's labels, and
-`error` that of the policy's."""
+"""Columns of the table of policies that stopped; `actual` is the error of Dawid–Skene's labels,
+`error` that of the policy's, and `plain` that of `PLAIN` for as many."""
 KEYS = ENDS[:5]
 
 
@@ -381,7 +444,8 @@ def about_ends(rows: pd.DataFrame) -> Analysis:
     """Believed, calibrated, measured and actual error where the policy stopped, by crowd."""
     if rows.empty:
         return Analysis()
-    numbers = rows.assign(**{name: rows[name].astype(float) for name in ENDS if name not in KEYS})
+    rows = rows.reindex(columns=[*KEYS, *ENDS[5:]])  # trials of before have none of `PLAIN`
+    numbers = rows.astype(dict.fromkeys(ENDS[5:], float))
     groups = numbers.groupby(KEYS, sort=False)
     means, errors = groups[ENDS[5:]].mean(), groups[["closed_error", "error"]].sem()
     table = means.join(errors.add_suffix("_se")).assign(trials=groups.size()).reset_index()

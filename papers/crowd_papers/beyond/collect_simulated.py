@@ -12,7 +12,8 @@ others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many wor
 `half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4];
 `arrivals`, `half .8` whose workers come once, one after another; and those of `ordinary_crowds`.
 Where some tasks are hidden ones, these tell when to stop, and the errors are those of the others.
-Beside the errors stand those of a majority of the same labels. Variants of until-sure: forgetting,
+Beside the errors stand those of a majority of the same labels, and of `uncertain` (the task in most
+doubt, any worker, answers by `pooled`) for as much money. Variants of until-sure: forgetting,
 workers who come once, one after another, and the mean error as the goal.
 
 Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.
@@ -41,6 +42,7 @@ from workbench.collection import (
     rehearse,
     simulated,
     within,
+    wrong_chances,
 )
 from workbench.crowd import one_coin_labels
 from workbench.solving import information_limit
@@ -122,14 +124,9 @@ def trial(params: Params, streams: Streams) -> Record:
         hidden[known], rest[known] = answers.truth[known], False
         pool = replace(pool, hidden=hidden)
     arriving = "arriving" in variant or params["crowd"] == "arrivals"
-    end = rehearse(
-        policy,
-        pool,
-        answers,
-        goal,
-        arrivals=rng.permutation(params["workers"]) if arriving else None,
-        seed=int(streams.method("policy").generate_state(1)[0]),
-    )
+    arrivals = rng.permutation(params["workers"]) if arriving else None
+    seed = int(streams.method("policy").generate_state(1)[0])
+    end = rehearse(policy, pool, answers, goal, arrivals=arrivals, seed=seed)
     wrong = end.belief.posterior.argmax(axis=1) != answers.truth
     majority = AGGREGATORS["majority"].call(end.ledger.votes(), seed=0)
     of_majority = majority.chance_right(answers.truth)
@@ -140,6 +137,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "error": float(wrong[rest].mean()),
         "believed": float(end.belief.error[rest].mean()),
         "error_majority": float(1.0 - of_majority[rest].mean()),
+        "error_plain": float(_plain(pool, answers, end.ledger.spent, seed)[rest].mean()),
         "unanswered": int((end.ledger.counts == 0).sum()),
         "closed": float(end.belief.closed[rest].mean()),
         "error_closed": _mean(wrong[closed]),
@@ -147,6 +145,14 @@ def trial(params: Params, streams: Streams) -> Record:
         "cost": end.ledger.spent,
         "limit": _limit(params, skill, pool, int(wrong.sum()), average=goal.mean),
     }
+
+
+def _plain(pool: Pool, answers: Answers, total: float, seed: int) -> FloatArray:
+    """Chance of a wrong answer to each task by `uncertain` for as much money, shape (n,)."""
+    if isinstance(answers, Tiring):
+        answers = replace(answers, count=np.zeros_like(answers.count))
+    end = rehearse(POLICIES["uncertain"].call, pool, answers, Goal(), total=total, seed=seed)
+    return wrong_chances(end.belief.posterior, answers.truth)
 
 
 def _mean(values: Any) -> float | None:
@@ -227,6 +233,8 @@ def analyse(trials: pd.DataFrame) -> Analysis:
     rows = ended_well(trials)
     if rows.empty:
         return Analysis((ended(trials),))
+    if "error_plain" not in rows:  # trials of before
+        rows = rows.assign(error_plain=np.nan)
     groups = rows.groupby(["crowd", "policy", "gold", "hidden", "epsilon", "labels"])
     table = groups.agg(
         trials=("error", "size"),
@@ -238,6 +246,7 @@ def analyse(trials: pd.DataFrame) -> Analysis:
         error_se=("error", "sem"),
         believed=("believed", "mean"),
         error_majority=("error_majority", "mean"),
+        error_plain=("error_plain", "mean"),
         closed=("closed", "mean"),
         error_closed=("error_closed", "mean"),
         believed_closed=("believed_closed", "mean"),

@@ -156,11 +156,16 @@ class UncertainDrawn(Uncertain):
     A worker's skill has a Beta distribution: her labels that are believed right, the others, and
     one label at the mean of all. For each task skills are drawn, and the largest one is asked
     (Thompson sampling), so that whoever had few labels still has her chance: to ask the best by
-    what is believed would stay with those who were lucky first.
+    what is believed would stay with those who were lucky first. Dawid–Skene, which judges workers,
+    labels as well.
 
     Source: Thompson (1933), "On the likelihood that one unknown probability exceeds another in
     view of the evidence of two samples".
     """
+
+    def answered(self) -> FloatArray:
+        """Posterior of Dawid–Skene."""
+        return self.posterior()
 
     def choose(self, task: IntArray, able: BoolArray) -> IntArray:
         """Draw each worker's skill for each task."""

@@ -147,3 +147,18 @@ def test_two_classes_are_normalised_as_any_number_is(scale):
     assert (found == expected[:, :2]).all()
     assert (total == sums).all()
     assert (chances(np.asfortranarray(joint)) == found).all()
+
+
+@pytest.mark.parametrize("columns", [3, 75])
+def test_a_few_rows_are_normalised_as_many_are(columns):
+    """To the last bit, wherever the table lies."""
+    joint = np.random.default_rng(2).normal(size=(100, columns)) * 30.0
+    joint[::3, 0] = -np.inf
+    expected, sums = normalised(joint.copy())
+    for few in (joint[4:5].copy(), joint[4:5].copy(order="F")):
+        found, total = normalised(few)
+        assert (found == expected[4:5]).all()
+        assert (total == sums[4:5]).all()
+    found, total = normalised(np.asfortranarray(joint[:30]))
+    assert (found == expected[:30]).all()
+    assert (total == sums[:30]).all()

@@ -69,14 +69,22 @@ def test_a_policy_is_held_against_ebcc_at_so_many_labels_a_task():
         for b, excess in zip(study.A_TASK, more, strict=True):
             row |= {f"own_at_{b}": None if excess is None else 0.2 + excess}
             row |= {f"ebcc_at_{b}": 0.2, f"more_at_{b}": excess, f"se_at_{b}": 0.01}
+            beyond = {f"plain_at_{b}": 0.19, f"beyond_at_{b}": excess, f"beyond_se_at_{b}": 0.0045}
+            row |= beyond if excess is not None else dict.fromkeys(beyond)
         rows.append(row | {"scored": 100})
     analysis = study.about_labels_a_task(pd.DataFrame(rows))
     (table,) = analysis.tables.values()
     assert table["within"].tolist() == [True] * 4 + [False, True]
     assert "on 1 of 2 crowds (not on product), and at 5 of 6 budgets" in analysis.findings[0]
+    assert "at 1 on product of 2 crowds (+0.0100 in the mean)" in analysis.findings[1]
+    assert "at 3 on rte of 1 crowds" in analysis.findings[1]
+    assert "at 5 on none of 1 crowds" in analysis.findings[1]
+    drawn = analysis.charts[0].data
+    assert len(drawn) == 3 * 6  # margin, uncertain and EBCC
+    assert drawn.loc[drawn["policy"] == "uncertain", "error"].dropna().eq(0.19).all()
 
 
-def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc():
+def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc_and_uncertain():
     crowd = study.simulated(study.STAND_IN, seed=np.random.SeedSequence(3))
     pool, answers = study.replayed(crowd)
     n = len(pool.tasks)
@@ -90,6 +98,10 @@ def test_labels_a_task_are_spent_evenly_and_judged_by_ebcc():
     scored = answers.truth >= 0
     wrong = fitted.info["posterior"].argmax(axis=1)[scored] != answers.truth[scored]
     assert record["ebcc_at_1"] == pytest.approx(wrong.mean(), abs=0.02)  # but for ties
+    plain = study._bought_a_task("uncertain", pool, answers, [5])
+    assert all(plain[f"beyond_at_{b}"] == 0 for b in (1, 2, 3, 5))
+    assert plain["own_at_2"] == record["plain_at_2"]
+    assert record["beyond_at_2"] == pytest.approx(record["own_at_2"] - record["plain_at_2"])
 
 
 def test_where_a_belief_holds():

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import workbench as wb
 from crowd_papers.rivals.one_coin_beliefs import Beliefs, grid
 from crowd_papers.rivals.until_sure import UntilSure
 from workbench.collection.answers import Answers, rehearse
@@ -382,3 +383,15 @@ def test_the_true_orientation_is_the_likelier_one() -> None:
             beliefs.refit()
             wrong = beliefs.posterior().argmax(axis=1) != answers.truth
             assert wrong.mean() < 0.05
+
+
+def test_people_who_come_by_name_are_asked_until_all_is_closed() -> None:
+    """The collector asks where the policy is: who asks in vain afterwards leaves no event."""
+    tasks, people = [f"t{i}" for i in range(8)], [f"w{j}" for j in range(4)]
+    collector = wb.Collector(tasks, people, classes=[0, 1], epsilon=0.1, policy="until-sure")
+    for visit in range(40):
+        name = people[visit % 4]
+        for question in collector.next(name, 2):
+            collector.tell(name, {question.task: 1})
+    assert collector.belief().closed.all()
+    assert (collector.history()["details"] == "nothing to ask").sum() <= 1
