@@ -220,7 +220,7 @@ def _idle(status: dict[str, Any], worker: str | None) -> str:
     plugins=True,
 )
 @STORE
-@options.csv("--labels", "Labels that came: columns task, worker, label.")
+@options.csv("--labels", "Labels that came: columns task, worker, label; or another STORE.")
 @options.csv("--missing", "Labels that will not come, and are not paid: columns task, worker.")
 @options.csv("--taken-back", "Labels that do not count any more: columns task, worker.")
 @options.path("--out", "The answers so far, a .csv: task, label, confidence, closed.", ".csv")
@@ -236,6 +236,7 @@ def tell(
 
     Told again, the same labels count once.
     """
+    from workbench.api.inputs import of_store
     from workbench.crowd import tables
 
     running = _open(store)
@@ -247,7 +248,7 @@ def tell(
             running.take_back(
                 workers.get(str(worker), worker), [tasks.get(task, task) for task in own["task"]]
             )
-    rows = [] if labels is None else [tables.read_labels(labels)]
+    rows = [] if labels is None else [tables.read_labels(of_store(labels))]
     if missing is not None:
         rows.append(tables.read_pairs(missing).assign(label=None))
     by_worker: dict[Any, dict[Any, Any]] = {}
@@ -298,6 +299,36 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
         write_files({out: as_csv(table, out)})
     if as_json:
         emit({"answers": table.astype(object).where(table.notna(), None).to_dict("records")})
+    elif out is None:
+        show(table.to_csv(index=False).rstrip("\n"))
+    else:
+        show(f"written: {out}")
+    return 0
+
+
+@options.command(
+    "workbench collect labels labels.sqlite --out labels.csv",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    name="labels",
+    plugins=True,
+)
+@STORE
+@options.path("--out", "One row a label: task, worker, label, time, gold, hidden; a .csv.", ".csv")
+def labels_(store: Path, out: Path | None, as_json: bool) -> int:
+    """Give all labels so far, gold tasks included, in the order in which they came.
+
+    `gold` is the class of a task where it is known, and `hidden` whether the task stands among the
+    others. Every command that takes --labels takes STORE itself too.
+    """
+    from workbench.api.inputs import written
+
+    table = _open(store).labels()
+    table["time"] = written(table["time"])
+    if out is not None:
+        write_files({out: as_csv(table, out)})
+    if as_json:
+        emit({"labels": table.astype(object).where(table.notna(), None).to_dict("records")})
     elif out is None:
         show(table.to_csv(index=False).rstrip("\n"))
     else:

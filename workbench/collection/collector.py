@@ -26,7 +26,6 @@ import msgspec
 import pandas as pd
 
 from workbench.base import checks
-from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.state import (
     Id,
@@ -52,7 +51,7 @@ from workbench.collection.events import (
     TakenBack,
 )
 from workbench.collection.hearing import hear, label_before
-from workbench.collection.history import Names, history_table, taking_back
+from workbench.collection.history import Names, history_table, taking_back, told_at
 from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
 from workbench.collection.policy import Belief, answer_table, left_open
@@ -74,6 +73,8 @@ from workbench.collection.setup import (
     record_of,
 )
 from workbench.crowd.libraries import Frame, keyed, to_pandas
+
+LABEL_COLUMNS = ["task", "worker", "label", "time", "gold", "hidden"]
 
 
 class Question(NamedTuple):
@@ -696,20 +697,38 @@ class Collector(KeptCollection):
         return left_open(running.policy, [task.name for task in running.setup.tasks])
 
     def labels(self) -> pd.DataFrame:
-        """Labels so far in order of arrival, a long table `task, worker, label`; gold apart.
+        """Labels so far in order of arrival: `task, worker, label, time, gold, hidden`.
 
-        Where a policy asks a worker about a task again, each of her labels is a row.
+        `time` is when it was told, missing of labels on record. Of tasks whose class is known
+        `gold` is that class; `hidden` says whether they stand among the others. Where a policy asks
+        a worker about a task again, each of her labels is a row.
         """
-        return self._table(self._now.ledger.labels, list(self.tasks))
-
-    def gold_labels(self) -> pd.DataFrame:
-        """Labels of gold tasks so far, as `labels`."""
-        return self._table(self._now.ledger.gold_labels, list(self.gold))
-
-    def _table(self, rows: IntArray, tasks: list[Id]) -> pd.DataFrame:
-        workers, classes = list(self.workers), list(self.classes)
-        named = [(tasks[i], workers[j], classes[c]) for i, j, c in rows.tolist()]
-        return pd.DataFrame(named, columns=["task", "worker", "label"])
+        with self._log.view() as view:
+            self._catch_up(view)
+            told = told_at(view)
+        running, names = self._now, self._names()
+        ledger, pool = running.ledger, running.ledger.pool
+        rows: list[tuple[Any, ...]] = []
+        for gold, labels in enumerate((ledger.labels, ledger.gold_labels)):
+            truth = pool.gold if gold else pool.hidden
+            for place, (task, worker, code) in enumerate(labels.tolist()):
+                came = [] if place < ledger.recorded[gold] else told.get((gold, task, worker), [])
+                number, time = came.pop(0) if came else (0, None)
+                known = -1 if truth is None else int(truth[task])
+                rows.append(
+                    (
+                        number,
+                        (names.gold if gold else names.tasks)[task],
+                        names.workers[worker],
+                        names.classes[code],
+                        time,
+                        names.classes[known] if known >= 0 else None,
+                        known >= 0 and not gold,
+                    )
+                )
+        rows.sort(key=lambda row: row[0])
+        table = pd.DataFrame([row[1:] for row in rows], columns=LABEL_COLUMNS)
+        return table.astype({"time": "datetime64[us, UTC]", "gold": object, "hidden": bool})
 
     def status(self) -> dict[str, Any]:
         """Say how far it is: labels, their cost, believed error, closed tasks, open questions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
@@ -128,6 +129,29 @@ def _of_history(event: Event) -> str:
         f"audit {event.number + 1} {event.stage}: {event.checks} checks, {event.errors} wrong "
         f"answers, {event.bound} more at most"
     )
+
+
+def told_at(log: EventLog) -> dict[tuple[int, int, int], list[tuple[int, datetime]]]:
+    """When each label was told: number and time of its event, by gold or not, task and worker.
+
+    Of a pair that is asked about again all are there, in order; labels taken back are not.
+    """
+    undone = set[int]()
+    for entry in log.since(None):
+        if isinstance(entry.event, Undone):
+            undone |= set(range(entry.event.first, entry.event.last + 1))
+    told: dict[tuple[int, int, int], list[tuple[int, datetime]]] = {}
+    for entry in log.since(None):
+        number, event = entry.position.number, entry.event
+        if number in undone:
+            continue
+        if isinstance(event, Told):
+            for gold, task, _ in event.labels:
+                told.setdefault((gold, task, event.worker), []).append((number, entry.time))
+        elif isinstance(event, TakenBack):
+            for gold, task in event.pairs:
+                told.get((gold, task, event.worker), [(0, entry.time)]).pop()
+    return told
 
 
 def taking_back(log: EventLog, many: int) -> Undone:
