@@ -281,6 +281,43 @@ def status_(store: Path, as_json: bool) -> int:
 
 
 @options.command(
+    "workbench collect change labels.sqlite --epsilon 0.1",
+    "workbench collect change labels.sqlite --total 500 --newcomers 2",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@options.number("--epsilon", "The error that is asked for from now on.")
+@options.number("--total", "What all labels may cost from now on.")
+@options.whole("--newcomers", "So many more workers may come, whose names are told then.", least=1)
+@options.choice(
+    "--halt", ("paused", "closed", "no"), "Ask nothing new from now on, or, by `no`, ask again."
+)
+def change(
+    store: Path,
+    epsilon: float | None,
+    total: float | None,
+    newcomers: int | None,
+    halt: str | None,
+    as_json: bool,
+) -> int:
+    """Change what is asked, what it may cost, or who may come; and say where it stands then."""
+    if epsilon is None and total is None and newcomers is None and halt is None:
+        raise InputError(
+            "there is nothing to change: give --epsilon, --total, --newcomers or --halt"
+        )
+    running = _open(store)
+    if epsilon is not None or total is not None:
+        running.change(epsilon=epsilon, total=total)
+    if newcomers is not None:
+        running.expect(newcomers)
+    if halt is not None:
+        running.halt("" if halt == "no" else halt)
+    return _status(running, as_json)
+
+
+@options.command(
     "workbench collect answers labels.sqlite --out answers.csv",
     "workbench collect answers labels.sqlite --at 2026-03-01T12:00",
     group=command,  # type: ignore[arg-type]
@@ -605,23 +642,12 @@ def _time(text: str) -> datetime:
 
 
 def _status(running: Any, as_json: bool) -> int:
-    from workbench.api.collecting import believed
-    from workbench.collection.policy import closing, priced
+    """Say where a collection stands, in sentences and with what to do next; or as JSON."""
+    from workbench import standing
 
-    status, still_open = running.status(), running.left_open()
+    found = standing(running)
     if as_json:
-        emit({**status, "left_open": priced(still_open)})
-        return 0
-    line = (
-        "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
-        "closed; {waiting} questions are open, and in the cost"
-    )
-    if status["on_record"]:
-        line += "; {on_record} labels were on record, at no cost"
-    if cost := closing(still_open):
-        line += f"; of the tasks that are open, {cost}"
-    show(line.format(**status))
-    show(believed(running.ledger, status["believed_error"]))
-    for note in status["notes"]:
-        show(note)
+        emit(found.to_dict())
+    else:
+        show(found.summary())
     return 0

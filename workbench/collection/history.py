@@ -9,12 +9,14 @@ import pandas as pd
 
 from workbench.base.journal_events import Event
 from workbench.base.state import Id, Label, check
+from workbench.base.text import counted
 from workbench.collection.events import (
     Arrived,
     Asked,
     Audited,
     AuditPlanned,
     Changed,
+    Expected,
     Forgotten,
     GivenUp,
     Halted,
@@ -118,9 +120,11 @@ def in_words(event: Event, names: Names) -> str:
 
 
 def _of_history(event: Event) -> str:
-    """What is said of other events: undone, audited."""
+    """What is said of other events: undone, expected, audited."""
     if isinstance(event, Undone):
         return f"events {event.first} to {event.last}"
+    if isinstance(event, Expected):
+        return f"{counted(len(event.hands), 'more worker')} may come"
     if isinstance(event, AuditPlanned):
         return f"at most {event.error:g} wrong, risk {event.risk:g}, {event.price:g} a check"
     if not isinstance(event, Audited):
