@@ -116,7 +116,7 @@ def test_two_at_once_lose_nothing_and_stay_within_the_budget(other, racer, tmp_p
         )
         for turn in range(1, RACES + 1):
             total = {"total": BUDGET * turn + 0.5}
-            assert first.ask("/budget", "owner", total).status_code == 200
+            assert first.ask("/change", "owner", total).status_code == 200
             assert at_once(*asks) == [True, True]
             waiting = [[question.task for question in collector.waiting(who)] for who in PEOPLE]
             assert sum(map(len, waiting)) == BUDGET
