@@ -203,15 +203,17 @@ class Collection(Result):
         )
 
     def plot(self) -> Figure:
-        """Draw error against cost, and how many tasks are closed."""
+        """Draw error against cost, and how many tasks are answered and closed."""
         from workbench.plots import collected
 
+        now = self.standing.point()
         return collected(
             self.curve,
             tasks=self.tasks,
-            epsilon=self.settings["epsilon"],
+            epsilon=self.standing.epsilon,
             limit=self.limit,
-            measured=None if self.measured is None else self.measured.measured,
+            within=None if now["low"] is None else (now["low"], now["high"]),
+            said=self.standing.drawn(),
             title=self.title.rsplit(", seed", 1)[0],
         )
 

@@ -192,25 +192,19 @@ def next_(
         for note in status["notes"]:
             say(note)
     if questions.empty:
-        say(_idle(status, worker))
+        say(_idle(running, worker))
     return 0
 
 
-def _idle(status: dict[str, Any], worker: str | None) -> str:
-    """Say why there is no question."""
-    who = "anybody" if worker is None else worker
-    if status["closed"] == status["tasks"]:
-        return "every task is closed: `collect answers STORE --out answers.csv` writes the answers"
-    if status["waiting"]:
-        return (
-            f"there is nothing to ask {who} until the {status['waiting']} open questions are "
-            "answered, or given up by `collect tell STORE --missing pairs.csv`; --worker NAME "
-            "shows hers"
-        )
-    return (
-        f"there is nothing to ask {who}: {status['tasks'] - status['closed']} tasks are open, and "
-        "whoever could tell of them has been asked, or the money is spent"
-    )
+def _idle(running: Any, worker: str | None) -> str:
+    """Say why there is no question, and what to do."""
+    from workbench import standing
+
+    found = standing(running)
+    if found.state == "asking" and worker is not None:
+        return f"there is nothing to ask {worker} now; others are asked still"
+    open_questions = f" {found.waiting} questions are open: --worker NAME shows hers."
+    return f"{found.why()}{open_questions * bool(found.waiting)} {found.next()}"
 
 
 @options.command(

@@ -157,7 +157,9 @@ def test_screen_picture_and_dictionary_tell_the_same_error(settings):
     (ends,) = bar[2][0].get_segments()
     assert ends[:, 1] == pytest.approx(told["error_interval"])
     drawn = {line.get_label(): line for line in left.get_lines()}
-    assert drawn["measured"].get_ydata()[-1] == told["error_measured"]
+    said = f"measured: {found.standing.drawn()['measured']}"
+    assert drawn[said].get_ydata()[-1] == told["error_measured"]
+    assert f"{100 * told['error_measured']:.2g} % (" in said
     assert "believed, by the policy's own model" in drawn
 
 
