@@ -140,9 +140,9 @@ class Standing(Result):
         """What is asked."""
         if self.epsilon is None:
             return f"Asked: the best answers that {shown(self.total, '.6g')} buys."
-        of = "of all tasks in the mean" if self.mean else "of the tasks that are closed"
+        of = "all answers" if self.mean else "the closed tasks"
         money = "" if self.total is None else f", for {shown(self.total, '.6g')} at most"
-        return f"Asked: {percent(self.epsilon)} wrong at most {of}{money}."
+        return f"Asked: at most {percent(self.epsilon)} of {of} wrong{money}."
 
     def known(self) -> list[str]:
         """Say how wrong the answers are, as surely as it is known."""
@@ -171,10 +171,11 @@ class Standing(Result):
             return []
         if self.state == "asking":
             return []
-        promise = f"{percent(self.epsilon)} at most{'' if self.mean else ' of closed tasks'}"
+        whose = "" if self.mean else " of closed tasks"
+        promise = f"{percent(self.epsilon)} at most{whose} were to be wrong"
         if self.missed:
-            return [f"{promise}, as was asked: the gold speaks against that."]
-        return [f"{promise}, as was asked: the gold leaves open whether that is kept."]
+            return [f"{promise}: the gold speaks against that."]
+        return [f"{promise}: the gold leaves open whether that is so."]
 
     @property
     def missed(self) -> bool:

@@ -45,8 +45,8 @@ Reply: TypeAlias = dict[str, Any]
 FRESH = 2.0
 """Seconds for which workers see the same progress."""
 QUICK, REST = 0.05, 200.0
-"""What takes more seconds than this to say is said again after so many times as many, so that
-nobody waits for it."""
+"""What takes more seconds than this to work out stands for so many times as many, so that nobody
+waits for it."""
 EVERY = 10.0
 """Seconds between points of the owner's pictures."""
 MOST_POINTS = 400
@@ -91,7 +91,7 @@ class CollectionService:
         self.shown = ShownTasks(self.beside)
         self.base = ""
         self._so_far: tuple[float, Standing] | None = None
-        self._outlook: tuple[float, Standing] | None = None
+        self._outlook: tuple[float, float, Standing] | None = None  # until when, so long, what
         self._last_point = 0.0
         self.beside.rows("DELETE FROM reply WHERE time < ?", (time.time() - KEPT,))
 
@@ -299,22 +299,26 @@ class CollectionService:
         """Say how far the collection is, as of some seconds ago at most."""
         now = time.time()
         if self._so_far is None or not 0 <= now - self._so_far[0] < FRESH:
-            self._so_far = now, self._with_audit(known_so_far(self.collector))
-            if now - self._last_point >= EVERY:
-                self._last_point = now
-                self._keep_point()
+            return self._seen(now, self._with_audit(known_so_far(self.collector)))
         return self._so_far[1]
+
+    def _seen(self, now: float, found: Standing) -> Standing:
+        """Keep what was found for a while, and a point of the owner's pictures now and then."""
+        self._so_far = now, found
+        if not 0 <= now - self._last_point < EVERY:
+            self._last_point = now
+            self._keep_point(now, found)
+        return found
 
     def stands(self) -> Standing:
         """Say where the collection stands, and what to do next, as of a short while ago."""
-        now = time.time()
-        if self._outlook is None or not 0 <= now <= self._outlook[0]:
+        if self._outlook is None or not 0 <= self._outlook[0] - time.time() <= self._outlook[1]:
+            before = time.thread_time()
             found = self._with_audit(standing(self.collector))
-            done = time.time()
-            self._so_far = done, found
-            took = done - now
-            self._outlook = done + (REST * took if took > QUICK else 0.0), found
-        return self._outlook[1]
+            took, now = time.thread_time() - before, time.time()
+            rest = REST * took if took > QUICK else 0.0
+            self._outlook = now + rest, rest, self._seen(now, found)
+        return self._outlook[2]
 
     def _with_audit(self, found: Standing) -> Standing:
         return found if self.audit is None else with_audit(found, self.audit)
@@ -323,9 +327,7 @@ class CollectionService:
         """Let what was said before an order of the owner stand no longer."""
         self._so_far = self._outlook = None
 
-    def _keep_point(self) -> None:
-        assert self._so_far is not None
-        at, found = self._so_far
+    def _keep_point(self, at: float, found: Standing) -> None:
         content = strict_json(found.point())
         last = self.beside.rows("SELECT content FROM point ORDER BY time DESC LIMIT 1")
         if last != [(content,)]:
@@ -334,7 +336,6 @@ class CollectionService:
     def overview(self) -> Reply:
         """Give all that the owner's page shows; the last point of its picture is of now."""
         found, now = self.stands(), time.time()
-        self.so_far()
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
         return {

@@ -5,14 +5,15 @@ const [WIDTH, HEIGHT, LEFT, ABOVE, BELOW] = [600, 220, 70, 14, 28];
 
 /**
  * Draw lines of [x, y], values from 0 on, each with the class `key`; a band of [x, low, high]; and
- * a goal, a level line. `xs` and `ys` write values beside the axes, `says` is the whole in words.
+ * a goal, a level line. The picture begins at `from`, or at the first point; `xs` and `ys` write
+ * values beside the axes, `says` is the whole in words.
  */
-export function chart({ lines, band = [], goal = null, xs, ys, says }) {
+export function chart({ lines, band = [], goal = null, from = Infinity, xs, ys, says }) {
   const picture = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
   picture.setAttribute("aria-label", says);
   const all = [...lines.flatMap(({ points }) => points), ...band.map(([x, , high]) => [x, high])];
   if (!all.length) return picture;
-  const first = Math.min(...all.map(([value]) => value));
+  const first = Math.min(from, ...all.map(([value]) => value));
   const last = Math.max(...all.map(([value]) => value), first + 1);
   const top = rounded(Math.max(...all.map(([, value]) => value), goal ?? 0) || 1);
   const x = (value) => LEFT + ((value - first) / (last - first)) * (WIDTH - LEFT - 8);

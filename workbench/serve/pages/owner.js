@@ -87,7 +87,7 @@ function far(all) {
   at("bar").value = all.tasks ? all.answered / all.tasks : 0;
   at("far").textContent =
     `${all.answered} of ${all.tasks} tasks have an answer, and ${all.closed || "none"} of these ` +
-    "are closed, that is, asked about no more.";
+    "are closed: nothing more is asked about them.";
   fresh("further", all.far, (lines) =>
     at("further").replaceChildren(...lines.map((line) => element("p", line)))
   );
@@ -110,6 +110,7 @@ function pictures(all) {
         lines: [line("measured", "error"), line("proven", "proven")],
         band,
         goal: all.epsilon,
+        from: 0,
         xs: (value) => `${money(value)} labels`,
         ys: share,
         says: `Wrong answers, by labels bought. ${named.join("; ")}.`,
