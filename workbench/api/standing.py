@@ -6,6 +6,7 @@ One object for all who look: the owner's page, `collect status`, and the verdict
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -41,7 +42,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     kind
-        A word for programs: people, accept, prove, budget, hide, ask, wait, resume, answers.
+        A word for programs: people, accept, prove, budget, hide, gold, ask, wait, resume, answers.
     says
         In words.
     command
@@ -424,7 +425,7 @@ def standing(collector: Collector) -> Standing:
         left_open=collector.left_open() if found.epsilon is not None else None,
         reach="" if state == "asking" else running.policy.out_of_reach(),
     )
-    return replace(found, steps=tuple(_steps(found, collector)[:MOST_STEPS]))
+    return replace(found, steps=tuple(_steps(found, collector)))
 
 
 def known_so_far(collector: Collector) -> Standing:
@@ -505,7 +506,7 @@ def _proven(audited: dict[str, Any] | None, tasks: int) -> str:
 
 def _steps(found: Standing, collector: Collector) -> list[Step]:
     """What to do next with a live collection."""
-    store = as_typed(collector.path)
+    store = shlex.quote(str(as_typed(collector.path)))
     change = f"workbench collect change {store}"
     answers = Step("answers", "take the answers", f"workbench collect answers {store} --out A.csv")
     if found.state == "asking":
@@ -527,8 +528,10 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
         steps.append(Step("prove", "go on with the audit", proof))
     if found.state in ("exhausted", "spent"):
         steps += _budget(found, f"{change} --total ")
-    steps = steps[: MOST_STEPS - 1] if found.state in ("reached", "closed") else steps
-    return [*steps, answers]
+    if found.measured is None and found.epsilon is not None:
+        command = "workbench collect start NEW --hidden known.csv …"
+        steps.append(Step("hide", "hide forty tasks of known class next time", command))
+    return [*steps[: MOST_STEPS - 1], answers]
 
 
 def accept(found: Standing, command: str) -> list[Step]:

@@ -105,7 +105,8 @@ def test_states_and_what_is_to_come():
 def test_the_budget_that_closes_the_open_tasks_is_a_step():
     found = wb.standing(begun(hidden=0, total=30.0))
     assert found.state == "spent"
-    (budget,) = [step for step in found.steps if step.kind == "budget"]
+    assert [step.kind for step in found.steps] == ["prove", "budget", "hide", "answers"]
+    budget = found.steps[1]
     cost = found.left_open["cost"].to_numpy()
     assert budget.value == np.ceil(found.cost + cost[np.isfinite(cost)].sum())
     assert budget.command.endswith(f"--total {budget.value:g}")
