@@ -220,6 +220,12 @@ def test_a_server_prints_links_stops_when_told_and_keeps_them(tmp_path):
         first.process.send_signal(signal.SIGINT)
         assert first.process.communicate(timeout=20)[1].strip() == "error: interrupted"
         assert first.process.returncode == 130
+    with (
+        pytest.raises(AssertionError, match="worker 'cid' is not here, and no place is left"),
+        serving(path, "--workers", "ann,cid"),
+    ):
+        pass
+    Collector.open(path).expect(1)
     with serving(path, "--workers", "ann,cid", tokens=tokens) as second:
         assert set(second.links) == {"cid"}
         assert second.ask("/mine", "ann").status_code == 200
