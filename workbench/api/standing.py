@@ -20,6 +20,7 @@ from workbench.api.collection_audit import as_typed
 from workbench.api.measuring import FEW, GoldError, payload_of
 from workbench.api.result import Result, facts, percent, picked
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.base.text import counted, shown
 from workbench.collection.policy import closing, priced
 
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from workbench.collection.pool import Ledger
     from workbench.collection.running import Running
 
-State: TypeAlias = Literal["asking", "waiting", "reached", "spent", "exhausted", "paused", "closed"]
-"""Whether more is asked, or why not: questions are open; all is closed; money; people; the owner.
+State: TypeAlias = Literal[
+    "asking", "waiting", "reached", "spent", "exhausted", "newcomers", "paused", "closed"
+]
+"""Whether more is asked, or why not: questions are open; all is closed; money; nobody here has more
+to give, and nobody may come, or somebody may; the owner.
 """
 HOW_HIDDEN = "hidden among the others, which also tell when to stop"
 MEASURED = ("error_measured", "error_interval", "tasks_measured", "blank")
@@ -70,14 +74,16 @@ class Standing(Result):
     labels, gold_labels, on_record, waiting
         Labels of tasks and of gold tasks that were bought; those that were there from the start,
         which cost nothing; questions that are open.
+    newcomers
+        How many may come who have not been here.
     cost
         Price of what was asked and not given up.
     policy
         Who decides whom to ask.
     state
         "asking", or why nothing is asked: "waiting" for open questions, "reached" what was asked,
-        "spent" the budget, "exhausted" what these people can tell, "paused" or "closed" by the
-        owner.
+        "spent" the budget, "exhausted" what these people can tell, "newcomers" where somebody else
+        may still come, "paused" or "closed" by the owner.
     measured, measured_closed, measured_open
         Error on tasks of known class that are hidden among the others (in a rehearsal: whose gold
         the policy did not see), on those that are closed, and on the others; None without any.
@@ -129,6 +135,7 @@ class Standing(Result):
     believed_range: tuple[float, float] | None
     left_open: pd.DataFrame | None
     reach: str
+    newcomers: int = 0
     audited: dict[str, Any] | None = None
     proven_error: float | None = None
     notes: tuple[str, ...] = ()
@@ -139,6 +146,8 @@ class Standing(Result):
     @property
     def asked(self) -> str:
         """What is asked."""
+        if self.epsilon is None and self.total is None:
+            return "Asked: labels of tasks as they arrive."
         if self.epsilon is None:
             return f"Asked: the best answers that {shown(self.total, '.6g')} buys."
         of = "all answers" if self.mean else "the closed tasks"
@@ -197,6 +206,12 @@ class Standing(Result):
         if self.state == "waiting":
             come = "comes" if self.waiting == 1 else "come"
             return f"Nothing more is asked until {counted(self.waiting, 'label')} {come}."
+        if self.state == "newcomers":
+            come = (
+                f"{self.newcomers} more may come" if self.labels else f"{self.newcomers} may come"
+            )
+            here = "Whoever is here has no more to give" if self.labels else "Nobody is asked yet"
+            return " ".join([*[self.reach] * bool(self.reach), f"{here}; {come}."])
         if self.state == "exhausted":
             return self.reach or "These people have no more to give."
         return {
@@ -213,7 +228,9 @@ class Standing(Result):
         cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
         waits = f"; {counted(self.waiting, 'question')} open, and in the cost" * bool(self.waiting)
-        sentences = [f"{labels} labels bought{cost}{gold} {each}{waits}{self._closed()}."]
+        sentences = [
+            f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}{self._closed()}."
+        ]
         if blank := self.tasks - self.answered:
             yet = " yet" if self.state == "asking" else ""
             have = "has" if blank == 1 else "have"
@@ -455,6 +472,7 @@ def known_so_far(collector: Collector) -> Standing:
         total=setup.total,
         **{name: status[name] for name in ("tasks", "answered", "closed", "labels")},
         **{name: status[name] for name in ("gold_labels", "on_record", "waiting", "cost")},
+        newcomers=len(setup.hands) - len(running.names),
         policy=setup.policy,
         state=running.halted or "asking",
         measured=measured,
@@ -479,8 +497,11 @@ def _state(collector: Collector, running: Running, found: Standing) -> State:
         return running.halted
     over = running.policy.is_over()
     if over is None:
-        over = not collector.asks_more()
-    if not over:
+        try:
+            over = not collector.asks_more()
+        except InputError:  # a policy that asks whoever comes, one by one
+            over = False
+    if not over or (found.epsilon is None and found.total is None):
         return "asking"
     if running.waiting:
         return "waiting"
@@ -488,7 +509,9 @@ def _state(collector: Collector, running: Running, found: Standing) -> State:
         return "reached"
     ledger = running.ledger
     spent = ledger.money < ledger.pool.price.min() - 1e-9
-    return "spent" if spent or running.setup.epsilon is None else "exhausted"
+    if spent or (found.epsilon is None and found.labels and not found.newcomers):
+        return "spent"
+    return "newcomers" if found.newcomers else "exhausted"
 
 
 def _proven(audited: dict[str, Any] | None, tasks: int) -> str:
@@ -517,9 +540,14 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
     if found.state == "paused" and found.proven == "":
         return [Step("resume", "go on asking", f"{change} --halt no"), answers]
     steps: list[Step] = []
-    if found.state in ("exhausted", "spent") and found.epsilon is not None:
-        if found.state == "exhausted":
-            steps.append(Step("people", "add people", f"{change} --newcomers 1"))
+    if found.state == "newcomers":
+        command = f"workbench collect next {store} --worker NAME"
+        steps.append(Step("people", "ask somebody new", command))
+        if not found.labels:
+            return steps
+    if found.state == "exhausted":
+        steps.append(Step("people", "add people", f"{change} --newcomers 1"))
+    if found.state in ("exhausted", "newcomers", "spent"):
         steps += accept(found, f"{change} --epsilon ")
     proof = f"workbench collect audit {store}"
     if found.audited is None:

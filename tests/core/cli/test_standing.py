@@ -102,6 +102,31 @@ def test_states_and_what_is_to_come():
     assert never.believed_range is not None or "cannot be told" in never.believed
 
 
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed", "uncertain"])
+def test_nobody_here_is_not_nobody_left(policy):
+    collector = wb.Collector(["a", "b"], 2, classes=[0, 1], epsilon=0.2, policy=policy)
+    now = wb.standing(collector)
+    assert (now.state, now.why()) == ("newcomers", "Nobody is asked yet; 2 may come.")
+    assert [step.kind for step in now.steps] == ["people"]
+    for name in ("ann", "bob"):
+        while asked := collector.next(name):
+            collector.tell(name, {question.task: 0 for question in asked})
+    assert wb.standing(collector).state in ("exhausted", "reached")
+
+
+def test_policies_to_whom_tasks_or_workers_come_go_on_asking():
+    visits = ("algorithm-2", {"workers": 3, "preliminary": 1})
+    collector = wb.Collector(
+        ["a", "b"], 5, gold={"g": 0, "h": 1}, classes=[0, 1], epsilon=0.2, policy=visits
+    )
+    assert wb.standing(collector).state == "asking"
+    learner = wb.Collector(
+        [], ["ann", "bob"], classes=[0, 1], policy=("ls-ol", {"schedule": "3,1"})
+    )
+    found = wb.standing(learner)
+    assert (found.state, found.asked) == ("asking", "Asked: labels of tasks as they arrive.")
+
+
 def test_the_budget_that_closes_the_open_tasks_is_a_step():
     found = wb.standing(begun(hidden=0, total=30.0))
     assert found.state == "spent"
