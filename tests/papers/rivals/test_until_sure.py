@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import workbench as wb
 from crowd_papers.rivals.one_coin_beliefs import Beliefs, grid
 from crowd_papers.rivals.until_sure import UntilSure
 from workbench.collection.answers import Answers, rehearse
@@ -382,3 +383,12 @@ def test_the_true_orientation_is_the_likelier_one() -> None:
             beliefs.refit()
             wrong = beliefs.posterior().argmax(axis=1) != answers.truth
             assert wrong.mean() < 0.05
+
+
+def test_it_can_say_where_it_stands() -> None:
+    collector = wb.Collector(["a", "b"], ["ann"], classes=[0, 1], epsilon=0.1, policy="until-sure")
+    assert wb.standing(collector).state == "asking"
+    while asked := collector.next():
+        collector.tell("ann", {question.task: 0 for question in asked})
+    found = wb.standing(collector)
+    assert (found.state, found.reach) == ("exhausted", "")
