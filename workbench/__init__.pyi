@@ -32,6 +32,7 @@ from workbench.api.climbing import ladder as ladder
 
 # Collecting
 from workbench.collection.collector import Collector as Collector
+from workbench.api.standing import standing as standing
 from workbench.api.collecting import collect as collect
 from workbench.api.collecting import KnownTasks as KnownTasks
 from workbench.collection.setup import People as People

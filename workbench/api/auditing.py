@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     from workbench.auditing.strata import Strata
 
 QUANTILES = (0.1, 0.5, 0.9)
+AS_BELIEVED, AS_GOLD = "as believed", "as gold has them"
 SCENES: dict[str, float | None] = {
-    "as believed": 1.0,
+    AS_BELIEVED: 1.0,
     "half as many again": 1.5,
     "half as many": 0.5,
     "as many as may be": None,
 }
 """Errors of a plan, as multiples of what is believed; of the last the share is ε."""
-AS_GOLD = "as gold has them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -514,6 +515,31 @@ def plan_audit(
         share = float(wrong.sum(axis=1).mean() / size.sum())
         rows.append({"errors": name, "wrong": share, "q10": q10, "q50": q50, "q90": q90})
     return AuditPlan(len(table.tasks), error, risk, runs, seed, table.believed, pd.DataFrame(rows))
+
+
+def expected_checks(
+    answers: Table, error: float, risk: float = 0.05, gold: Truth | None = None
+) -> float:
+    """Say at once about how many checks an audit will take: `plan_audit` rehearses it.
+
+    Parameters
+    ----------
+    answers, error, risk
+        As for `audit`.
+    gold
+        As for `plan_audit`; with it the answers err as often as it has them, and else as often as
+        their confidences say.
+    """
+    from workbench.auditing.plan import fluid_plan
+    from workbench.auditing.state import most_wrong
+    from workbench.auditing.strata import stratify
+
+    table = _read(answers, error)
+    strata = stratify(table.wrong, table.unanswered)
+    scenes = _scenes(table, strata, error, gold)
+    rate = np.clip(scenes[AS_GOLD if gold is not None else AS_BELIEVED], 1e-6, 1.0 - 1e-6)
+    most = most_wrong(error, len(table.tasks))
+    return float(fluid_plan(strata.size, rate, most, math.log(1.0 / risk)).checks)
 
 
 def _scenes(

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.believed import error_range, untold
-from workbench.accuracy.measured import MajorityError, count_errors, majority_error
+from workbench.accuracy.measured import MajorityError, majority_error
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
 from workbench.api.inputs import Ids, Table, Truth
-from workbench.api.measuring import GoldError, payload_of
-from workbench.api.result import Figure, Result, facts, listed, page, percent, picked
+from workbench.api.measuring import GoldError
+from workbench.api.result import Figure, Result, facts, listed, page, percent
 from workbench.api.simulation import SimulatedCrowd
+from workbench.api.standing import Counted, Standing, Step, accept, believed_of, mean_of
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
@@ -30,9 +30,7 @@ from workbench.collection.policy import (
     Goal,
     Policy,
     answer_table,
-    closing,
     left_open,
-    priced,
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
@@ -63,6 +61,27 @@ BLIND = "whose gold the policy did not see"
 EVENLY = "a majority of evenly drawn labels for the same money"
 
 
+STANDING = frozenset(
+    {
+        "labels",
+        "gold_labels",
+        "on_record",
+        "cost",
+        "closed",
+        "tasks",
+        "policy",
+        "measured",
+        "measured_closed",
+        "measured_open",
+        "believed",
+        "believed_error",
+        "believed_closed",
+        "left_open",
+    }
+)
+"""What a `Collection` has of its `Standing` by the same name."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Collection(Result):
     """What a policy asked, what it cost, and how wrong its answers are.
@@ -74,33 +93,16 @@ class Collection(Result):
     answers
         One row a task: `task, label, confidence, closed`.
     curve
-        How it came about: `labels, gold_labels, cost, closed, believed_error, error`, a row now
-        and then; the last row is the end.
-    labels, gold_labels, cost
-        Labels on tasks and on gold tasks that were asked for, and the price of both.
-    on_record
-        Labels that were there from the start: they count, and cost nothing.
-    measured
-        The error of the answers, counted on the tasks whose class is known and taught nothing: one
-        without an answer is wrong. Beside it a majority for the same money, spent on labels drawn
-        evenly over the tasks. None without such a task.
-    believed_error
-        Mean chance of an error, by the policy's own model.
-    closed, tasks
-        Tasks about which it would ask no more, of how many.
+        How it came about: `labels, gold_labels, cost, answered, closed, believed_error, error`, a
+        row now and then; the last row is the end.
+    standing
+        Where it stands: what was bought, how wrong the answers are, what is left open, what to do
+        next. What it holds has an attribute here too: `labels`, `cost`, `closed`, `measured`, …
     limit
         What any policy of this measured error pays at least, in expectation, even one that knows
         all skills; None where skills are not known.
-    policy, settings, notes
-        Who decided, what was asked for, and what the reader must know.
-    measured_closed, measured_open
-        The same of the tasks that are closed, and of the others; None without any.
-    believed_closed
-        Mean chance of an error on the closed tasks, by the policy's own model; None without any.
-    believed
-        What may be said without a task of known class; "" with one.
-    unanswered
-        Tasks without an answer.
+    settings, notes
+        What was asked for, and what the reader must know.
     simulated
         Whether the crowd is simulated.
     audited
@@ -109,37 +111,29 @@ class Collection(Result):
     limit_unknown
         What any policy of this measured error pays at least, in expectation, that knows the prior
         of skills and nobody's; None where no prior is given.
-    left_open
-        Tasks that are not closed, `task, cost`: the expected price of the labels that would close
-        each, infinite (None in `to_dict`) where no labels that can be had are expected to. None
-        where the policy cannot say.
     """
 
     title: str
     answers: pd.DataFrame
     curve: pd.DataFrame
-    labels: int
-    gold_labels: int
-    on_record: int
-    cost: float
-    measured: GoldError | None
-    believed_error: float
-    closed: int
-    tasks: int
+    standing: Standing
     limit: float | None
-    policy: str
     settings: dict[str, Any]
     notes: tuple[str, ...]
-    measured_closed: GoldError | None = None
-    measured_open: GoldError | None = None
-    believed_closed: float | None = None
-    believed: str = ""
-    unanswered: int = 0
     simulated: bool = False
     audited: AuditedAnswers | None = None
     limit_unknown: float | None = None
-    left_open: pd.DataFrame | None = None
     pictured = True
+
+    def __getattr__(self, name: str) -> Any:
+        if name in STANDING:
+            return getattr(self.standing, name)
+        raise AttributeError(f"a Collection has no attribute {name!r}")
+
+    @property
+    def unanswered(self) -> int:
+        """Tasks without an answer."""
+        return self.standing.tasks - self.standing.answered
 
     @property
     def error(self) -> float | None:
@@ -168,82 +162,10 @@ class Collection(Result):
 
     def verdict(self) -> list[str]:
         """Say what was bought, how wrong the answers are, and a majority for the same money."""
-        labels = self.labels + self.gold_labels
-        gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
-        cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
-        each = self.labels / self.tasks
-        sentences = [f"{labels} labels bought{cost}{gold} ({each:.3g} a task){self._closed()}."]
-        if self.unanswered:
-            have = "has" if self.unanswered == 1 else "have"
-            sentences.append(f"{self.unanswered:,} of {self.tasks:,} tasks {have} no answer.")
-        if self.audited is not None:
-            sentences.append(self.audited.sentence(self.cost))
-        if self.measured is None:
-            return [*sentences, self.believed, self._next()]
-        before = "" if self.audited is None else "before the checks "
-        sentences += self.measured.verdict(f"{before}the answers are", each)
-        held = self._as_asked()
-        if not any("Next: " in sentence for sentence in held):
-            held += self._still_open()
-        return [*sentences, *self._closed_wrong(), *held]
-
-    def _still_open(self) -> list[str]:
-        """Say what closes the tasks that are open; nothing where none is, or nobody knows."""
-        if self.left_open is None or self.left_open.empty or self.settings["epsilon"] is None:
-            return []
-        cost = self.left_open["cost"].to_numpy(dtype=np.float64)
-        can = np.isfinite(cost)
-        if not can.any() or self.settings["total"] is None:
-            return [
-                "Next: let an expert answer the tasks that are open (column closed), or ask other "
-                "workers."
-            ]
-        more = shown(self.cost + float(cost[can].sum()), ".5g")
-        return [f"Next: --total {more} is expected to close {_them(can)} too."]
-
-    def _closed(self) -> str:
-        """Say how many tasks are closed, and what the others are; nothing where none can be."""
-        if self.settings["epsilon"] is None and not self.closed:
-            return ""
-        closed = f"; {self.closed} of {self.tasks} tasks are closed"
-        left, cost = self.tasks - self.closed, closing(self.left_open)
-        if not left:
-            return closed
-        return f"{closed}, {left} {'is' if left == 1 else 'are'} left open{cost and f': {cost}'}"
-
-    def _next(self) -> str:
-        """Say what tells how many answers are wrong, where nothing was measured."""
-        given = self.settings["hidden"] or self.settings["hidden_tasks"]
-        hide = "" if given else ", hide forty of them among the others (--hidden-tasks 40)"
-        return f"Next: give gold for {'more' if given else 'some'} tasks{hide}, or let {EXPERT}."
-
-    def _closed_wrong(self) -> list[str]:
-        """Say how wrong the closed tasks are, which is all that ε promises, and the others."""
-        closed, still_open = self.measured_closed, self.measured_open
-        if closed is None or still_open is None or self.settings["epsilon"] is None:
-            return []
-        beside = still_open.measured
-        rest = f"{percent(beside.error_measured)} of {beside.tasks_measured} gold tasks"
-        wrong = closed.share(" are wrong")
-        return [f"Of the {self.closed} closed tasks {wrong}; of the others {rest}."]
-
-    def _as_asked(self) -> list[str]:
-        """Hold ε to the closed tasks, or to all in the mean; where it is missed, say what helps."""
-        asked = self.settings["epsilon"]
-        held = self.measured if self.settings["mean"] else self.measured_closed
-        if asked is None or held is None or held.measured.error_interval[1] <= asked:
-            return []
-        whose = "" if self.settings["mean"] else " of closed tasks"
-        promise = f"Asked was {percent(asked)} at most{whose}"
-        if not held.misses(asked):
-            return [f"{promise}: the gold leaves open whether that is kept."]
-        hide = ""
-        if not (self.simulated or self.settings["hidden"] or self.settings["hidden_tasks"]):
-            hide = ", and hidden gold tasks (--hidden-tasks 40) would have told in time"
-        return [
-            f"{promise}: your gold speaks against that. Next: 'workbench audit' finds the wrong "
-            f"answers{hide}."
-        ]
+        now = self.standing
+        out = [now.reach] if now.reach else []
+        sentences = [*now.far(), *now.known(), *now.parts(), *now.kept(), *out, now.next()]
+        return [sentence for sentence in sentences if sentence]
 
     def brief(self) -> str:
         """Lay out the first answers."""
@@ -259,8 +181,8 @@ class Collection(Result):
             ("cost", cost),
             ("closed", f"{self.closed} of {self.tasks} tasks"),
             ("error", "not measured" if self.measured is None else self.measured.share()),
-            *_measured_row("closed tasks", self.measured_closed),
-            *_measured_row("open tasks", self.measured_open),
+            *_measured_row("closed tasks", self.standing.measured_closed),
+            *_measured_row("open tasks", self.standing.measured_open),
             ("believed error", f"{self.believed_error:.4f}, by the policy's own model"),
         ]
         if self.limit is not None:
@@ -281,31 +203,32 @@ class Collection(Result):
         )
 
     def plot(self) -> Figure:
-        """Draw error against cost, and how many tasks are closed."""
+        """Draw error against cost, and how many tasks are answered and closed."""
         from workbench.plots import collected
 
+        now = self.standing.point()
         return collected(
             self.curve,
             tasks=self.tasks,
-            epsilon=self.settings["epsilon"],
+            epsilon=self.standing.epsilon,
             limit=self.limit,
-            measured=None if self.measured is None else self.measured.measured,
+            within=None if now["low"] is None else (now["low"], now["high"]),
+            said=self.standing.drawn(),
             title=self.title.rsplit(", seed", 1)[0],
         )
 
     def _payload(self) -> dict[str, Any]:
         payload = {**super()._payload()}
-        del payload["measured"]  # its keys stand beside all others
+        now = payload.pop("standing").to_dict()
+        del now["schema"], now["halted"], now["waiting"], now["state"], now["proven"]
         return {
+            **now,
             **payload,
             "answers": self.answers.to_dict("records"),
             "curve": self.curve.to_dict("records"),
             "error": self.error,
             "error_closed": self.error_closed,
-            **payload_of(self.measured),
-            "measured_closed": _measured_payload(self.measured_closed),
-            "measured_open": _measured_payload(self.measured_open),
-            "left_open": priced(self.left_open),
+            "unanswered": self.unanswered,
             "audited": None if self.audited is None else self.audited.to_dict(),
         }
 
@@ -482,7 +405,12 @@ def collect(
     audited, run = rehearsal.run(epsilon, risk, audit)
     assert rehearsal.collected is not None
     collection = _collection(source, rehearsal.collected, watch, policy, settings, crowd)
-    return replace(collection, audited=audited, answers=rehearsal.mark(collection.answers, run))
+    return replace(
+        collection,
+        audited=audited,
+        answers=rehearsal.mark(collection.answers, run),
+        standing=replace(collection.standing, proven=audited.sentence(collection.cost)),
+    )
 
 
 def _above_nought(found: GoldError | None) -> float | None:
@@ -556,71 +484,102 @@ def _collection(
     crowd: SimulatedCrowd | None,
 ) -> Collection:
     """What was bought, what is believed, and what was measured, under the user's ids."""
-    pool, answers, back = source.pool, source.answers, source.back
+    pool, back = source.pool, source.back
     belief, ledger, seed = collected.belief, collected.ledger, settings["seed"]
     table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
-    counted = _Counted(pool, answers, belief.loss(answers.truth, ledger.counts))
-    evenly = _plain_majority(pool, answers, ledger, seed)
-    how = BLIND
-    if pool.hidden is not None:
-        hidden = int((pool.hidden >= 0).sum())
-        how += f"; the {hidden} hidden ones, which tell when to stop, are left out"
-    measured = counted.error(np.ones(len(pool.tasks), dtype=bool), how, evenly)
-    unmeasured = believed(ledger, float(belief.error.mean())) if measured is None else ""
-    goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
-    still_open = left_open(watch.policy, pool.tasks.tolist())
+    here = _standing(source, collected, watch, policy, settings)
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
+    measured = here.measured
+    goal = _asked(settings["epsilon"], settings["total"], settings["mean"])
     return Collection(
         title=f"{source.title}: {len(pool.tasks)} tasks, {len(pool.workers)} workers, policy "
         f"{policy}, {goal}, seed {seed}",
         answers=back.back(table),
         curve=pd.DataFrame(watch.rows),
-        labels=len(ledger.labels) - ledger.recorded[0],
-        gold_labels=len(ledger.gold_labels),
-        on_record=ledger.recorded[0],
-        cost=float(ledger.spent),
-        measured=measured,
-        measured_closed=counted.error(belief.closed),
-        measured_open=counted.error(~belief.closed),
-        believed=unmeasured,
-        believed_error=float(belief.error.mean()),
-        believed_closed=float(belief.error[belief.closed].mean()) if belief.closed.any() else None,
-        unanswered=int(table["label"].isna().sum()),
-        closed=int(belief.closed.sum()),
-        tasks=len(pool.tasks),
+        standing=here,
         limit=None if crowd is None else _limit(crowd, pool, measured),
         limit_unknown=_unknown_limit(source, settings["prior"], measured),
-        policy=policy,
         settings=settings,
-        notes=tuple(_notes(measured, unmeasured, belief, watch.policy)),
-        left_open=None if still_open is None else back.back(still_open),
+        notes=tuple(_notes(measured, here.believed, belief, watch.policy)),
         simulated=crowd is not None,
     )
 
 
-class _Counted(NamedTuple):
-    """Whether answers are right: loss of each task whose class is known and taught nothing."""
+def _standing(
+    source: _Source, collected: Collected, watch: _Watch, policy: str, settings: dict[str, Any]
+) -> Standing:
+    """Where a rehearsal stands at its end: its gold measures, but for what told when to stop."""
+    pool, answers, back = source.pool, source.answers, source.back
+    belief, ledger = collected.belief, collected.ledger
+    hidden, epsilon, total = pool.hidden, settings["epsilon"], settings["total"]
+    known = Counted(
+        answers.truth,
+        belief.loss(answers.truth, ledger.counts),
+        None if hidden is None else hidden >= 0,
+    )
+    how = BLIND
+    if hidden is not None:
+        many = int((hidden >= 0).sum())
+        how += f"; the {many} hidden ones, which tell when to stop, are left out"
+    evenly = _plain_majority(pool, answers, ledger, settings["seed"])
+    measured = known.error(np.ones(len(pool.tasks), dtype=bool), how, evenly, EVENLY)
+    sentence, within = believed_of(ledger, float(belief.error.mean()))
+    still_open = left_open(watch.policy, pool.tasks.tolist())
+    spent = total is not None and ledger.money < pool.price.min() - 1e-9
+    here = Standing(
+        epsilon=epsilon,
+        mean=settings["mean"],
+        total=total,
+        tasks=len(pool.tasks),
+        answered=int(belief.answered(ledger.counts).sum()),
+        closed=int(belief.closed.sum()),
+        labels=len(ledger.labels) - ledger.recorded[0],
+        gold_labels=len(ledger.gold_labels) - ledger.recorded[1],
+        on_record=sum(ledger.recorded),
+        waiting=0,
+        cost=float(ledger.spent),
+        policy=policy,
+        state="reached" if belief.closed.all() else "spent" if spent else "exhausted",
+        measured=measured,
+        measured_closed=known.error(belief.closed),
+        measured_open=known.error(~belief.closed),
+        proven="",
+        believed="" if measured is not None else sentence,
+        believed_error=float(belief.error.mean()),
+        believed_closed=mean_of(belief.error, belief.closed),
+        believed_range=None if measured is not None else within,
+        left_open=None if still_open is None else back.back(still_open),
+        reach="" if watch.policy is None else watch.policy.out_of_reach(),
+    )
+    return replace(here, steps=tuple(_steps(here, settings)))
 
-    pool: Pool
-    answers: Answers
-    loss: FloatArray
 
-    def error(
-        self, some: BoolArray, how: str = "", beside: MajorityError | None = None
-    ) -> GoldError | None:
-        """Count errors on some of the tasks, shape (n,); None where none of them is known.
-
-        Hidden tasks told when to stop: they are neither counted nor among those left.
-        """
-        truth, hidden = self.answers.truth, self.pool.hidden
-        known = np.flatnonzero(truth >= 0)
-        counted = known[some[known]]
-        if not len(counted):
-            return None
-        left = some & (truth < 0) & (True if hidden is None else hidden < 0)
-        error = count_errors(self.loss[some[known]], counted, int(left.sum()))
-        return GoldError(error, None, np.nan, how, beside, EVENLY)
+def _steps(here: Standing, settings: dict[str, Any]) -> list[Step]:
+    """What to do after a rehearsal, by its options."""
+    hides = bool(settings["hidden"] or settings["hidden_tasks"])
+    left, cost = here.left_open, here.cost
+    steps: list[Step] = []
+    prove = Step("prove", "let an expert prove the answers", "--audit PRICE")
+    if here.measured is None:
+        steps.append(Step("gold", f"give gold for {'more' if hides else 'some'} tasks", "--gold"))
+        if not hides:
+            hide = "hide forty of them among the others, which tell when to stop"
+            steps.append(Step("hide", hide, "--hidden-tasks 40"))
+        return [*steps, prove] if here.epsilon is not None else steps
+    if here.epsilon is None or left is None or (left.empty and not here.missed):
+        return []
+    can = np.isfinite(left["cost"].to_numpy(dtype=np.float64))
+    if can.any() and here.total is not None:
+        more = shown(cost + float(left["cost"].to_numpy(dtype=np.float64)[can].sum()), ".5g")
+        says = f"raise the budget to {more}, which is expected to close {_them(can)}"
+        steps.append(Step("budget", says, f"--total {more}", float(more)))
+    elif not left.empty:
+        steps.append(Step("people", "ask other workers about the tasks that are open", ""))
+    if here.missed and not (hides or settings["gold_tasks"]):
+        steps.append(Step("hide", "hide gold tasks, which tell in time", "--hidden-tasks 40"))
+    steps += accept(here, "--epsilon ")
+    return [*steps, prove] if settings["audit"] is None else steps
 
 
 def _plain_majority(
@@ -637,21 +596,6 @@ def _plain_majority(
     return majority_error(plain.ledger.votes(), answers.truth, judged)
 
 
-def believed(ledger: Ledger, error: float) -> str:
-    """Say what may be said of answers that nobody measured.
-
-    Parameters
-    ----------
-    ledger
-        Labels, and perhaps hidden tasks, with which beliefs are brought into line.
-    error
-        Mean chance of an error, by the policy's own model.
-    """
-    if ledger.pool.hidden is not None:
-        return f"Believed, as the hidden tasks allow: {percent(error)} of the answers are wrong."
-    return untold(ledger.votes()) or error_range(error).sentence()
-
-
 def _them(can: BoolArray) -> str:
     """The open tasks that can be closed."""
     return "the open tasks" if can.all() else f"{int(can.sum())} of the open tasks"
@@ -664,13 +608,6 @@ def _error(found: GoldError | None) -> float | None:
 def _measured_row(name: str, found: GoldError | None) -> list[tuple[str, str]]:
     """A line of the details; none where nothing was measured."""
     return [] if found is None else [(name, found.share())]
-
-
-def _measured_payload(found: GoldError | None) -> dict[str, Any] | None:
-    """What was measured of some tasks, as `to_dict` gives it."""
-    if found is None:
-        return None
-    return picked(found.measured, "error_measured", "error_interval", "tasks_measured", "blank")
 
 
 def _notes(
@@ -719,6 +656,7 @@ class _Watch:
                 "labels": len(ledger.labels) - ledger.recorded[0],
                 "gold_labels": len(ledger.gold_labels),
                 "cost": float(ledger.spent),
+                "answered": int(belief.answered(ledger.counts).sum()),
                 "closed": int(belief.closed.sum()),
                 "believed_error": float(belief.error.mean()),
                 "error": float(np.where(np.isnan(loss), 1.0, loss).mean()) if len(loss) else None,

@@ -255,7 +255,7 @@ class CollectionAudit:
         """Say what to do now, as `go_on` has it."""
         if step == "nothing":
             return "Next: nothing; `workbench audit status` writes the certificate."
-        store = _shown(self.collector.path)
+        store = as_typed(self.collector.path)
         if step in ("label", "newcomer"):
             cheaper = self.coin is not None and self.coin.to == "label"
             whom = (
@@ -267,7 +267,7 @@ class CollectionAudit:
             return (
                 f"Next: {whom}, then come back here.{self._labels_are_cheaper() if cheaper else ''}"
             )
-        file = _shown(self._path(AuditLog(self.collector).audits[-1].number))
+        file = as_typed(self._path(AuditLog(self.collector).audits[-1].number))
         return (
             f"Next: let the expert check what `workbench audit next {file}` gives, then come back "
             f"here.{self._checks_to_come()}"
@@ -287,7 +287,7 @@ class CollectionAudit:
         return f"CollectionAudit: {self.summary()}"
 
 
-def _shown(path: Path | None) -> Path | str:
+def as_typed(path: Path | None) -> Path | str:
     """A path as it is typed here."""
     if path is None:
         return "STORE"

@@ -18,6 +18,7 @@ import pandas as pd
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
+from workbench.base.journal import is_journal
 from workbench.crowd import formats, reading, tables
 from workbench.crowd.cells import Cells
 from workbench.crowd.coded import FIELDS, CodedLabels, meeting
@@ -235,7 +236,7 @@ def given(
     duplicates: Duplicates | None = None,
     options: ReadOptions | None = None,
 ) -> Given:
-    """Take labels from a frame, or a file or folder of any known form.
+    """Take labels from a frame, a file or folder of any known form, or a collection's journal.
 
     Parameters
     ----------
@@ -272,12 +273,10 @@ def given(
         own = {key: name for key, name in options.columns.items() if key != "gold"}
         options = replace(options, columns=own)
     path: Any = labels.path if isinstance(labels, LabelFile) else labels
-    if isinstance(path, pd.DataFrame):
-        name = "labels"
-        if options.format in ("auto", "labels"):
-            options = replace(options, predictions=True)
-    else:
-        name = Path(path).name
+    name = "labels" if isinstance(path, pd.DataFrame) else Path(path).name
+    path = path if isinstance(path, pd.DataFrame) else of_store(path)
+    if isinstance(path, pd.DataFrame) and options.format in ("auto", "labels"):
+        options = replace(options, predictions=True)
     export = formats.read_export(path, options)
     names = export.given
     tasks, workers, classes = (
@@ -301,6 +300,31 @@ def given(
         tell=file.tell,
         columns=apart,
     )
+
+
+def written(times: pd.Series[Any]) -> list[Any]:
+    """Write times as text, those that are missing as None."""
+    return [None if pd.isna(time) else time.isoformat() for time in times]
+
+
+def of_store(path: str | Path) -> pd.DataFrame | str | Path:
+    """Labels in a collection's journal, as a table; a path that leads to no journal as it is.
+
+    Raises
+    ------
+    InputError
+        It is another journal, damaged, or nobody has labelled anything yet.
+    """
+    if not is_journal(path):
+        return path
+    from workbench.collection.collector import Collector
+
+    collector = Collector.open(path)
+    table = collector.labels()
+    collector.close()
+    if table.empty:
+        raise InputError(f"{path}: has no label yet: collect some first")
+    return table.assign(time=written(table["time"]))
 
 
 def truth(

@@ -92,6 +92,17 @@ _LAYOUT = Layout(
 )
 
 
+def is_journal(path: str | Path) -> bool:
+    """Whether a file is a journal, of whatever kind, by its first bytes; nothing is checked."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(72)
+    except OSError:
+        return False
+    named = int.from_bytes(head[68:72], "big")
+    return head.startswith(b"SQLite format 3\0") and named == _LAYOUT.application
+
+
 class Journal(Generic[E]):
     """A journal in a file. Create or open it; close it, or use it in a `with` block.
 

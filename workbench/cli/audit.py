@@ -104,13 +104,18 @@ def next_(store: Path, most: int, out: Path | None, as_json: bool) -> int:
     "workbench audit tell audit.sqlite --labels expert.csv", group=command, draws=False
 )
 @STORE
-@options.csv("--labels", "The expert's labels of tasks that were drawn: columns task, label.")
+@options.csv(
+    "--labels",
+    "The expert's labels of tasks that were drawn: columns task, label; or the STORE of a "
+    "collection in which the expert gave them.",
+)
 @options.csv("--refused", "Drawn tasks that get no label, and count as wrong: column task.")
 def tell(store: Path, labels: str | None, refused: str | None, as_json: bool) -> int:
     """Take the expert's labels, and say what they prove.
 
     Told again, the same labels count once.
     """
+    from workbench.api.inputs import of_store
     from workbench.crowd.tables import read_gold, read_task_types
 
     if labels is None and refused is None:
@@ -120,7 +125,9 @@ def tell(store: Path, labels: str | None, refused: str | None, as_json: bool) ->
     if refused is not None:
         words |= dict.fromkeys(read_task_types(refused, default="").index)
     if labels is not None:
-        for task, label in read_gold(labels).items():
+        given = of_store(labels)
+        table = given if isinstance(given, (str, Path)) else given[["task", "label"]]
+        for task, label in read_gold(table).items():
             if task in words:
                 raise InputError(
                     f"task {show_value(task)} is in --labels and in --refused: leave it out of one"

@@ -192,25 +192,19 @@ def next_(
         for note in status["notes"]:
             say(note)
     if questions.empty:
-        say(_idle(status, worker))
+        say(_idle(running, worker))
     return 0
 
 
-def _idle(status: dict[str, Any], worker: str | None) -> str:
-    """Say why there is no question."""
-    who = "anybody" if worker is None else worker
-    if status["closed"] == status["tasks"]:
-        return "every task is closed: `collect answers STORE --out answers.csv` writes the answers"
-    if status["waiting"]:
-        return (
-            f"there is nothing to ask {who} until the {status['waiting']} open questions are "
-            "answered, or given up by `collect tell STORE --missing pairs.csv`; --worker NAME "
-            "shows hers"
-        )
-    return (
-        f"there is nothing to ask {who}: {status['tasks'] - status['closed']} tasks are open, and "
-        "whoever could tell of them has been asked, or the money is spent"
-    )
+def _idle(running: Any, worker: str | None) -> str:
+    """Say why there is no question, and what to do."""
+    from workbench import standing
+
+    found = standing(running)
+    if found.state == "asking" and worker is not None:
+        return f"there is nothing to ask {worker} now; others are asked still"
+    open_questions = f" {found.waiting} questions are open: --worker NAME shows hers."
+    return f"{found.why()}{open_questions * bool(found.waiting)} {found.next()}"
 
 
 @options.command(
@@ -220,7 +214,7 @@ def _idle(status: dict[str, Any], worker: str | None) -> str:
     plugins=True,
 )
 @STORE
-@options.csv("--labels", "Labels that came: columns task, worker, label.")
+@options.csv("--labels", "Labels that came: columns task, worker, label; or another STORE.")
 @options.csv("--missing", "Labels that will not come, and are not paid: columns task, worker.")
 @options.csv("--taken-back", "Labels that do not count any more: columns task, worker.")
 @options.path("--out", "The answers so far, a .csv: task, label, confidence, closed.", ".csv")
@@ -236,6 +230,7 @@ def tell(
 
     Told again, the same labels count once.
     """
+    from workbench.api.inputs import of_store
     from workbench.crowd import tables
 
     running = _open(store)
@@ -247,7 +242,7 @@ def tell(
             running.take_back(
                 workers.get(str(worker), worker), [tasks.get(task, task) for task in own["task"]]
             )
-    rows = [] if labels is None else [tables.read_labels(labels)]
+    rows = [] if labels is None else [tables.read_labels(of_store(labels))]
     if missing is not None:
         rows.append(tables.read_pairs(missing).assign(label=None))
     by_worker: dict[Any, dict[Any, Any]] = {}
@@ -280,6 +275,43 @@ def status_(store: Path, as_json: bool) -> int:
 
 
 @options.command(
+    "workbench collect change labels.sqlite --epsilon 0.1",
+    "workbench collect change labels.sqlite --total 500 --newcomers 2",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
+@STORE
+@options.number("--epsilon", "The error that is asked for from now on.")
+@options.number("--total", "What all labels may cost from now on.")
+@options.whole("--newcomers", "So many more workers may come, whose names are told then.", least=1)
+@options.choice(
+    "--halt", ("paused", "closed", "no"), "Ask nothing new from now on, or, by `no`, ask again."
+)
+def change(
+    store: Path,
+    epsilon: float | None,
+    total: float | None,
+    newcomers: int | None,
+    halt: str | None,
+    as_json: bool,
+) -> int:
+    """Change what is asked, what it may cost, or who may come; and say where it stands then."""
+    if epsilon is None and total is None and newcomers is None and halt is None:
+        raise InputError(
+            "there is nothing to change: give --epsilon, --total, --newcomers or --halt"
+        )
+    running = _open(store)
+    if epsilon is not None or total is not None:
+        running.change(epsilon=epsilon, total=total)
+    if newcomers is not None:
+        running.expect(newcomers)
+    if halt is not None:
+        running.halt("" if halt == "no" else halt)
+    return _status(running, as_json)
+
+
+@options.command(
     "workbench collect answers labels.sqlite --out answers.csv",
     "workbench collect answers labels.sqlite --at 2026-03-01T12:00",
     group=command,  # type: ignore[arg-type]
@@ -298,6 +330,36 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
         write_files({out: as_csv(table, out)})
     if as_json:
         emit({"answers": table.astype(object).where(table.notna(), None).to_dict("records")})
+    elif out is None:
+        show(table.to_csv(index=False).rstrip("\n"))
+    else:
+        show(f"written: {out}")
+    return 0
+
+
+@options.command(
+    "workbench collect labels labels.sqlite --out labels.csv",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    name="labels",
+    plugins=True,
+)
+@STORE
+@options.path("--out", "One row a label: task, worker, label, time, gold, hidden; a .csv.", ".csv")
+def labels_(store: Path, out: Path | None, as_json: bool) -> int:
+    """Give all labels so far, gold tasks included, in the order in which they came.
+
+    `gold` is the class of a task where it is known, and `hidden` whether the task stands among the
+    others. Every command that takes --labels takes STORE itself too.
+    """
+    from workbench.api.inputs import written
+
+    table = _open(store).labels()
+    table["time"] = written(table["time"])
+    if out is not None:
+        write_files({out: as_csv(table, out)})
+    if as_json:
+        emit({"labels": table.astype(object).where(table.notna(), None).to_dict("records")})
     elif out is None:
         show(table.to_csv(index=False).rstrip("\n"))
     else:
@@ -574,23 +636,12 @@ def _time(text: str) -> datetime:
 
 
 def _status(running: Any, as_json: bool) -> int:
-    from workbench.api.collecting import believed
-    from workbench.collection.policy import closing, priced
+    """Say where a collection stands, in sentences and with what to do next; or as JSON."""
+    from workbench import standing
 
-    status, still_open = running.status(), running.left_open()
+    found = standing(running)
     if as_json:
-        emit({**status, "left_open": priced(still_open)})
-        return 0
-    line = (
-        "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
-        "closed; {waiting} questions are open, and in the cost"
-    )
-    if status["on_record"]:
-        line += "; {on_record} labels were on record, at no cost"
-    if cost := closing(still_open):
-        line += f"; of the tasks that are open, {cost}"
-    show(line.format(**status))
-    show(believed(running.ledger, status["believed_error"]))
-    for note in status["notes"]:
-        show(note)
+        emit(found.to_dict())
+    else:
+        show(found.summary())
     return 0

@@ -34,15 +34,15 @@ def contradicted(posterior: FloatArray, truth: IntArray) -> str:
     """
     if not len(truth):
         return ""
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
     wrong = int((posterior.argmax(axis=1) != truth).sum())
     expected = float((1.0 - posterior.max(axis=1)).sum())
-    if binom.sf(wrong - 1, len(truth), expected / len(truth)) >= UNLIKELY:
+    if not wrong or bdtrc(wrong - 1, len(truth), expected / len(truth)) >= UNLIKELY:
         return ""
     return (
         f"hidden tasks contradict the belief: {wrong} of {len(truth)} answers are wrong, where "
-        f"{expected:.1f} would be if workers erred independently; it is tempered by them"
+        f"{expected:.1f} were to be expected of workers who err independently; it goes by them now"
     )
 
 

@@ -26,7 +26,6 @@ import msgspec
 import pandas as pd
 
 from workbench.base import checks
-from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.state import (
     Id,
@@ -41,6 +40,7 @@ from workbench.collection.audits import AuditLog
 from workbench.collection.events import (
     Arrived,
     Changed,
+    Expected,
     Forgotten,
     GivenUp,
     Halt,
@@ -52,7 +52,7 @@ from workbench.collection.events import (
     TakenBack,
 )
 from workbench.collection.hearing import hear, label_before
-from workbench.collection.history import Names, history_table, taking_back
+from workbench.collection.history import Names, history_table, taking_back, told_at
 from workbench.collection.kept import KeptCollection, KeptTurn
 from workbench.collection.log import MemoryLog, replayed
 from workbench.collection.policy import Belief, answer_table, left_open
@@ -74,6 +74,9 @@ from workbench.collection.setup import (
     record_of,
 )
 from workbench.crowd.libraries import Frame, keyed, to_pandas
+
+LET_COME = "let one more come (`collect change STORE --newcomers 1`, or `expect`)"
+LABEL_COLUMNS = ["task", "worker", "label", "time", "gold", "hidden"]
 
 
 class Question(NamedTuple):
@@ -265,7 +268,7 @@ class Collector(KeptCollection):
         hands, place = turn.running.setup.hands, len(self.workers)
         check(
             place < len(hands),
-            f"worker {name!r} was not named, and no newcomer is expected: start with more",
+            f"worker {name!r} was not named, and no newcomer is expected: {LET_COME}",
         )
         hand = hands[place] if hand is None else hand
         turn.apply(Joined(place, turn.log.withhold(name), hand))
@@ -305,7 +308,7 @@ class Collector(KeptCollection):
             at = len(self.workers) if place is None else place
             check(
                 at < len(setup.hands),
-                f"worker {name!r} was not named, and no newcomer is expected: start with more",
+                f"worker {name!r} was not named, and no newcomer is expected: {LET_COME}",
             )
             hand = changed_terms(
                 name,
@@ -329,6 +332,33 @@ class Collector(KeptCollection):
                 self._join(turn, name, hand)
             else:
                 turn.apply(Joined(place, None, hand))
+
+    def expect(self, workers: int = 1) -> None:
+        """Let more workers come, who are named as they arrive.
+
+        Each can be asked about every task, at the price that most of the others have; `join` says
+        otherwise.
+
+        Parameters
+        ----------
+        workers
+            How many, beside those who may still come.
+
+        Raises
+        ------
+        InputError
+            Not a whole number above 0, too many, or a policy that has planned ahead.
+        """
+        many = checks.count("workers", workers, 1)
+        with self._turn() as turn:
+            setup = turn.running.setup
+            check(
+                len(setup.tasks) * (len(setup.hands) + many) <= LARGEST,
+                "more than 2^30 pairs of a task and a worker: collect in several parts",
+            )
+            prices = [hand.price for hand in setup.hands]
+            hand = Hand(None, max(prices, key=prices.count))
+            turn.apply(Expected((hand,) * many))
 
     def leave(self, worker: Id) -> None:
         """Ask a worker no more; what she was asked stays open until it is told or given up.
@@ -696,25 +726,44 @@ class Collector(KeptCollection):
         return left_open(running.policy, [task.name for task in running.setup.tasks])
 
     def labels(self) -> pd.DataFrame:
-        """Labels so far in order of arrival, a long table `task, worker, label`; gold apart.
+        """Labels so far in order of arrival: `task, worker, label, time, gold, hidden`.
 
-        Where a policy asks a worker about a task again, each of her labels is a row.
+        `time` is when it was told, missing of labels on record. Of tasks whose class is known
+        `gold` is that class; `hidden` says whether they stand among the others. Where a policy asks
+        a worker about a task again, each of her labels is a row.
         """
-        return self._table(self._now.ledger.labels, list(self.tasks))
-
-    def gold_labels(self) -> pd.DataFrame:
-        """Labels of gold tasks so far, as `labels`."""
-        return self._table(self._now.ledger.gold_labels, list(self.gold))
-
-    def _table(self, rows: IntArray, tasks: list[Id]) -> pd.DataFrame:
-        workers, classes = list(self.workers), list(self.classes)
-        named = [(tasks[i], workers[j], classes[c]) for i, j, c in rows.tolist()]
-        return pd.DataFrame(named, columns=["task", "worker", "label"])
+        with self._log.view() as view:
+            self._catch_up(view)
+            told = told_at(view)
+        running, names = self._now, self._names()
+        ledger, pool = running.ledger, running.ledger.pool
+        rows: list[tuple[Any, ...]] = []
+        for gold, labels in enumerate((ledger.labels, ledger.gold_labels)):
+            truth = pool.gold if gold else pool.hidden
+            for place, (task, worker, code) in enumerate(labels.tolist()):
+                came = [] if place < ledger.recorded[gold] else told.get((gold, task, worker), [])
+                number, time = came.pop(0) if came else (0, None)
+                known = -1 if truth is None else int(truth[task])
+                rows.append(
+                    (
+                        number,
+                        (names.gold if gold else names.tasks)[task],
+                        names.workers[worker],
+                        names.classes[code],
+                        time,
+                        names.classes[known] if known >= 0 else None,
+                        known >= 0 and not gold,
+                    )
+                )
+        rows.sort(key=lambda row: row[0])
+        table = pd.DataFrame([row[1:] for row in rows], columns=LABEL_COLUMNS)
+        return table.astype({"time": "datetime64[us, UTC]", "gold": object, "hidden": bool})
 
     def status(self) -> dict[str, Any]:
-        """Say how far it is: labels, their cost, believed error, closed tasks, open questions.
+        """Count what there is: labels, their cost, answered and closed tasks, open questions.
 
-        Labels on record at the start, `on_record`, are among the labels, and not in the cost.
+        What that means, and what to do next, says `standing`. `labels` and `gold_labels` were
+        bought; those `on_record` cost nothing.
         `notes` warn of workers who may be worse than chance, or copy others. `audited` is what an
         expert's checks have come to, None where there are none: `error`, `risk` and `price` as
         planned, `number` and `stage` of the last audit, `file` that keeps it, `checks` and `errors`
@@ -723,10 +772,11 @@ class Collector(KeptCollection):
         running = self._now
         belief, ledger = running.policy.belief(), running.ledger
         return {
-            "labels": len(ledger.labels),
-            "gold_labels": len(ledger.gold_labels),
+            "labels": len(ledger.labels) - ledger.recorded[0],
+            "gold_labels": len(ledger.gold_labels) - ledger.recorded[1],
             "cost": ledger.spent,
             "believed_error": float(belief.error.mean()) if len(belief.closed) else 0.0,
+            "answered": int(belief.answered(ledger.counts).sum()),
             "closed": int(belief.closed.sum()),
             "tasks": len(self.tasks),
             "on_record": sum(ledger.recorded),

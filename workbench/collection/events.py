@@ -138,6 +138,14 @@ class Arrived(Event, frozen=True):
     tasks: tuple[Task, ...]
 
 
+class Expected(Event, frozen=True):
+    """More workers may come: places for newcomers are added."""
+
+    kind = "expected"
+
+    hands: tuple[Hand, ...]
+
+
 class OnRecord(Event, frozen=True):
     """Labels that came from elsewhere: they count, and cost nothing."""
 
@@ -259,12 +267,13 @@ class Undone(Event, frozen=True):
 CollectionEvent: TypeAlias = Event
 JOURNAL: JournalKind[CollectionEvent] = JournalKind(
     "collection",
-    2,
+    3,
     (
         Opened,
         Joined,
         Left,
         Arrived,
+        Expected,
         OnRecord,
         Asked,
         Told,

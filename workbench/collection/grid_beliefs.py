@@ -540,7 +540,11 @@ class GridBeliefs:
 
     def notes(self) -> list[str]:
         """Say what whoever reads the posterior must know of the workers."""
-        lines = [REVERSED] if self.may_be_reversed else []
+        hidden = self.ledger.pool.hidden
+        tell = (
+            hidden is not None and len(self.hidden_heard()) < (hidden >= 0).sum()
+        )  # those to come
+        lines = [REVERSED] if self.may_be_reversed and not tell else []
         if self.copying.any():
             lines.append(
                 f"{int(self.copying.sum())} workers seem to copy others: their labels count once, "
@@ -554,8 +558,8 @@ class GridBeliefs:
             )
         if self.floor > 0.01:
             lines.append(
-                f"hidden tasks show that at least {self.floor:.1%} of the answers stay wrong "
-                "however many labels are bought"
+                f"hidden tasks show that at least {100 * self.floor:.2g} % of the answers stay "
+                "wrong however many labels are bought"
             )
         return lines + [line for line in (self._contradicted(), self._changed()) if line]
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
 
 from workbench.base.journal_events import Event
 from workbench.base.state import Id, Label, check
+from workbench.base.text import counted
 from workbench.collection.events import (
     Arrived,
     Asked,
     Audited,
     AuditPlanned,
     Changed,
+    Expected,
     Forgotten,
     GivenUp,
     Halted,
@@ -117,9 +120,11 @@ def in_words(event: Event, names: Names) -> str:
 
 
 def _of_history(event: Event) -> str:
-    """What is said of other events: undone, audited."""
+    """What is said of other events: undone, expected, audited."""
     if isinstance(event, Undone):
         return f"events {event.first} to {event.last}"
+    if isinstance(event, Expected):
+        return f"{counted(len(event.hands), 'more worker')} may come"
     if isinstance(event, AuditPlanned):
         return f"at most {event.error:g} wrong, risk {event.risk:g}, {event.price:g} a check"
     if not isinstance(event, Audited):
@@ -128,6 +133,29 @@ def _of_history(event: Event) -> str:
         f"audit {event.number + 1} {event.stage}: {event.checks} checks, {event.errors} wrong "
         f"answers, {event.bound} more at most"
     )
+
+
+def told_at(log: EventLog) -> dict[tuple[int, int, int], list[tuple[int, datetime]]]:
+    """When each label was told: number and time of its event, by gold or not, task and worker.
+
+    Of a pair that is asked about again all are there, in order; labels taken back are not.
+    """
+    undone = set[int]()
+    for entry in log.since(None):
+        if isinstance(entry.event, Undone):
+            undone |= set(range(entry.event.first, entry.event.last + 1))
+    told: dict[tuple[int, int, int], list[tuple[int, datetime]]] = {}
+    for entry in log.since(None):
+        number, event = entry.position.number, entry.event
+        if number in undone:
+            continue
+        if isinstance(event, Told):
+            for gold, task, _ in event.labels:
+                told.setdefault((gold, task, event.worker), []).append((number, entry.time))
+        elif isinstance(event, TakenBack):
+            for gold, task in event.pairs:
+                told.get((gold, task, event.worker), [(0, entry.time)]).pop()
+    return told
 
 
 def taking_back(log: EventLog, many: int) -> Undone:

@@ -56,6 +56,10 @@ class Belief:
         wrong: FloatArray = 1.0 - self.posterior.max(axis=1)
         return wrong
 
+    def answered(self, counts: IntArray) -> BoolArray:
+        """Tasks that have an answer, by the labels of each; shapes (n,)."""
+        return np.asarray(counts > 0 if self.label is None else self.label >= 0)
+
     def misses(self, truth: IntArray) -> FloatArray:
         """Chance that the answer to each task of known class is wrong; a tie is drawn fairly.
 
@@ -182,6 +186,14 @@ class Policy:
         """Give posterior and closed tasks as they stand."""
         raise NotImplementedError
 
+    def is_over(self) -> bool | None:
+        """Whether nobody would be asked any more; None where only asking tells."""
+        return None
+
+    def out_of_reach(self) -> str:
+        """Say in a sentence why the error asked for cannot be had here; "" where it can."""
+        return ""
+
     def notes(self) -> list[str]:
         """Say what whoever reads the answers must know of workers and tasks."""
         return []
@@ -268,5 +280,5 @@ def closing(table: pd.DataFrame | None) -> str:
     if not can.any():
         return "no labels that can be had are expected to close them"
     which = "them" if can.all() else f"{int(can.sum())} of them"
-    rest = "" if can.all() else ", and no labels that can be had the others"
+    rest = "" if can.all() else ", and no labels that can be had close the others"
     return f"closing {which} is expected to cost {cost[can].sum():,.5g} more{rest}"

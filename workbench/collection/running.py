@@ -25,6 +25,7 @@ from workbench.collection.events import (
     Audited,
     AuditPlanned,
     Changed,
+    Expected,
     Forgotten,
     GivenUp,
     Halt,
@@ -293,7 +294,7 @@ class Running:
                 self._joined(event)
             case Left():
                 self._left(event)
-            case Arrived():
+            case Arrived() | Expected():
                 self._arrived(event)
             case OnRecord():
                 record, labels = self._split()
@@ -418,7 +419,12 @@ class Running:
         self.policy.left(place)
         self.away[place] = 0  # `apply` moves there what she could still give
 
-    def _arrived(self, event: Arrived) -> None:
+    def _arrived(self, event: Arrived | Expected) -> None:
+        """Add tasks, or places for workers who may come."""
+        if isinstance(event, Expected):
+            hands = (*self.setup.hands, *event.hands)
+            self.setup = msgspec.structs.replace(self.setup, hands=hands)
+            return self._lay_out_anew(*self._split())
         before = len(self.setup.tasks)
         self.setup = msgspec.structs.replace(self.setup, tasks=(*self.setup.tasks, *event.tasks))
         if not self.policy.streams:

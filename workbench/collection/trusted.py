@@ -41,7 +41,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from workbench.accuracy.measured import count_errors
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection import first_block
@@ -414,7 +413,7 @@ class UntilTrusted(Policy):
         done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
         if not self.goal.mean or done or not can.any():
             return ~self._closed(top) & can
-        can &= self._somebody_left()
+        can &= self._somebody_left(np.arange(len(top)))
         rate = np.where(self.ledger.left > 0, self.worker_index.index, 0.0).max(axis=1)
         rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
         worth = error * rate[self.ledger.pool.kind]
@@ -465,19 +464,24 @@ class UntilTrusted(Policy):
         able = self._open(tasks[:, None], np.arange(len(self.ledger.left)))
         return groups.one_each(able & (self.ledger.left > 0), pool.price[pool.kind[tasks]])
 
-    def _somebody_left(self) -> BoolArray:
-        """Tasks about which somebody can still be asked, or a label is to come, shape (n,)."""
+    def _somebody_left(self, tasks: IntArray) -> BoolArray:
+        """Of which of k tasks somebody can still be asked, or a label is to come, shape (k,)."""
         if not len(self.ledger.open):  # a fit made apart
-            return np.ones(len(self.ledger.counts), dtype=bool)
+            return np.ones(len(tasks), dtype=bool)
         workers = np.flatnonzero((self.ledger.left > 0) & ~self.beliefs.copying)
-        everything = np.arange(len(self.ledger.counts))[:, None]
-        return self._open(everything, workers).any(axis=1) | (self.ledger.waiting > 0)
+        return self._open(tasks[:, None], workers).any(axis=1) | (self.ledger.waiting[tasks] > 0)
 
     def _may_end(self) -> bool:
         """Whether no task is wanted by a fit that was chosen on fewer labels: it is chosen anew."""
         if not self.beliefs.outgrown(LAST_GROWTH):
             return False
         return not self._wanted().any()
+
+    def is_over(self) -> bool:
+        """Whether nothing more is asked, or whatever is wanted nobody is left to tell."""
+        wanted = np.flatnonzero(self._wanted())
+        parts = np.split(wanted, range(ROWS, len(wanted), ROWS))
+        return self._over() or not any(self._somebody_left(part).any() for part in parts)
 
     def _over(self) -> bool:
         """Whether nothing more is asked: the money is spent, or no task is wanted."""
@@ -515,32 +519,32 @@ class UntilTrusted(Policy):
         return self._answered
 
     def notes(self) -> list[str]:
-        """Say what speaks against the belief; and where ε is out of reach, what can be had."""
-        lines, hidden = self.beliefs.notes(), self.beliefs.hidden_heard()
+        """Say what speaks against the belief, and whether mostly a majority answers."""
+        lines = self.beliefs.notes()
         if self._over() and self._final()[1]:
             lines.append(
                 "the answers are mostly those of a plain majority: by the hidden tasks it is right "
                 "more often than the models of workers"
             )
+        return lines
+
+    def out_of_reach(self) -> str:
+        """Say that hidden tasks show it, and how many tasks more labels would not change."""
         epsilon, truth = self.goal.epsilon, self.ledger.pool.hidden
-        if (
-            epsilon is None
-            or truth is None
-            or not len(hidden)
-            or self.beliefs.error_to_reach(epsilon)
-        ):
-            return lines
+        hidden = self.beliefs.hidden_heard()
+        if epsilon is None or truth is None or not len(hidden):
+            return ""
+        if self.beliefs.error_to_reach(epsilon):
+            return ""
         heard = np.where(self.ledger.counts > 0, truth, -1)
         loss = self.belief().loss(heard, self.ledger.counts)
-        found = count_errors(loss, hidden, len(truth) - len(hidden))
-        low, high = found.error_interval
+        wrong = float(np.where(np.isnan(loss), 1.0, loss).sum())
         settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
-        return [
-            f"an error of {epsilon:.1%} is out of reach here: some {found.wrong / len(hidden):.1%} "
-            f"of the answers are wrong ({low:.1%} to {high:.1%}, by {len(hidden)} hidden tasks); "
-            f"to {settled} of {len(truth)} tasks more labels would not change the answer",
-            *lines,
-        ]
+        return (
+            f"An error of {100 * epsilon:.3g} % is out of reach here: {wrong:.3g} of {len(hidden)} "
+            f"hidden tasks are wrong, and to {settled} of {len(truth)} tasks more labels would not "
+            "change the answer."
+        )
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task, shape (n,): who tells most for it is asked first."""
@@ -553,15 +557,16 @@ class UntilTrusted(Policy):
         pool, nats = self.ledger.pool, self.worker_index.nats(beliefs)
         kind = pool.kind
         order = np.argsort(-nats / pool.divisor, axis=1)
-        # Nobody, at 0 nats, comes last.
-        for part in _parts(rows, nats.shape[1]):
-            by = order[kind[part]]
-            can = np.take_along_axis(self._who_is_left(part), by, axis=1)
-            total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
-            cost = np.cumsum(can * pool.price[kind[part][:, None], by], axis=1)
-            last = (total < evidence_needed[part, None]).sum(axis=1)
-            some = last < total.shape[1]
-            price[part[some]] = cost[some, last[some]]
+        # Nobody, at 0 nats, comes last. Few tasks need more than the best.
+        for many in (BETTER, nats.shape[1]):
+            for part in _parts(rows[np.isinf(price[rows])], nats.shape[1]):
+                by = order[kind[part], :many]
+                can = np.take_along_axis(self._who_is_left(part), by, axis=1)
+                total = np.cumsum(can * nats[kind[part][:, None], by], axis=1)
+                cost = np.cumsum(can * pool.price[kind[part][:, None], by], axis=1)
+                last = (total < evidence_needed[part, None]).sum(axis=1)
+                some = last < total.shape[1]
+                price[part[some]] = cost[some, last[some]]
         return price
 
     # What is saved

@@ -31,8 +31,8 @@ LONGEST = 60.0
 """Labels of a trial at most."""
 VISIT = 200
 """Labels asked of a proven worker before anything is judged anew."""
-# Chosen among .3, 1 and the 4 of the fits on crowds half .8 (1,000 tasks, 300 workers, seeds 4000 to
-# 4007) and rare class (300 tasks, 100 workers, seeds 5008 to 5019).
+# Chosen among .3, 1 and the 4 of the fits on crowds half .8 (1,000 tasks, 300 workers, seeds 4000
+# to 4007) and rare class (300 tasks, 100 workers, seeds 5008 to 5019).
 NEWCOMER_PRIOR = 0.3
 """Weight of the grid's prior in what a newcomer is like, in workers. The more it is the more are
 tried in hope of somebody who is nearly always right."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from workbench.accuracy.measured import MeasuredError
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, from_zero, key_above
 
@@ -20,24 +20,28 @@ def collected(
     epsilon: float | None,
     limit: float | None,
     title: str,
-    measured: MeasuredError | None = None,
+    within: tuple[float, float] | None = None,
+    said: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Error (left) and, where ε is asked, share of closed tasks (right) against the cost a task.
+    """Error (left) and, where ε is asked, answered and closed tasks (right) against cost a task.
 
     Parameters
     ----------
     curve
-        Columns `cost, closed, believed_error, error`, in order of cost; error is empty where
-        nothing is measured.
+        Columns `cost, answered, closed, believed_error, error`, in order of cost; error is empty
+        where nothing is measured.
     tasks
         n: costs are drawn by task.
     epsilon
         ε, drawn as a line; None without.
     limit
         Information limit at the last measured error, drawn as a line; None without.
-    measured
-        The last error and its interval, which is drawn; None where nothing is measured.
+    within
+        Interval of the last error, or the range that is believed; None without.
+    said
+        What the verdict says of each line: "asked", "measured", "believed".
     """
+    said = said or {}
     paid = curve["cost"].to_numpy(dtype=float) / tasks
     line: dict[str, Any] = {"color": "0.35", "lw": 1.2, "zorder": 1}
     columns = 1 if epsilon is None else 2
@@ -63,11 +67,12 @@ def collected(
                 marker="o",
                 ms=4,
                 lw=1.4,
-                label="measured",
+                label=f"measured: {said['measured']}" if "measured" in said else "measured",
             )
-        if measured is not None and measured.error_measured is not None:
-            low, high = measured.error_interval
-            point = measured.error_measured
+        if within is not None:
+            low, high = within
+            error = curve["error"].iloc[-1]
+            point = (low + high) / 2.0 if pd.isna(error) else float(error)
             left.errorbar(
                 paid[-1:],
                 [point],
@@ -76,17 +81,23 @@ def collected(
                 ls="none",
                 elinewidth=1.0,
                 capsize=3,
-                label="90 % interval",
+                label=f"believed: {said['believed']}" if "believed" in said else "90 % interval",
             )
         if limit is not None:
             meaning = "least cost of any policy of the last error"
             left.axvline(limit / tasks, ls=":", **line, label=meaning)
         left.set_ylabel("share of wrong answers")
         if epsilon is not None:
-            left.axhline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
+            left.axhline(
+                epsilon, ls="-.", **line, label=f"asked: {said.get('asked', f'{epsilon:g}')}"
+            )
             right = axes[1]
-            right.plot(paid, curve["closed"] / tasks, color=COLOURS[2], marker="^", ms=4, lw=1.4)
-            right.set_ylabel("closed tasks")
+            for column, style in (("answered", {"ls": "--", "mfc": "white"}), ("closed", {})):
+                share = curve[column] / tasks
+                look: dict[str, Any] = {"color": COLOURS[2], "marker": "^", "ms": 4, "lw": 1.4}
+                right.plot(paid, share, label=column, **{**look, **style})
+            right.set_ylabel("tasks that are answered, and closed")
+            key_above(right, 2)
             right.yaxis.set_major_formatter(PercentFormatter(1.0))
             right.set_ylim(-0.02, 1.02)
         for panel in axes:

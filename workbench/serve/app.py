@@ -21,8 +21,9 @@ from workbench.base.errors import InputError
 from workbench.serve.limits import SLOWEST_BODY, Pace, RefusedError, limited
 from workbench.serve.links import Holder
 from workbench.serve.messages import (
-    BudgetMessage,
+    ChangeMessage,
     ForgetMessage,
+    InviteMessage,
     JoinMessage,
     Message,
     NextMessage,
@@ -73,18 +74,23 @@ def application(
         Route("/next", door.post(both, NextMessage, service.next), methods=["POST"]),
         Route("/tell", door.post(both, TellMessage, service.tell), methods=["POST"]),
         Route("/join", door.post(("join",), JoinMessage, _alone(service.join)), methods=["POST"]),
-        Route("/budget", door.post(owner, BudgetMessage, _alone(service.budget)), methods=["POST"]),
+        Route("/change", door.post(owner, ChangeMessage, _alone(service.change)), methods=["POST"]),
+        Route(
+            "/invite", door.post(owner, InviteMessage, _alone(service.invite_one)), methods=["POST"]
+        ),
         Route("/forget", door.post(owner, ForgetMessage, _alone(service.forget)), methods=["POST"]),
         *(
             Route(path, door.post(owner, OrderMessage, _halts(service, state)), methods=["POST"])
             for path, state in halts.items()
         ),
         Route("/mine", door.get(("worker",), lambda who, _: service.mine(who))),
-        Route("/status", door.get(owner, lambda _, __: service.collector.status())),
+        Route("/status", door.get(owner, lambda _, __: service.status())),
         Route("/overview", door.get(owner, lambda _, __: service.overview())),
         Route("/events", door.get(owner, lambda _, request: service.events(_most(request)))),
-        Route("/answers", door.answers(as_csv=False)),
-        Route("/answers.csv", door.answers(as_csv=True)),
+        Route("/answers", door.table(service.answers, "answers")),
+        Route("/answers.csv", door.table(service.answers)),
+        Route("/labels.csv", door.table(service.labels)),
+        Route("/pay.csv", door.table(service.pay)),
         *(Route(f"/{page}", _file(f"{page}.html")) for page in PAGES),
         *(Route(f"/static/{name}", _file(name)) for name in _names()),
     ]
@@ -147,20 +153,20 @@ class _Door:
 
         return endpoint
 
-    def answers(self, *, as_csv: bool) -> Endpoint:
-        """Give the answers; they are written out beside the desk, for there may be many."""
+    def table(self, make: Callable[[], Any], name: str = "") -> Endpoint:
+        """Give a table as CSV, or by a name as JSON; it is written out beside the desk."""
 
         async def endpoint(request: Request) -> Response:
             token, address = _token(request), _address(request)
 
             def work() -> Any:
                 self._enter(token, address, ("owner",))
-                return self.service.answers()
+                return make()
 
             table = await self._at_desk(work)
-            if as_csv:
+            if not name:
                 return Response(await asyncio.to_thread(table.to_csv, index=False), media_type=CSV)
-            reply = await asyncio.to_thread(_records, table)
+            reply = await asyncio.to_thread(_records, table, name)
             return Response(reply, media_type=JSON)
 
         return endpoint
@@ -188,9 +194,9 @@ class _Door:
 CSV = "text/csv; charset=utf-8"
 
 
-def _records(table: Any) -> bytes:
+def _records(table: Any, name: str) -> bytes:
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    return encoded({"answers": rows})
+    return encoded({name: rows})
 
 
 def _alone(act: Callable[[Any], Reply]) -> Callable[[Holder, Any], Reply]:

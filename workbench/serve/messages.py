@@ -50,10 +50,17 @@ class JoinMessage(Message, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
-class BudgetMessage(Message, frozen=True, kw_only=True):
-    """What all labels may cost from now on."""
+class ChangeMessage(Message, frozen=True, kw_only=True):
+    """The error that is asked for from now on, or what all labels may cost."""
 
-    total: Annotated[float, Meta(gt=0, le=1e12)]
+    epsilon: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    total: Annotated[float, Meta(gt=0, le=1e12)] | None = None
+
+
+class InviteMessage(Message, frozen=True, kw_only=True):
+    """A worker is to get a link, somebody new or anew."""
+
+    worker: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class ForgetMessage(Message, frozen=True, kw_only=True):

@@ -1,14 +1,17 @@
-"""What the owner sees: how far, what it cost, how wrong as far as is known, and who does what."""
+"""What the owner sees beside where it stands: who does what, and what each is to be paid."""
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from workbench.api.collecting import believed
+from workbench.api.standing import Standing
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
@@ -20,59 +23,38 @@ ODD = 3.0
 """Standard errors below the others' agreement from which a worker looks odd."""
 LEAST_LABELS = 10
 """Labels before that is said of anybody."""
+PAUSE = 600.0
+"""Seconds between two answers from which on she is taken to have done something else."""
 
 
-def progress(collector: Collector, audit: Path | None) -> dict[str, Any]:
-    """Say how far a collection is: `status`, the error on hidden tasks, and the audited one.
+def with_audit(found: Standing, path: Path) -> Standing:
+    """Add what an audit of the answers has proven, which has a journal of its own.
 
-    `hidden_error` is the share of wrong answers among the `hidden_tasks` that have labels, one
-    without an answer being wrong, None where there are none. It does not measure the error: what
-    tells when tasks may close fits them better than the others. `believed` says what may be said
-    without gold, and `audited_error` is what an audit proves at most.
+    While it cannot be read nothing is added.
     """
-    status = collector.status()
-    hidden, ledger = collector.ledger.pool.hidden, collector.ledger
-    loss = np.empty(0)
-    if hidden is not None:
-        asked = np.where(ledger.counts > 0, hidden, -1)
-        loss = collector.belief().loss(asked, ledger.counts)
-    return {
-        **status,
-        "believed": believed(ledger, status["believed_error"]),
-        "time": time.time(),
-        "total": ledger.total,
-        "hidden_tasks": len(loss),
-        "hidden_error": float(np.where(np.isnan(loss), 1.0, loss).mean()) if len(loss) else None,
-        "audited_error": None if audit is None else audited(audit),
-    }
-
-
-def audited(path: Path) -> float | None:
-    """Share of wrong answers that an audit proves at most; None while it cannot be read."""
     from workbench.api.auditing import Auditor
 
     try:
         auditor = Auditor.open(path, origin="server")
     except InputError:
-        return None
-    bound = auditor.bound()
+        return found
+    bound, sentence = float(auditor.bound()), auditor.summary().splitlines()[0]
     auditor.close()
-    return float(bound)
+    return replace(found, proven=sentence, proven_error=bound)
 
 
 def workers_table(collector: Collector) -> list[dict[str, Any]]:
     """One row a worker who was asked, those with most labels first.
 
     `agrees` is the share of her labels that are the answers of their tasks, of tasks with two
-    labels or more; `right` of `gold` says how many gold tasks she labelled rightly; `odd` why she
-    looks odd, or nothing.
+    labels or more; `right` of `known` says how many tasks of known class, gold or hidden, she
+    labelled rightly; `odd` why she looks odd, or nothing.
     """
     ledger, belief = collector.ledger, collector.belief()
     many = len(collector.workers)
     labels = _counts(ledger.labels[:, 1], many)
     gold = _counts(ledger.gold_labels[:, 1], many)
-    as_gold = ledger.gold_labels[:, 2] == ledger.pool.gold[ledger.gold_labels[:, 0]]
-    right = _counts(ledger.gold_labels[as_gold, 1], many)
+    known, right = _on_known(ledger, many)
     compared, agreed = _agreement(ledger, belief, many)
     waiting: dict[Any, int] = {}
     for question in collector.waiting():
@@ -86,6 +68,7 @@ def workers_table(collector: Collector) -> list[dict[str, Any]]:
                     "worker": name,
                     "labels": int(labels[place]),
                     "gold": int(gold[place]),
+                    "known": int(known[place]),
                     "right": int(right[place]),
                     "waiting": waiting.get(name, 0),
                     "agrees": (agreed[place] / compared[place]) if compared[place] else None,
@@ -107,6 +90,19 @@ def earned(ledger: Ledger, place: int) -> float:
     return total
 
 
+def _on_known(ledger: Ledger, many: int) -> tuple[IntArray, IntArray]:
+    """Labels of each worker on tasks of known class, gold or hidden, and those that are right."""
+    of_known = [(ledger.gold_labels, ledger.pool.gold)]
+    if ledger.pool.hidden is not None:
+        of_known.append((ledger.labels, ledger.pool.hidden))
+    known = right = np.zeros(many, dtype=np.int64)
+    for rows, truth in of_known:
+        task, worker, label = rows[truth[rows[:, 0]] >= 0].T
+        known = known + _counts(worker, many)
+        right = right + _counts(worker[label == truth[task]], many)
+    return known, right
+
+
 def _agreement(ledger: Ledger, belief: Belief, many: int) -> tuple[IntArray, IntArray]:
     """Labels of each worker on tasks with two labels or more, and those that are their answers."""
     task, worker, label = ledger.labels.T
@@ -126,3 +122,28 @@ def _odd(agreed: int, compared: int, share: float) -> str:
     if compared >= LEAST_LABELS and agreed / compared < share - ODD * error:
         return f"agrees with the answers in {agreed} of {compared}, all others in {share:.0%}"
     return ""
+
+
+def pay_table(collector: Collector) -> pd.DataFrame:
+    """What each worker is to be paid: `worker, labels, hours, sum`, the names in order.
+
+    `labels` are those that count and were bought, of gold tasks too. `hours` are the times between
+    one answer of hers and the next, pauses of `PAUSE` seconds and more left out, an estimate from
+    below; empty where she answered less than twice.
+    """
+    ledger, told = collector.ledger, collector.labels()
+    rows = []
+    for name, place in collector.workers.items():
+        times = told.loc[told["worker"] == name, "time"].dropna()
+        if len(times):
+            hours, total = _hours(sorted(set(times))), earned(ledger, place)
+            rows.append({"worker": name, "labels": len(times), "hours": hours, "sum": total})
+    rows.sort(key=lambda row: str(row["worker"]))
+    return pd.DataFrame(rows, columns=["worker", "labels", "hours", "sum"])
+
+
+def _hours(times: list[datetime]) -> float | None:
+    """Hours between answers, pauses left out."""
+    gaps = [(later - time).total_seconds() for time, later in pairwise(times)]
+    worked = [gap for gap in gaps if gap < PAUSE]
+    return round(sum(worked) / 3600.0, 3) if worked else None

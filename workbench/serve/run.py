@@ -70,16 +70,17 @@ def serve(
     Raises
     ------
     InputError
-        Starlette or uvicorn is not installed; there is no such collection; a table or picture is
+        Starlette, uvicorn or segno is missing; there is no such collection; a table or picture is
         refused; the port is taken; or Label Studio cannot be reached, or refuses.
     """
     try:
         import scipy.optimize  # noqa: F401  (late in a policy it would hold up who is asked then)
+        import segno  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn
     except ImportError:
         raise InputError(
-            "serving needs starlette and uvicorn; pip install 'crowd-workbench[serve]'"
+            "serving needs starlette, uvicorn and segno; pip install 'crowd-workbench[serve]'"
         ) from None
     from workbench.serve.app import STUDIO, application
 
@@ -177,6 +178,7 @@ def _listen(step: InStep, url: str, token: str, say: Callable[[str], None]) -> N
 def _prepare(service: CollectionService, serving: Serving, base: str) -> Announcement:
     """Take the table of tasks, and make the links that are missing."""
     corrected: list[Id] = []
+    service.base = base
     if serving.tasks is not None:
         names = {str(name): name for name in (*service.collector.gold, *service.collector.tasks)}
         corrected = service.show(read_shown(serving.tasks, names))

@@ -16,31 +16,37 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from workbench.api.inputs import written
 from workbench.api.result import SCHEMA
+from workbench.api.standing import Standing, known_so_far, standing
 from workbench.base.errors import InputError
 from workbench.base.journal_head import head_path
 from workbench.base.state import Id, identifier
 from workbench.base.text import strict_json
-from workbench.collection.collector import Collector, Question
+from workbench.collection.collector import LET_COME, Collector, Question
 from workbench.collection.desk import Desk
 from workbench.collection.pool import Ledger, Questions
 from workbench.serve.beside import Beside
 from workbench.serve.limits import RefusedError
 from workbench.serve.links import Holder, Link, Links
 from workbench.serve.messages import (
-    BudgetMessage,
+    ChangeMessage,
     ForgetMessage,
+    InviteMessage,
     JoinMessage,
     Message,
     NextMessage,
     TellMessage,
 )
-from workbench.serve.owner import earned, progress, workers_table
+from workbench.serve.owner import earned, pay_table, with_audit, workers_table
 from workbench.serve.shown import Cells, ShownTasks, allowed, check_images, image_hosts
 
 Reply: TypeAlias = dict[str, Any]
 FRESH = 2.0
 """Seconds for which workers see the same progress."""
+QUICK, REST = 0.05, 200.0
+"""What takes more seconds than this to work out stands for so many times as many, so that nobody
+waits for it."""
 EVERY = 10.0
 """Seconds between points of the owner's pictures."""
 MOST_POINTS = 400
@@ -64,6 +70,11 @@ class CollectionService:
     audit
         Journal of an audit of its answers, where there is one.
 
+    Attributes
+    ----------
+    base
+        How addresses of its pages begin.
+
     Raises
     ------
     InputError
@@ -78,7 +89,9 @@ class CollectionService:
         self.beside = Beside.of(store)
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)
-        self._progress: Reply = {"time": 0.0}
+        self.base = ""
+        self._so_far: tuple[float, Standing] | None = None
+        self._outlook: tuple[float, float, Standing] | None = None  # until when, so long, what
         self._last_point = 0.0
         self.beside.rows("DELETE FROM reply WHERE time < ?", (time.time() - KEPT,))
 
@@ -112,13 +125,21 @@ class CollectionService:
             by which anybody can join.
         anew
             Whether no link made before is valid any more.
+
+        Raises
+        ------
+        InputError
+            Somebody is named who is not here, and for whom there is no place.
         """
         if anew:
             self.links.drop_all()
         here = self.collector.workers
         workers = list(here) if names is None else [_named(name, here) for name in names]
         holders = [Holder("owner"), *(Holder("worker", name) for name in workers)]
-        room = len(self.collector.ledger.pool.capacity) - len(self.collector.workers)
+        room = len(self.collector.ledger.pool.capacity) - len(here)
+        new = [name for name in dict.fromkeys(workers) if name not in here]
+        if len(new) > room:
+            raise InputError(f"worker {new[room]!r} is not here, and no place is left: {LET_COME}")
         if names is None and room:
             holders.append(Holder("join"))
         return self.links.missing(holders)
@@ -227,15 +248,16 @@ class CollectionService:
         """Say how far a worker is, and nothing of the others but how far all are."""
         ledger, name = self.collector.ledger, holder.worker
         place = -1 if name is None else self.collector.workers.get(name, -1)
-        seen = self.progress()
-        done = seen["tasks"] > 0 and seen["closed"] == seen["tasks"]
+        seen = self.so_far()
+        done = 0 < seen.tasks == seen.closed
+        halted = seen.state if seen.state in ("paused", "closed") else ""
         return {
             "labels": int((ledger.labels[ledger.recorded[0] :, 1] == place).sum())
             + int((ledger.gold_labels[ledger.recorded[1] :, 1] == place).sum()),
             "earned": earned(ledger, place),
-            "closed": seen["closed"],
-            "tasks": seen["tasks"],
-            "state": seen["halted"] or ("done" if done else "open"),
+            "closed": seen.closed,
+            "tasks": seen.tasks,
+            "state": halted or ("done" if done else "open"),
         }
 
     def join(self, message: JoinMessage) -> Reply:
@@ -246,9 +268,7 @@ class CollectionService:
         RefusedError
             Somebody has the name, or there is no place.
         """
-        name = " ".join(message.name.split())
-        if not name or not name.isprintable():
-            raise RefusedError(400, "give a name")
+        name = str(self._new_name(message.name))
         holder = Holder("worker", str(identifier("name", name)))
         taken = {str(name).casefold() for name in self.collector.workers}
         taken |= {str(other.worker).casefold() for other in self.links.holders()}
@@ -275,42 +295,73 @@ class CollectionService:
 
     # ---- for the owner ----
 
-    def progress(self) -> Reply:
+    def so_far(self) -> Standing:
         """Say how far the collection is, as of some seconds ago at most."""
         now = time.time()
-        if not 0 <= now - self._progress["time"] < FRESH:
-            self._progress = progress(self.collector, self.audit)
-            if now - self._last_point >= EVERY:
-                self._last_point = now
-                self._keep_point()
-        return self._progress
+        if self._so_far is None or not 0 <= now - self._so_far[0] < FRESH:
+            return self._seen(now, self._with_audit(known_so_far(self.collector)))
+        return self._so_far[1]
 
-    def _keep_point(self) -> None:
-        names = ("labels", "cost", "believed_error", "hidden_error", "audited_error", "closed")
-        content = strict_json({name: self._progress[name] for name in names})
+    def _seen(self, now: float, found: Standing) -> Standing:
+        """Keep what was found for a while, and a point of the owner's pictures now and then."""
+        self._so_far = now, found
+        if not 0 <= now - self._last_point < EVERY:
+            self._last_point = now
+            self._keep_point(now, found)
+        return found
+
+    def stands(self) -> Standing:
+        """Say where the collection stands, and what to do next, as of a short while ago."""
+        if self._outlook is None or not 0 <= self._outlook[0] - time.time() <= self._outlook[1]:
+            before = time.thread_time()
+            found = self._with_audit(standing(self.collector))
+            took, now = time.thread_time() - before, time.time()
+            rest = REST * took if took > QUICK else 0.0
+            self._outlook = now + rest, rest, self._seen(now, found)
+        return self._outlook[2]
+
+    def _with_audit(self, found: Standing) -> Standing:
+        return found if self.audit is None else with_audit(found, self.audit)
+
+    def _look_anew(self) -> None:
+        """Let what was said before an order of the owner stand no longer."""
+        self._so_far = self._outlook = None
+
+    def _keep_point(self, at: float, found: Standing) -> None:
+        content = strict_json(found.point())
         last = self.beside.rows("SELECT content FROM point ORDER BY time DESC LIMIT 1")
         if last != [(content,)]:
-            self.beside.keep(
-                "INSERT OR REPLACE INTO point VALUES (?, ?)", (self._progress["time"], content)
-            )
+            self.beside.keep("INSERT OR REPLACE INTO point VALUES (?, ?)", (at, content))
 
     def overview(self) -> Reply:
-        """Give all that the owner's page shows."""
-        self._progress["time"] = 0.0
-        seen = self.progress()
+        """Give all that the owner's page shows; the last point of its picture is of now."""
+        found, now = self.stands(), time.time()
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
         return {
-            **seen,
+            **found.to_dict(),
             "points": [
-                {"time": at, **_decoded(content)}
-                for at, content in [*points[:-1:step], *points[-1:]]
+                *({"time": at, **_decoded(content)} for at, content in points[::step]),
+                {"time": now, **found.point()},
             ],
             "workers": workers_table(self.collector),
             "links": sorted(
                 str(holder.worker) for holder in self.links.holders() if holder.role == "worker"
             ),
         }
+
+    def status(self) -> Reply:
+        """Say where the collection stands."""
+        return self.stands().to_dict()
+
+    def labels(self) -> Any:
+        """Give all labels so far, a table."""
+        table = self.collector.labels()
+        return table.assign(time=written(table["time"]))
+
+    def pay(self) -> Any:
+        """Give what each worker is to be paid, a table."""
+        return pay_table(self.collector)
 
     def answers(self) -> Any:
         """Give the answers as they stand, a table."""
@@ -325,13 +376,51 @@ class CollectionService:
     def halt(self, state: Any) -> Reply:
         """Pause, close, or go on."""
         self.collector.halt(state)
-        self._progress["time"] = 0.0
+        self._look_anew()
         return self.collector.status()
 
-    def budget(self, message: BudgetMessage) -> Reply:
-        """Change what all labels may cost."""
-        self.collector.change(total=message.total)
+    def change(self, message: ChangeMessage) -> Reply:
+        """Change the error that is asked for, or what all labels may cost."""
+        if message.epsilon is None and message.total is None:
+            raise RefusedError(400, "there is nothing to change: give epsilon or total")
+        self.collector.change(epsilon=message.epsilon, total=message.total)
+        self._look_anew()
         return self.collector.status()
+
+    def invite_one(self, message: InviteMessage) -> Reply:
+        """Make a link for a worker, who is let in where she is new; those she had are void.
+
+        Raises
+        ------
+        RefusedError
+            It has a request id: what holds a link is kept nowhere, so that it cannot come again.
+        """
+        if message.request_id is not None:
+            raise RefusedError(
+                400, "request_id: leave it out, for no link is kept to be given again"
+            )
+        name = self._new_name(message.worker)
+        if name not in self.collector.workers:
+            if len(self.collector.workers) == len(self.collector.ledger.pool.capacity):
+                self.collector.expect(1)
+            self.collector.join(name)
+        self._look_anew()
+        url = self.links.anew(Holder("worker", name)).address(self.base)
+        return {"worker": name, "url": url, "qr": qr(url)}
+
+    def _new_name(self, text: str) -> Id:
+        """Name of a worker who is here, or of somebody new.
+
+        Raises
+        ------
+        RefusedError
+            It is empty, or cannot be printed.
+        """
+        name = " ".join(text.split())
+        if not name or not name.isprintable():
+            raise RefusedError(400, "give a name")
+        found: Id = _named(name, self.collector.workers)
+        return found
 
     def forget(self, message: ForgetMessage) -> Reply:
         """Delete a worker's name, her links and the replies she had; her labels stay."""
@@ -356,6 +445,14 @@ class CollectionService:
 def encoded(reply: Reply) -> bytes:
     """Write a reply as the commands write it, the number of its schema first."""
     return strict_json({"schema": SCHEMA, **reply}).encode("utf-8", "backslashreplace")
+
+
+def qr(url: str) -> list[str]:
+    """Give the squares of a QR code of an address, a text of 0 and 1 a row."""
+    import segno
+
+    code = segno.make(url, error="m", micro=False)
+    return ["".join(map(str, row)) for row in code.matrix_iter(border=2)]
 
 
 def _decoded(content: str) -> Reply:

@@ -46,6 +46,10 @@ class UntilSure(UntilTrusted):
         """Posterior and closed tasks."""
         return self._own_belief()
 
+    def out_of_reach(self) -> str:
+        """Say nothing: its belief knows no error that stays."""
+        return ""
+
     def notes(self) -> list[str]:
         """Say what speaks against the belief."""
         return self.beliefs.notes()

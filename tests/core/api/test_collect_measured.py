@@ -14,6 +14,7 @@ import workbench as wb
 from tests.core.flat import in_objects
 from tests.core.release import some
 from workbench.accuracy.measured import count_errors, error_interval
+from workbench.api.collecting import _steps
 from workbench.api.measuring import GoldError
 from workbench.collection.policy import Belief, answer_table
 
@@ -42,6 +43,13 @@ def rehearsed(skill=0.75, **settings):
     known = wb.KnownTasks(hidden_tasks=settings.pop("hidden", 0))
     gold = gold[: settings.pop("given", 70)]
     return wb.collect(labels, gold if len(gold) else None, known=known, **in_objects(settings))
+
+
+def standing_at(found, settings, **known):
+    """The same rehearsal, had it ended so; what to do next follows."""
+    now = replace(found.standing, **known)
+    now = replace(now, steps=tuple(_steps(now, settings)))
+    return replace(found, standing=now, settings=settings)
 
 
 def by_hand(found, gold):
@@ -88,13 +96,12 @@ def test_epsilon_is_held_to_the_closed_tasks_and_advice_is_given_where_it_can_he
     judged = GoldError(count_errors(loss.astype(float), np.arange(40)), None, np.nan, "")
     all_right = replace(judged, measured=count_errors(np.zeros(200), np.arange(200)))
     asked = {**found.settings, "hidden_tasks": hidden, "mean": mean}
-    held = {"measured": judged, "measured_closed": all_right} if mean else {}
-    found = replace(
-        found, settings=asked, **{"measured_closed": judged, "measured": all_right} | held
-    )
+    known = (judged, all_right) if mean else (all_right, judged)
+    held = dict(zip(("measured", "measured_closed"), known, strict=True))
+    found = standing_at(found, asked, mean=mean, **held)
     screen, (low, high) = found.summary(), judged.measured.error_interval
     assert ("the gold leaves open" in screen) == (low <= 0.1 < high)
-    assert ("your gold speaks against that" in screen) == (low > 0.1)
+    assert ("the gold speaks against that" in screen) == (low > 0.1)
     assert ("--hidden-tasks 40" in screen) == (low > 0.1 and not hidden)
     assert ("at most of closed tasks" in screen) == (high > 0.1 and not mean)
 
@@ -103,27 +110,24 @@ def test_epsilon_is_held_to_the_closed_tasks_and_advice_is_given_where_it_can_he
     ("cost", "total", "said"),
     [
         ([], 50.0, ""),
-        ([2.0, 3.0], 50.0, "Next: --total {} is expected to close the open tasks too."),
-        ([2.0, np.inf], 50.0, "Next: --total {} is expected to close 1 of the open tasks too."),
-        ([2.0], None, "Next: let an expert answer the tasks that are open"),
-        ([np.inf], 50.0, "Next: let an expert answer the tasks that are open"),
+        ([2.0, 3.0], 50.0, "expected to close the open tasks (--total {})"),
+        ([2.0, np.inf], 50.0, "expected to close 1 of the open tasks (--total {})"),
+        ([2.0], None, "ask other workers about the tasks that are open"),
+        ([np.inf], 50.0, "ask other workers about the tasks that are open"),
     ],
 )
 def test_what_closes_the_open_tasks_is_the_next_step(cost, total, said):
     found = rehearsed(epsilon=0.1)
     right = replace(found.measured, measured=count_errors(np.zeros(200), np.arange(200)))
     left = pd.DataFrame({"task": np.arange(len(cost)), "cost": cost})
-    found = replace(
-        found,
-        measured_closed=right,
-        left_open=left,
-        settings={**found.settings, "total": total},
-    )
+    known = {"measured_closed": right, "left_open": left, "total": total}
+    found = standing_at(found, {**found.settings, "total": total}, **known)
     more = found.cost + sum(price for price in cost if np.isfinite(price))
     nexts = [line for line in found.verdict() if "Next: " in line]
     assert len(nexts) == bool(said)
-    assert all(line.startswith(said.format(f"{more:.5g}")) for line in nexts)
-    found = replace(found, settings={**found.settings, "epsilon": None})
+    assert all(said.format(f"{more:.5g}") in line for line in nexts)
+    assert all("--audit PRICE" in line for line in nexts)
+    found = standing_at(found, {**found.settings, "epsilon": None}, epsilon=None)
     assert not any("Next: " in line for line in found.verdict())
 
 
@@ -153,7 +157,9 @@ def test_screen_picture_and_dictionary_tell_the_same_error(settings):
     (ends,) = bar[2][0].get_segments()
     assert ends[:, 1] == pytest.approx(told["error_interval"])
     drawn = {line.get_label(): line for line in left.get_lines()}
-    assert drawn["measured"].get_ydata()[-1] == told["error_measured"]
+    said = f"measured: {found.standing.drawn()['measured']}"
+    assert drawn[said].get_ydata()[-1] == told["error_measured"]
+    assert f"{100 * told['error_measured']:.2g} % (" in said
     assert "believed, by the policy's own model" in drawn
 
 

@@ -99,7 +99,7 @@ def test_missing_and_late_labels():
     collector.tell("ann", {two: "yes"})  # told twice alike: once
     collector.tell("ann", {one: "no", three: np.nan})  # late, and paid after all; missing
     assert collector.cost == 4.0
-    assert collector.labels().to_dict("list") == {
+    assert collector.labels()[["task", "worker", "label"]].to_dict("list") == {
         "task": [two, one],
         "worker": ["ann", "ann"],
         "label": ["yes", "no"],

@@ -55,7 +55,7 @@ def looks(collector: Collector):
         collector.answers().to_dict("list"),
         collector.status(),
         collector.waiting(),
-        collector.labels().to_dict("list"),
+        collector.labels().drop(columns="time").to_dict("list"),
         json.dumps(collector.policy.state()),
     )
 

@@ -28,7 +28,7 @@ def test_what_is_halted_asks_nothing_new_and_takes_what_was_asked(path):
         assert collector.next("w1", 9) == asked
         assert collector.next("w2") == collector.next() == []
     answered(collector, asked)
-    assert len(collector.labels()) + len(collector.gold_labels()) == 2
+    assert len(collector.labels()) == 2
     assert collector.next("w1") == []
     collector.halt("")
     assert collector.next("w1", 2)
@@ -56,11 +56,11 @@ def test_a_deleted_name_is_nowhere_and_her_labels_stay(path):
     worker = "w2"
     asked = collector.next(worker, 4)
     answered(collector, asked[:3])
-    before = len(collector.labels()) + len(collector.gold_labels())
+    before = len(collector.labels())
     cost = collector.cost
     collector.forget(worker)
     assert worker not in collector.workers
-    assert len(collector.labels()) + len(collector.gold_labels()) == before
+    assert len(collector.labels()) == before
     assert collector.cost == cost - 1.0  # what she had not answered is not paid
     assert list(collector.workers)[2] == "forgotten worker 3"
     assert "w2" not in " ".join(collector.history()["details"])
@@ -82,7 +82,7 @@ def test_a_deleted_name_is_in_no_byte_of_the_file(tmp_path):
     assert not any(name.encode() in file.read_bytes() for file in tmp_path.iterdir())
     again = Collector.open(path)
     assert f"forgotten worker {len(WORKERS) + 1}" in again.workers
-    assert len(again.labels()) + len(again.gold_labels()) == 2
+    assert len(again.labels()) == 2
     with pytest.raises(InputError, match="is not here"):
         again.forget(name)
 

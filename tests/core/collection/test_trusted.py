@@ -529,9 +529,10 @@ def test_an_error_that_cannot_be_had_is_said_and_usable_answers_are_kept():
     assert end.ledger.counts.min() > 0
     assert wrong < 0.2
     assert wrong <= 1.3 * end.belief.error[48:].mean() + 0.03
-    (said,) = [note for note in made[0].notes() if "out of reach" in note]
-    assert said.startswith("an error of 2.0% is out of reach here: some ")
-    assert "by 48 hidden tasks" in said
+    said = made[0].out_of_reach()
+    assert said.startswith("An error of 2 % is out of reach here: ")
+    assert "of 48 hidden tasks are wrong" in said
+    assert not any("out of reach" in note for note in made[0].notes())
     # An error that can be had is not said to be out of reach.
     end, beliefs = collected(label, truth, hidden=hidden, epsilon=0.3)
     assert beliefs.error_to_reach(0.3) > 0.0

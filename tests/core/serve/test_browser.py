@@ -128,7 +128,7 @@ def test_what_was_sent_is_text_and_fits_the_page(server, browsers):
         wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.run(wide) == 0
         browser.open(server.links["owner"])
-        browser.wait(lambda b=browser: "fixed" in b.text("figures"))
+        browser.wait(lambda b=browser: "buys" in b.text("lead"))
         assert browser.run("return document.title") == "Collection"
         assert browser.run(wide) == 0
 
@@ -168,15 +168,15 @@ def test_the_owner_pauses_raises_closes_and_sees_who_was_asked(server, browsers)
     browser.wait(lambda: "ann" in browser.text("workers"))
     click = "document.getElementById(arguments[0]).click()"
     browser.run(click, "pause")
-    browser.wait(lambda: browser.text("state").startswith("Paused"))
+    browser.wait(lambda: "Paused" in browser.text("lead"))
     assert Collector.open(server.path).halted == "paused"
     browser.run(click, "resume")
-    browser.wait(lambda: browser.text("state").startswith("Asking"))
+    browser.wait(lambda: "Still asking" in browser.text("lead"))
     browser.run("document.getElementById('total').value = '90'")
     browser.run("document.querySelector('#budget button').click()")
-    browser.wait(lambda: "of 90" in browser.text("figures"))
+    browser.wait(lambda: "90 buys" in browser.text("lead"))
     browser.run("window.confirm = () => true")
     browser.run(click, "close")
-    browser.wait(lambda: browser.text("state").startswith("Closed"))
+    browser.wait(lambda: "Closed" in browser.text("lead"))
     assert Collector.open(server.path).halted == "closed"
     assert browser.run("return document.querySelectorAll('#events tbody tr').length") > 5

@@ -116,7 +116,7 @@ def test_two_at_once_lose_nothing_and_stay_within_the_budget(other, racer, tmp_p
         )
         for turn in range(1, RACES + 1):
             total = {"total": BUDGET * turn + 0.5}
-            assert first.ask("/budget", "owner", total).status_code == 200
+            assert first.ask("/change", "owner", total).status_code == 200
             assert at_once(*asks) == [True, True]
             waiting = [[question.task for question in collector.waiting(who)] for who in PEOPLE]
             assert sum(map(len, waiting)) == BUDGET
@@ -220,6 +220,12 @@ def test_a_server_prints_links_stops_when_told_and_keeps_them(tmp_path):
         first.process.send_signal(signal.SIGINT)
         assert first.process.communicate(timeout=20)[1].strip() == "error: interrupted"
         assert first.process.returncode == 130
+    with (
+        pytest.raises(AssertionError, match="worker 'cid' is not here, and no place is left"),
+        serving(path, "--workers", "ann,cid"),
+    ):
+        pass
+    Collector.open(path).expect(1)
     with serving(path, "--workers", "ann,cid", tokens=tokens) as second:
         assert set(second.links) == {"cid"}
         assert second.ask("/mine", "ann").status_code == 200

@@ -126,8 +126,8 @@ def there(owner, project):
 
 
 def here(collector):
-    rows = collector.labels().itertuples(index=False, name=None)
-    return {(task, worker): label for task, worker, label in rows}
+    table = collector.labels()
+    return dict(zip(zip(table["task"], table["worker"], strict=True), table["label"], strict=True))
 
 
 def settled(check, seconds=60.0):

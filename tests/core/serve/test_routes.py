@@ -112,8 +112,8 @@ def labelled(client):
 # Who may do what
 
 
-OWNERS = ["/status", "/overview", "/events", "/answers", "/answers.csv"]
-ORDERS = ["/pause", "/resume", "/close", "/reopen", "/budget", "/forget"]
+OWNERS = ["/status", "/overview", "/events", "/answers", "/answers.csv", "/labels.csv", "/pay.csv"]
+ORDERS = ["/pause", "/resume", "/close", "/reopen", "/change", "/invite", "/forget"]
 
 
 @pytest.mark.parametrize("path", [*OWNERS, "/mine"])
@@ -162,13 +162,15 @@ def test_nobody_acts_for_another(client):
 def test_the_owner_acts_for_all_with_the_commands_own_json(client):
     reply = client.ask("/next", "owner", {"worker": "ann", "most": 2}).json()
     status = client.ask("/status", "owner").json()
-    assert {name: reply[name] for name in status} == status
+    assert {**status, **reply}.keys() == status.keys() | {"asks"}
+    assert {**reply, **status} == {**status, "asks": reply["asks"]}
     assert [set(ask) for ask in reply["asks"]] == [{"task", "worker", "gold"}] * 2
     rows = [{**ask, "label": "no"} for ask in reply["asks"]]
     for row in rows:
         del row["gold"]
     told = client.ask("/tell", "owner", {"labels": rows}).json()
-    assert told == client.ask("/status", "owner").json()
+    status = client.ask("/status", "owner").json()
+    assert {**status, **told} == status
     assert told["labels"] == 2
     assert client.ask("/next", "owner", {}).json()["asks"][0]["task"]
 
@@ -184,7 +186,7 @@ def test_a_worker_is_not_told_what_is_gold_or_who_else_there_is(begin):
             rows = [{"task": ask["task"], "label": "no"}]
             text += client.ask("/tell", "ann", {"labels": rows}).text
     text += client.ask("/mine", "ann").text
-    assert len(Collector.open(client.path).gold_labels())
+    assert Collector.open(client.path).status()["gold_labels"]
     assert "bob" not in text
     assert '"gold' not in text
 
@@ -372,10 +374,12 @@ def test_the_owner_halts_and_changes_the_budget(client):
         assert client.ask("/mine", "bob").json()["state"] == (state or "open")
         assert bool(client.ask("/next", "bob", {"most": 1}).json()["asks"]) == (not state)
         assert len(client.ask("/next", "ann", {"most": 1}).json()["asks"]) == 1
-    assert client.ask("/budget", "owner", {"total": 99.5}).status_code == 200
+    assert client.ask("/change", "owner", {"total": 99.5}).status_code == 200
     assert client.ask("/overview", "owner").json()["total"] == 99.5
     for total in (0, -1, "9", None, 1e300):
-        assert client.ask("/budget", "owner", {"total": total}).status_code == 400
+        assert client.ask("/change", "owner", {"total": total}).status_code == 400
+    assert client.ask("/change", "owner", {"epsilon": 0.2}).status_code == 200
+    assert client.ask("/status", "owner").json()["epsilon"] == 0.2
 
 
 def test_the_owner_sees_who_does_what_and_who_looks_odd(begin):
@@ -396,18 +400,41 @@ def test_the_owner_sees_who_does_what_and_who_looks_odd(begin):
     seen = client.ask("/overview", "owner").json()
     rows = {row["worker"]: row for row in seen["workers"]}
     assert seen["labels"] == sum(row["labels"] for row in rows.values())
-    assert seen["hidden_tasks"] == 2
-    assert seen["hidden_error"] == 0.0
-    assert seen["believed"].startswith("Believed, as the hidden tasks allow")
-    assert not any("measured" in name for name in seen)  # hidden tasks tell when to stop
-    assert seen["points"][-1]["hidden_error"] == 0.0
+    assert (seen["tasks_measured"], seen["error_measured"], seen["believed"]) == (2, 0.0, "")
+    assert seen["points"][-1]["error"] == 0.0
     assert rows["ann"]["agrees"] == 1.0
+    assert (rows["ann"]["right"], rows["ann"]["known"], rows["odd"]["right"]) == (2, 2, 0)
     assert rows["odd"]["odd"].startswith("agrees with the answers in 0 of")
     assert rows["ann"]["odd"] == ""
     assert rows["odd"]["earned"] == 2.0 * rows["odd"]["labels"]
     assert seen["cost"] == sum(row["earned"] for row in rows.values())
     assert seen["links"] == sorted(workers)
     assert seen["points"][-1]["labels"] == seen["labels"]
+    pay = pd.read_csv(io.StringIO(client.ask("/pay.csv", "owner").text)).set_index("worker")
+    for name, row in rows.items():
+        assert (pay.loc[name, "labels"], pay.loc[name, "sum"]) == (row["labels"], row["earned"])
+    labels = pd.read_csv(io.StringIO(client.ask("/labels.csv", "owner").text))
+    assert len(labels) == seen["labels"]
+    assert labels.loc[labels["hidden"], "gold"].eq("no").all()
+
+
+def test_a_worker_is_added_and_a_link_made_anew(begin):
+    client = begin()
+    many = len(client.at_desk(lambda: client.service.collector.ledger.pool.workers))
+    told = client.ask("/invite", "owner", {"worker": " zoe  k "}).json()
+    assert told["worker"] == "zoe k"
+    assert len(client.at_desk(lambda: client.service.collector.ledger.pool.workers)) == many + 1
+    assert {len(row) for row in told["qr"]} == {len(told["qr"])}
+    client.tokens["zoe"] = told["url"].partition("#")[2]
+    assert client.ask("/next", "zoe", {}).json()["asks"]
+    again = client.ask("/invite", "owner", {"worker": "zoe k"}).json()
+    assert again["url"] != told["url"]
+    assert client.ask("/mine", "zoe").status_code == 401
+    assert client.ask("/invite", "ann", {"worker": "eve"}).status_code == 403
+    for message in ({"worker": " "}, {"worker": "eve", "request_id": "kept"}):
+        assert client.ask("/invite", "owner", message).status_code == 400
+    with pytest.raises(InputError, match="no place is left"):
+        client.at_desk(client.service.invite, ["ann", "nobody"])
 
 
 def test_answers_as_a_table_and_as_json(client):

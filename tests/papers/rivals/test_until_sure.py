@@ -395,3 +395,12 @@ def test_people_who_come_by_name_are_asked_until_all_is_closed() -> None:
             collector.tell(name, {question.task: 1})
     assert collector.belief().closed.all()
     assert (collector.history()["details"] == "nothing to ask").sum() <= 1
+
+
+def test_it_can_say_where_it_stands() -> None:
+    collector = wb.Collector(["a", "b"], ["ann"], classes=[0, 1], epsilon=0.1, policy="until-sure")
+    assert wb.standing(collector).state == "asking"
+    while asked := collector.next():
+        collector.tell("ann", {question.task: 0 for question in asked})
+    found = wb.standing(collector)
+    assert (found.state, found.reach) == ("exhausted", "")

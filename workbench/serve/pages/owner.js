@@ -1,94 +1,225 @@
-// The owner's page: how far, how wrong, who; and what can be done about it.
+// The owner's page: where the collection stands, what to do next, who does what.
+// Every sentence and figure is the server's own, as `workbench collect status` has them.
 
 import { at, element, identity, money, say, send, share, token } from "./common.js";
-import { chart } from "./chart.js";
+import { chart, squares } from "./chart.js";
 
 const AGAIN = 5000;
-const ERRORS = [
-  ["believed_error", "believed by the policy's own model"],
-  ["hidden_error", "on hidden tasks, which tell when to stop"],
-  ["audited_error", "at most, by the audit"],
+const LINES = {
+  measured: "measured on hidden tasks, with its 90 % interval",
+  believed: "believed: the range on recorded crowds",
+  proven: "proven by an audit",
+  asked: "asked",
+};
+const COLUMNS = [
+  ["Worker", (row) => String(row.worker)],
+  ["Labels", (row) => row.labels],
+  ["Known right", (row) => (row.known ? row.right / row.known : -1)],
+  ["Open", (row) => row.waiting],
+  ["Agrees", (row) => row.agrees ?? -1],
+  ["Earned", (row) => row.earned],
+  ["Odd", (row) => row.odd.length],
 ];
+const WAIT = ["ask", "wait"];
+let sorted = [6, -1];
+let latest = null;
+const drawn = {};
 
 async function look() {
   try {
     const [all, last] = await Promise.all([send("/overview"), send("/events?most=20")]);
-    figures(all);
-    pictures(all.points);
+    latest = all;
+    stands(all);
+    far(all);
+    pictures(all);
     people(all);
-    happened(last.events);
+    fresh("events", last.events, happened);
   } catch (failure) {
     say(failure.message);
   }
 }
 
-function figures(all) {
-  const states = { "": "Asking.", paused: "Paused.", closed: "Closed." };
-  at("state").textContent =
-    `${states[all.halted]} ${all.closed} of ${all.tasks} tasks are closed.`;
-  at("bar").value = all.tasks ? all.closed / all.tasks : 0;
-  const left = all.total == null ? "no limit" : `of ${money(all.total)}`;
-  const lines = {
-    Labels: `${all.labels}, and ${all.gold_labels} of gold tasks`,
-    Cost: `${money(all.cost)} ${left}`,
-    "Open questions": all.waiting,
-    "Believed error": all.believed,
-    "On hidden tasks": all.hidden_tasks
-      ? `${share(all.hidden_error)} of ${all.hidden_tasks} are wrong; they tell when to stop, ` +
-        "and do not measure the others"
-      : "no hidden task has a label",
-    "Audited error": all.audited_error == null ? "no audit" : `at most ${share(all.audited_error)}`,
-    Policy: all.policy,
-  };
-  const parts = Object.entries(lines).flatMap(([name, value]) => [
-    element("dt", name),
-    element("dd", String(value)),
-  ]);
-  at("figures").replaceChildren(...parts);
-  at("notes").replaceChildren(...all.notes.map((note) => element("p", note, { class: "note" })));
+/** Draw a part of the page where what it shows has changed, so that nobody loses her place. */
+function fresh(name, data, draw) {
+  const text = JSON.stringify(data);
+  if (drawn[name] === text) return;
+  drawn[name] = text;
+  draw(data);
+}
+
+function stands(all) {
+  fresh("lead", all.lead, (lead) =>
+    at("lead").replaceChildren(...lead.map((sentence) => element("p", sentence)))
+  );
+  fresh("steps", all.steps, (steps) => {
+    const wait = steps.every((step) => WAIT.includes(step.kind));
+    at("steps").replaceChildren(...(wait ? [] : steps.map(button)));
+    at("command").textContent = wait ? "Nothing to do now: whoever opens her link is asked." : "";
+  });
   at("pause").disabled = all.halted !== "";
   at("resume").disabled = all.halted === "";
   at("close").disabled = all.halted === "closed";
 }
 
-function pictures(points) {
-  const series = ERRORS.map(([name, words]) => ({
-    words,
-    points: points.filter((p) => p[name] != null).map((p) => [p.time, p[name]]),
-  }));
-  at("errors").replaceChildren(chart(series, share, "Error over time"));
-  at("legend").replaceChildren(
-    ...series.map(({ words }, place) => element("span", words, { class: `key line${place}` }))
+/** A button for what to do next; where only a command does it the button shows the command. */
+function button(step) {
+  const made = element("button", sentence(step.says), { type: "button" });
+  made.title = step.command;
+  const acts = {
+    people: () => at("name").focus(),
+    accept: () => change({ epsilon: step.value }, `Ask for ${step.says.slice(7)} wrong at most?`),
+    budget: () => (step.value ? change({ total: step.value }, `${made.textContent}?`) : at("total").focus()),
+    resume: () => act("/resume"),
+    answers: () => download("/answers.csv", "answers.csv"),
+  };
+  const show = () => (at("command").textContent = `In a terminal: ${step.command}`);
+  made.addEventListener("click", acts[step.kind] ?? show);
+  return made;
+}
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+
+function change(message, question) {
+  if (confirm(question)) act("/change", message);
+}
+
+function far(all) {
+  at("bar").value = all.tasks ? all.answered / all.tasks : 0;
+  at("far").textContent =
+    `${all.answered} of ${all.tasks} tasks have an answer, and ${all.closed || "none"} of these ` +
+    "are closed: nothing more is asked about them.";
+  fresh("further", all.far, (lines) =>
+    at("further").replaceChildren(...lines.map((line) => element("p", line)))
   );
-  const cost = [{ words: "cost", points: points.map((p) => [p.time, p.cost]) }];
-  at("costs").replaceChildren(chart(cost, money, "Cost over time"));
+  fresh("notes", all.notes, (notes) =>
+    at("notes").replaceChildren(...notes.map((note) => element("p", note, { class: "note" })))
+  );
+}
+
+function pictures(all) {
+  fresh("errors", [all.points, all.drawn], () => {
+    const { points, drawn: says } = all;
+    const line = (key, name) => ({
+      key,
+      points: points.filter((p) => p[name] != null).map((p) => [p.labels, p[name]]),
+    });
+    const band = points.filter((p) => p.low != null).map((p) => [p.labels, p.low, p.high]);
+    const named = Object.entries(says).map(([key, words]) => `${LINES[key]}: ${words}`);
+    at("errors").replaceChildren(
+      chart({
+        lines: [line("measured", "error"), line("proven", "proven")],
+        band,
+        goal: all.epsilon,
+        from: 0,
+        xs: (value) => `${money(value)} labels`,
+        ys: share,
+        says: `Wrong answers, by labels bought. ${named.join("; ")}.`,
+      })
+    );
+    if (!band.length) at("errors").replaceChildren(element("p", "Nothing is known yet."));
+    const legend = Object.keys(says).map((key, place) =>
+      element("span", named[place], { class: `key ${key}` })
+    );
+    at("legend").replaceChildren(...legend);
+  });
+  fresh("tasks", all.points, (points) => {
+    const line = (key) => ({ key, points: points.map((p) => [p.time, p[key]]) });
+    const clock_ = (time) => clock(1000 * time).slice(0, 17);
+    const named = [`answered: ${all.answered}`, `closed: ${all.closed}`];
+    at("tasks").replaceChildren(
+      chart({
+        lines: [line("answered"), line("closed")],
+        goal: all.tasks,
+        xs: clock_,
+        ys: money,
+        says: `Tasks over time, of ${all.tasks}. ${named.join("; ")}.`,
+      })
+    );
+    const keys = ["answered", "closed", "asked"];
+    const legend = [...named, `all: ${all.tasks}`].map((words, place) =>
+      element("span", words, { class: `key ${keys[place]}` })
+    );
+    at("kinds").replaceChildren(...legend);
+  });
 }
 
 function people(all) {
-  const head = ["Worker", "Labels", "Gold right", "Open", "Agrees", "Earned", "", ""];
-  const rows = all.workers.map((row) => {
-    const cells = [
-      row.worker,
-      row.labels,
-      row.gold ? `${row.right} of ${row.gold}` : "–",
-      row.waiting,
-      share(row.agrees),
-      money(row.earned),
-    ].map((value) => element("td", String(value)));
-    cells.push(element("td", row.odd ? `odd: ${row.odd}` : "", row.odd ? { class: "long" } : {}));
-    const forget = element("button", "Delete the name", { type: "button", class: "small" });
-    forget.setAttribute("aria-label", `Delete the name of ${row.worker}`);
-    forget.addEventListener("click", () => {
-      const question = `Delete the name and the link of ${row.worker} for good? The labels stay.`;
-      if (confirm(question)) order("/forget", { worker: row.worker });
+  fresh("workers", [all.workers, all.links, sorted], () => {
+    const [by, way] = sorted;
+    const key = COLUMNS[by][1];
+    const rows = rowsOf(all).sort((one, other) => {
+      const [a, b] = [key(one), key(other)];
+      return way * (typeof a === "string" ? a.localeCompare(b) : a - b) || other.labels - one.labels;
     });
-    return element("tr", [...cells, element("td", [forget])], row.odd ? { class: "odd" } : {});
+    table("workers", [...COLUMNS.map(heading), "", ""], rows.map(worker));
   });
-  table("workers", head, rows);
+}
+
+/** Workers who were asked, and those who have a link and were not yet. */
+function rowsOf(all) {
+  const here = new Set(all.workers.map((row) => String(row.worker)));
+  const none = { labels: 0, known: 0, right: 0, waiting: 0, agrees: null, earned: 0, odd: "" };
+  const others = all.links.filter((name) => !here.has(name));
+  return [...all.workers, ...others.map((name) => ({ worker: name, ...none }))];
+}
+
+function heading([name], place) {
+  const press = element("button", name, { type: "button", class: "sort" });
+  press.addEventListener("click", () => {
+    sorted = [place, sorted[0] === place ? -sorted[1] : place ? -1 : 1];
+    people(latest);
+  });
+  const way = sorted[0] !== place ? "none" : sorted[1] > 0 ? "ascending" : "descending";
+  return element("th", [press], { scope: "col", "aria-sort": way });
+}
+
+function worker(row) {
+  const cells = [
+    row.worker,
+    row.labels,
+    row.known ? `${row.right} of ${row.known}` : "–",
+    row.waiting,
+    share(row.agrees),
+    money(row.earned),
+  ].map((value) => element("td", String(value)));
+  cells.push(element("td", row.odd, row.odd ? { class: "long" } : {}));
+  const again = small("New link", `New link for ${row.worker}`, () => {
+    const question = `Make a new link for ${row.worker}? The one she has will not work any more.`;
+    if (confirm(question)) invite(String(row.worker));
+  });
+  const forget = small("Delete the name", `Delete the name of ${row.worker}`, () => {
+    const question = `Delete the name and the link of ${row.worker} for good? The labels stay.`;
+    if (confirm(question)) act("/forget", { worker: row.worker });
+  });
+  cells.push(element("td", [again]), element("td", [forget]));
+  return element("tr", cells, row.odd ? { class: "odd" } : {});
+}
+
+function small(words, label, act) {
+  const made = element("button", words, { type: "button", class: "small", "aria-label": label });
+  made.addEventListener("click", act);
+  return made;
+}
+
+async function invite(name) {
+  try {
+    const { worker: who, url, qr } = await send("/invite", { worker: name });
+    say("");
+    at("whose").textContent =
+      `Send this to ${who} alone: who has it answers as ${who}. It is shown only now.`;
+    at("url").value = url;
+    at("code").replaceChildren(squares(qr, `QR code of the link of ${who}`));
+    at("invited").hidden = false;
+    at("url").focus();
+    at("url").select();
+  } catch (failure) {
+    say(failure.message);
+  }
+  await look();
 }
 
 function happened(events) {
-  const rows = events
+  const rows = [...events]
     .reverse()
     .map((event) =>
       element(
@@ -101,17 +232,19 @@ function happened(events) {
         ]
       )
     );
-  table("events", ["", "Time", "Who", "What", ""], rows);
+  table("events", ["Number", "Time", "Who", "What", "Details"], rows);
 }
 
 const clock = (time) => new Date(time).toLocaleString("en-GB");
 
 function table(id, head, rows) {
-  const top = element("tr", head.map((name) => element("th", name, { scope: "col" })));
-  at(id).replaceChildren(element("thead", [top]), element("tbody", rows));
+  const cells = head.map((name) =>
+    typeof name === "string" ? element(name ? "th" : "td", name, name ? { scope: "col" } : {}) : name
+  );
+  at(id).replaceChildren(element("thead", [element("tr", cells)]), element("tbody", rows));
 }
 
-async function order(path, message = {}) {
+async function act(path, message = {}) {
   try {
     await send(path, { ...message, request_id: identity() });
     say("");
@@ -132,16 +265,32 @@ async function download(path, name) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-at("pause").addEventListener("click", () => order("/pause"));
-at("resume").addEventListener("click", () => order("/resume"));
+at("pause").addEventListener("click", () => act("/pause"));
+at("resume").addEventListener("click", () => act("/resume"));
 at("close").addEventListener("click", () => {
-  if (confirm("Ask nothing new from now on?")) order("/close");
+  if (confirm("Ask nothing new from now on?")) act("/close");
 });
 at("budget").addEventListener("submit", (event) => {
   event.preventDefault();
-  order("/budget", { total: Number(at("total").value) });
+  act("/change", { total: Number(at("total").value) });
 });
-at("csv").addEventListener("click", () => download("/answers.csv", "answers.csv"));
+at("goal").addEventListener("submit", (event) => {
+  event.preventDefault();
+  act("/change", { epsilon: Number(at("epsilon").value) / 100 });
+});
+at("newcomer").addEventListener("submit", (event) => {
+  event.preventDefault();
+  invite(at("name").value).then(() => (at("name").value = ""));
+});
+at("copy").addEventListener("click", () => navigator.clipboard?.writeText(at("url").value));
+at("hide").addEventListener("click", () => {
+  at("invited").hidden = true;
+  at("url").value = "";
+  at("code").replaceChildren();
+});
+at("answers").addEventListener("click", () => download("/answers.csv", "answers.csv"));
+at("labels").addEventListener("click", () => download("/labels.csv", "labels.csv"));
+at("pay").addEventListener("click", () => download("/pay.csv", "pay.csv"));
 at("json").addEventListener("click", () => download("/answers", "answers.json"));
 
 look();

@@ -1,0 +1,151 @@
+"""Where a collection stands: one object for status, JSON and next steps, whose commands work."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.core.flat import whole
+
+TASKS = [f"t{i}" for i in range(24)]
+
+
+def begun(path=None, *, hidden=12, skill=0.8, **more):
+    """Four workers of whom each has labelled all; a third of the hidden tasks mislead everybody."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, len(TASKS))
+    seems = np.where((np.arange(len(TASKS)) % 3 == 0), 1 - truth, truth)
+    terms = {"epsilon": 0.05, **more}
+    collector = wb.Collector(
+        TASKS,
+        ["ann", "bob", "cid", "dan"],
+        hidden={TASKS[i]: int(truth[i]) for i in range(hidden)} or None,
+        classes=[0, 1],
+        path=path,
+        **terms,
+    )
+    while asked := collector.next():
+        for task, worker, _ in asked:
+            at = TASKS.index(task)
+            right = rng.random() < skill
+            collector.tell(worker, {task: int(seems[at] if right else 1 - seems[at])})
+    return collector
+
+
+@pytest.mark.slow
+def test_an_exhausted_collection_says_so_and_each_step_has_a_command_that_works(tmp_path, run):
+    path = tmp_path / "c.sqlite"
+    collector = begun(path)
+    found = wb.standing(collector)
+    assert (found.state, found.answered) == ("exhausted", len(TASKS))
+    assert found.measured.measured.tasks_measured == 12
+    assert found.closed < len(TASKS)
+    steps = {step.kind: step for step in found.steps}
+    assert list(steps) == ["people", "accept", "prove", "answers"]
+    share = found.measured.measured.error_measured
+    assert steps["accept"].value == pytest.approx(np.ceil(100 * share) / 100)
+    assert 0 < steps["prove"].value <= len(TASKS)
+    for kind in ("people", "accept", "prove", "answers"):
+        command = (
+            steps[kind].command.replace("PRICE", "3").replace("A.csv", str(tmp_path / "a.csv"))
+        )
+        words = shlex.split(command)
+        assert words[0] == "workbench"
+        ended = run(*words[1:])
+        assert ended.exit_code == 0, ended.output
+    now = wb.Collector.open(path)
+    assert now.goal == steps["accept"].value
+    assert len(now.ledger.pool.workers) == 5
+    assert (tmp_path / "a.csv").exists()
+
+
+def test_text_and_json_say_the_same(tmp_path, run):
+    path = tmp_path / "c.sqlite"
+    found = wb.standing(begun(path))
+    told = json.loads(run("collect", "status", path, "--json").stdout)
+    text = run("collect", "status", path).stdout
+    assert told["verdict"] == found.verdict() == text.split("\n\nNext")[0].split("\n")
+    assert all(step["says"] in text and step["command"] in text for step in told["steps"])
+    low, high = told["error_interval"]
+    share = f"{100 * told['error_measured']:.2g} %"
+    within = f"{100 * low:.2g} % to {100 * high:.2g} %"
+    assert share in text
+    assert within in text
+    assert told["drawn"]["measured"] == f"{share} ({within})"
+    assert told["drawn"]["asked"] == "5 % at most"
+
+
+def test_states_and_what_is_to_come():
+    def stands(**more):
+        collector = wb.Collector(
+            ["a", "b"], ["ann", "bob"], classes=[0, 1], policy=("fixed", {"k": 1}), **more
+        )
+        return collector, lambda: wb.standing(collector)
+
+    collector, now = stands(total=1.0)
+    assert (now().state, now().steps[0].kind) == ("asking", "ask")
+    assert now().believed == "How many are wrong cannot be told: nobody has labelled anything yet."
+    (asked,) = collector.next("ann", 1)
+    collector.tell("ann", {asked.task: 0})
+    assert (now().state, now().answered) == ("spent", 1)
+    assert {step.kind for step in now().steps} == {"budget", "answers"}
+    collector.halt("paused")
+    assert (now().state, now().to_dict()["halted"]) == ("paused", "paused")
+    collector.halt("closed")
+    assert [step.kind for step in now().steps] == ["answers"]
+    never = wb.standing(begun(hidden=0, skill=1.0))
+    assert never.measured is None
+    assert never.believed_range is not None or "cannot be told" in never.believed
+
+
+@pytest.mark.parametrize("policy", ["until-trusted", "fixed", "uncertain"])
+def test_nobody_here_is_not_nobody_left(policy):
+    collector = wb.Collector(["a", "b"], 2, classes=[0, 1], epsilon=0.2, policy=policy)
+    now = wb.standing(collector)
+    assert (now.state, now.why()) == ("newcomers", "Nobody is asked yet; 2 may come.")
+    assert [step.kind for step in now.steps] == ["people"]
+    for name in ("ann", "bob"):
+        while asked := collector.next(name):
+            collector.tell(name, {question.task: 0 for question in asked})
+    assert wb.standing(collector).state in ("exhausted", "reached")
+
+
+def test_policies_to_whom_tasks_or_workers_come_go_on_asking():
+    visits = ("algorithm-2", {"workers": 3, "preliminary": 1})
+    collector = wb.Collector(
+        ["a", "b"], 5, gold={"g": 0, "h": 1}, classes=[0, 1], epsilon=0.2, policy=visits
+    )
+    assert wb.standing(collector).state == "asking"
+    learner = wb.Collector(
+        [], ["ann", "bob"], classes=[0, 1], policy=("ls-ol", {"schedule": "3,1"})
+    )
+    found = wb.standing(learner)
+    assert (found.state, found.asked) == ("asking", "Asked: labels of tasks as they arrive.")
+
+
+def test_the_budget_that_closes_the_open_tasks_is_a_step():
+    found = wb.standing(begun(hidden=0, total=30.0))
+    assert found.state == "spent"
+    assert [step.kind for step in found.steps] == ["prove", "budget", "hide", "answers"]
+    budget = found.steps[1]
+    cost = found.left_open["cost"].to_numpy()
+    assert budget.value == np.ceil(found.cost + cost[np.isfinite(cost)].sum())
+    assert budget.command.endswith(f"--total {budget.value:g}")
+
+
+def test_more_people_may_come(tmp_path):
+    path = tmp_path / "c.sqlite"
+    collector = begun(path)
+    with pytest.raises(wb.InputError, match="--newcomers 1"):
+        collector.next("zoe")
+    collector.expect(2)
+    assert collector.next("zoe", 3)
+    assert collector.history().iloc[-3]["details"] == "2 more workers may come"
+    assert whole(wb.Collector.open(path)) == whole(collector)
+    for wrong in (0, -1, 1.5, 10**12):
+        with pytest.raises(wb.InputError):
+            collector.expect(wrong)

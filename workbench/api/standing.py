@@ -1,0 +1,605 @@
+"""`standing`: where a collection stands: asked, known and how surely, to come, and what to do next.
+
+One object for all who look: the owner's page, `collect status`, and the verdict of a rehearsal.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from workbench.accuracy.believed import error_range, untold
+from workbench.accuracy.measured import MajorityError, count_errors
+from workbench.api.auditing import expected_checks
+from workbench.api.collection_audit import as_typed
+from workbench.api.measuring import FEW, GoldError, payload_of
+from workbench.api.result import Result, facts, percent, picked
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.text import counted, shown
+from workbench.collection.policy import closing, priced
+
+if TYPE_CHECKING:
+    from workbench.collection.collector import Collector
+    from workbench.collection.pool import Ledger
+    from workbench.collection.running import Running
+
+State: TypeAlias = Literal[
+    "asking", "waiting", "reached", "spent", "exhausted", "newcomers", "paused", "closed"
+]
+"""Whether more is asked, or why not: questions are open; all is closed; money; nobody here has more
+to give, and nobody may come, or somebody may; the owner.
+"""
+HOW_HIDDEN = "hidden among the others, which also tell when to stop"
+MEASURED = ("error_measured", "error_interval", "tasks_measured", "blank")
+MOST_STEPS = 4
+
+
+class Step(NamedTuple):
+    """Something to do next.
+
+    Attributes
+    ----------
+    kind
+        A word for programs: people, accept, prove, budget, hide, gold, ask, wait, resume, answers.
+    says
+        In words.
+    command
+        Which does it; "" where none does.
+    value
+        The error to accept, the budget, or the number of checks; None of the others.
+    """
+
+    kind: str
+    says: str
+    command: str
+    value: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Standing(Result):
+    """Where a collection stands.
+
+    Attributes
+    ----------
+    epsilon, mean, total
+        What is asked: the error of each task, or of all in the mean, and the budget; None without.
+    tasks, answered, closed
+        Tasks, those with an answer, and those about which nothing more is asked.
+    labels, gold_labels, on_record, waiting
+        Labels of tasks and of gold tasks that were bought; those that were there from the start,
+        which cost nothing; questions that are open.
+    newcomers
+        How many may come who have not been here.
+    cost
+        Price of what was asked and not given up.
+    policy
+        Who decides whom to ask.
+    state
+        "asking", or why nothing is asked: "waiting" for open questions, "reached" what was asked,
+        "spent" the budget, "exhausted" what these people can tell, "newcomers" where somebody else
+        may still come, "paused" or "closed" by the owner.
+    measured, measured_closed, measured_open
+        Error on tasks of known class that are hidden among the others (in a rehearsal: whose gold
+        the policy did not see), on those that are closed, and on the others; None without any.
+    proven
+        What an expert's checks prove, in a sentence; "" without.
+    believed
+        What may be said without a task of known class; "" with one.
+    believed_error, believed_closed
+        Mean chance of an error by the policy's own model, of all and of closed tasks.
+    believed_range
+        Errors that were made on recorded crowds where so much was believed; None where an error was
+        measured, or nothing can be believed.
+    left_open
+        Tasks that are not closed, `task, cost`: the expected price of the labels that would close
+        each, infinite (None in `to_dict`) where none that can be had would. None where the policy
+        cannot say.
+    reach
+        That the error asked for cannot be had here, and why; "" where it can.
+    audited
+        What audits have come to, as `Collector.status` has it; None without.
+    proven_error
+        Share of the answers that may be wrong at most, by an audit; None without.
+    notes
+        What the reader must know of workers and tasks.
+    steps
+        What to do next, four at most.
+    """
+
+    epsilon: float | None
+    mean: bool
+    total: float | None
+    tasks: int
+    answered: int
+    closed: int
+    labels: int
+    gold_labels: int
+    on_record: int
+    waiting: int
+    cost: float
+    policy: str
+    state: State
+    measured: GoldError | None
+    measured_closed: GoldError | None
+    measured_open: GoldError | None
+    proven: str
+    believed: str
+    believed_error: float
+    believed_closed: float | None
+    believed_range: tuple[float, float] | None
+    left_open: pd.DataFrame | None
+    reach: str
+    newcomers: int = 0
+    audited: dict[str, Any] | None = None
+    proven_error: float | None = None
+    notes: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    # ---- in sentences ----
+
+    @property
+    def asked(self) -> str:
+        """What is asked."""
+        if self.epsilon is None and self.total is None:
+            return "Asked: labels of tasks as they arrive."
+        if self.epsilon is None:
+            return f"Asked: the best answers that {shown(self.total, '.6g')} buys."
+        of = "all answers" if self.mean else "the closed tasks"
+        money = "" if self.total is None else f", for {shown(self.total, '.6g')} at most"
+        return f"Asked: at most {percent(self.epsilon)} of {of} wrong{money}."
+
+    def known(self) -> list[str]:
+        """Say how wrong the answers are, as surely as it is known."""
+        proven = [self.proven] if self.proven else []
+        if self.measured is None:
+            return [*proven, self.believed]
+        which = "the answers so far are" if self.state == "asking" else "the answers are"
+        if self.proven and not self.audited:
+            which = "before the checks the answers are"
+        return [*proven, *self.measured.verdict(which, self.labels / max(self.tasks, 1))]
+
+    def parts(self) -> list[str]:
+        """Say how wrong the closed tasks are, which is all that ε promises, and the others."""
+        closed, still_open = self.measured_closed, self.measured_open
+        if closed is None or still_open is None or self.epsilon is None:
+            return []
+        beside = still_open.measured
+        rest = f"{percent(beside.error_measured)} of {beside.tasks_measured} gold tasks"
+        wrong = closed.share(" are wrong")
+        return [f"Of the {self.closed} closed tasks {wrong}; of the others {rest}."]
+
+    def kept(self) -> list[str]:
+        """Hold ε to the closed tasks, or to all in the mean, where it is not clearly kept."""
+        held = self.measured if self.mean else self.measured_closed
+        if self.epsilon is None or held is None or held.measured.error_interval[1] <= self.epsilon:
+            return []
+        if self.state == "asking":
+            return []
+        whose = "" if self.mean else " of closed tasks"
+        promise = f"{percent(self.epsilon)} at most{whose} were to be wrong"
+        if self.missed:
+            return [f"{promise}: the gold speaks against that."]
+        return [f"{promise}: the gold leaves open whether that is so."]
+
+    @property
+    def missed(self) -> bool:
+        """Whether the gold speaks against what was asked."""
+        held = self.measured if self.mean else self.measured_closed
+        return self.epsilon is not None and held is not None and held.misses(self.epsilon)
+
+    def why(self) -> str:
+        """Say whether more is asked, or why not."""
+        many = self.tasks - self.closed
+        if self.state == "asking":
+            if self.epsilon is None:
+                return "Still asking."
+            cost = "what closing them will cost cannot be told yet"
+            more = closing(self.left_open) if self._closable() else cost
+            are = "is" if many == 1 else "are"
+            return f"Still asking; {counted(many, 'task')} {are} open: {more}."
+        if self.state == "waiting":
+            come = "comes" if self.waiting == 1 else "come"
+            return f"Nothing more is asked until {counted(self.waiting, 'label')} {come}."
+        if self.state == "newcomers":
+            come = (
+                f"{self.newcomers} more may come" if self.labels else f"{self.newcomers} may come"
+            )
+            here = "Whoever is here has no more to give" if self.labels else "Nobody is asked yet"
+            return " ".join([*[self.reach] * bool(self.reach), f"{here}; {come}."])
+        if self.state == "exhausted":
+            return self.reach or "These people have no more to give."
+        return {
+            "reached": "Every task is closed: nothing more is asked.",
+            "spent": "The budget is spent.",
+            "paused": "Paused: nothing new is asked.",
+            "closed": "Closed: nothing more is asked.",
+        }[self.state]
+
+    def far(self) -> list[str]:
+        """Say what was bought, how many tasks are closed, and how many have no answer."""
+        labels = self.labels + self.gold_labels
+        gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
+        cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
+        each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
+        waits = f"; {counted(self.waiting, 'question')} open, and in the cost" * bool(self.waiting)
+        sentences = [
+            f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}{self._closed()}."
+        ]
+        if blank := self.tasks - self.answered:
+            yet = " yet" if self.state == "asking" else ""
+            have = "has" if blank == 1 else "have"
+            sentences.append(f"{blank:,} of {self.tasks:,} tasks {have} no answer{yet}.")
+        return sentences
+
+    def _closed(self) -> str:
+        """Say how many tasks are closed, and what the others are; nothing where none can be."""
+        if self.epsilon is None and not self.closed:
+            return ""
+        closed = f"; {self.closed} of {self.tasks} tasks are closed"
+        left = self.tasks - self.closed
+        if not left:
+            return closed
+        are = "is" if left == 1 else "are"
+        if self.state == "asking":
+            return f"{closed}, {left} {are} open"
+        cost = closing(self.left_open)
+        return f"{closed}, {left} {are} left open{cost and f': {cost}'}"
+
+    def _closable(self) -> bool:
+        left = self.left_open
+        return left is not None and bool(np.isfinite(left["cost"].to_numpy(dtype=np.float64)).any())
+
+    def lead(self) -> list[str]:
+        """Say in a few sentences what was asked, what is known, and whether more is asked."""
+        return [self.asked, *self.known(), *self.kept(), self.why()]
+
+    def verdict(self) -> list[str]:
+        """Say all of it: the lead, how far it is, and the policy's notes."""
+        return [*self.lead(), *self.far(), *self.parts(), *self.notes]
+
+    def next(self) -> str:
+        """Say in a sentence what to do next."""
+        steps = [
+            f"{step.says} ({step.command})" if step.command else step.says for step in self.steps
+        ]
+        if not steps:
+            return ""
+        *first, last = steps
+        return f"Next: {', '.join(first)}{', or ' if first else ''}{last}."
+
+    def brief(self) -> str:
+        """Lay out what to do next, a command each."""
+        if not self.steps:
+            return ""
+        head = "Next:" if len(self.steps) == 1 else "Next, one of:"
+        return f"{head}\n" + facts([step[1:3] for step in self.steps], indent="  ")
+
+    def details(self) -> str:
+        """Give the verdict and the steps."""
+        return f"{' '.join(self.verdict())}\n\n{self.brief()}"
+
+    # ---- in plain types ----
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give what to do next, a row a step: `kind, says, command, value`."""
+        return pd.DataFrame(self.steps, columns=Step._fields)
+
+    def point(self) -> dict[str, Any]:
+        """Give what a picture over time draws."""
+        found = self.measured
+        low, high = self.believed_range or (None, None)
+        if found is not None and found.measured.tasks_measured:
+            low, high = found.measured.error_interval
+        return {
+            "labels": self.labels + self.gold_labels,
+            "cost": self.cost,
+            "answered": self.answered,
+            "closed": self.closed,
+            "error": None if found is None else found.measured.error_measured,
+            "low": low,
+            "high": high,
+            "proven": self.proven_error,
+        }
+
+    def drawn(self) -> dict[str, str]:
+        """Write what a picture draws last, by the name of its line, in the words of the verdict."""
+        now, lines = self.point(), dict[str, str]()
+        if self.epsilon is not None:
+            lines["asked"] = f"{percent(self.epsilon)} at most"
+        if now["low"] is not None:
+            within = f"{percent(now['low'])} to {percent(now['high'])}"
+            if now["error"] is None:
+                lines["believed"] = within
+            elif self.measured is not None and self.measured.measured.tasks_measured < FEW:
+                lines["measured"] = within
+            else:
+                lines["measured"] = f"{percent(now['error'])} ({within})"
+        if now["proven"] is not None:
+            lines["proven"] = f"{percent(now['proven'], 3)} at most"
+        return lines
+
+    def _payload(self) -> dict[str, Any]:
+        return {
+            **super()._payload(),
+            **payload_of(self.measured),
+            "measured": self.measured is not None,
+            "measured_closed": measured_payload(self.measured_closed),
+            "measured_open": measured_payload(self.measured_open),
+            "asked": self.asked,
+            "lead": self.lead(),
+            "far": [self.far()[0], *self.parts()],
+            "drawn": self.drawn(),
+            "verdict": self.verdict(),
+            "left_open": priced(self.left_open),
+            "money_left": None if self.total is None else self.total - self.cost,
+            "steps": [step._asdict() for step in self.steps],
+            "halted": self.state if self.state in ("paused", "closed") else "",
+        }
+
+
+def measured_payload(found: GoldError | None) -> dict[str, Any] | None:
+    """What was measured of some tasks, as `to_dict` gives it."""
+    return None if found is None else picked(found.measured, *MEASURED)
+
+
+# ---- what is known ----
+
+
+class Counted(NamedTuple):
+    """Whether answers are right.
+
+    Attributes
+    ----------
+    known
+        Class of the tasks that count, −1 of all others, shape (n,).
+    loss
+        Of each task that counts, NaN without an answer.
+    elsewhere
+        Tasks that are of no use here, for they tell when to stop, shape (n,).
+    """
+
+    known: IntArray
+    loss: FloatArray
+    elsewhere: BoolArray | None = None
+
+    def error(
+        self, some: BoolArray, how: str = "", beside: MajorityError | None = None, whose: str = ""
+    ) -> GoldError | None:
+        """Count errors on some of the tasks, shape (n,); None where none of them is known."""
+        known = np.flatnonzero(self.known >= 0)
+        tasks = known[some[known]]
+        if not len(tasks):
+            return None
+        left = some & (self.known < 0)
+        if self.elsewhere is not None:
+            left &= ~self.elsewhere
+        found = count_errors(self.loss[some[known]], tasks, int(left.sum()))
+        return GoldError(found, None, np.nan, how, beside, whose)
+
+
+def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] | None]:
+    """What may be said of answers that nobody measured, in a sentence and as a range.
+
+    Parameters
+    ----------
+    ledger
+        Labels, and perhaps hidden tasks, with which beliefs are brought into line.
+    error
+        Mean chance of an error, by the policy's own model.
+    """
+    if ledger.pool.hidden is not None:
+        sentence = (
+            f"Believed, as the hidden tasks allow: {percent(error)} of the answers are wrong."
+        )
+        return sentence, None
+    if not len(ledger.labels):
+        return "How many are wrong cannot be told: nobody has labelled anything yet.", None
+    if why := untold(ledger.votes()):
+        return why, None
+    found = error_range(error)
+    return found.sentence(), (found.low, found.high)
+
+
+def mean_of(error: FloatArray, some: BoolArray) -> float | None:
+    """Mean believed error of some tasks; None of none."""
+    return float(error[some].mean()) if some.any() else None
+
+
+# ---- a live collection ----
+
+
+def standing(collector: Collector) -> Standing:
+    """Say where a collection stands: what is asked, known and how surely, to come, and to do next.
+
+    Parameters
+    ----------
+    collector
+        A collection, in memory or opened from its journal.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> tasks = ["a", "b"]
+    >>> collector = wb.Collector(tasks, ["ann"], classes=["no", "yes"], total=2, policy="fixed")
+    >>> collector.tell("ann", {asked.task: "yes" for asked in collector.next("ann", 2)})
+    >>> found = wb.standing(collector)
+    >>> found.state, found.answered, found.cost
+    ('spent', 2, 2.0)
+    >>> found.verdict()[-1]
+    '2 labels bought (1 a task).'
+    """
+    found, running = known_so_far(collector), collector._now
+    state = _state(collector, running, found)
+    found = replace(
+        found,
+        state=state,
+        left_open=collector.left_open() if found.epsilon is not None else None,
+        reach="" if state == "asking" else running.policy.out_of_reach(),
+    )
+    return replace(found, steps=tuple(_steps(found, collector)))
+
+
+def known_so_far(collector: Collector) -> Standing:
+    """Say what was asked, what is there and what is known; not what is to come, which takes longer.
+
+    It is taken to go on asking, unless the owner has halted it.
+    """
+    running, status = collector._now, collector.status()
+    setup, ledger = running.setup, running.ledger
+    belief, hidden = running.policy.belief(), ledger.pool.hidden
+    measured = measured_closed = measured_open = None
+    sentence, within = "", None
+    if hidden is not None:
+        many = int((hidden >= 0).sum())
+        sentence = (
+            f"How many are wrong cannot be told yet: none of {many} hidden tasks has a label."
+        )
+        heard = np.where(ledger.counts > 0, hidden, -1)
+        known = Counted(heard, belief.loss(heard, ledger.counts))
+        measured = known.error(np.ones(len(hidden), dtype=bool), HOW_HIDDEN)
+        measured_closed, measured_open = known.error(belief.closed), known.error(~belief.closed)
+    else:
+        sentence, within = believed_of(ledger, status["believed_error"])
+    return Standing(
+        epsilon=setup.epsilon,
+        mean=setup.mean,
+        total=setup.total,
+        **{name: status[name] for name in ("tasks", "answered", "closed", "labels")},
+        **{name: status[name] for name in ("gold_labels", "on_record", "waiting", "cost")},
+        newcomers=len(setup.hands) - len(running.names),
+        policy=setup.policy,
+        state=running.halted or "asking",
+        measured=measured,
+        measured_closed=measured_closed,
+        measured_open=measured_open,
+        proven=_proven(status["audited"], status["tasks"]),
+        believed="" if measured is not None else sentence,
+        believed_error=status["believed_error"],
+        believed_closed=mean_of(belief.error, belief.closed),
+        believed_range=within,
+        left_open=None,
+        reach="",
+        audited=status["audited"],
+        proven_error=None if status["audited"] is None else status["audited"]["bound"],
+        notes=tuple(status["notes"]),
+    )
+
+
+def _state(collector: Collector, running: Running, found: Standing) -> State:
+    """Whether more is asked, or why not."""
+    if running.halted:
+        return running.halted
+    over = running.policy.is_over()
+    if over is None:
+        try:
+            over = not collector.asks_more()
+        except InputError:  # a policy that asks whoever comes, one by one
+            over = False
+    if not over or (found.epsilon is None and found.total is None):
+        return "asking"
+    if running.waiting:
+        return "waiting"
+    if found.tasks and found.closed == found.tasks:
+        return "reached"
+    ledger = running.ledger
+    spent = ledger.money < ledger.pool.price.min() - 1e-9
+    if spent or (found.epsilon is None and found.labels and not found.newcomers):
+        return "spent"
+    return "newcomers" if found.newcomers else "exhausted"
+
+
+def _proven(audited: dict[str, Any] | None, tasks: int) -> str:
+    """What audits prove so far, in a sentence."""
+    if audited is None:
+        return ""
+    checks = counted(audited["checks"], "check")
+    if audited["stage"] != "certified":
+        return f"An audit is {audited['stage']}: {checks} so far, {audited['errors']} wrong."
+    return (
+        f"Proven: at most {percent(audited['bound'], 3)} of the {tasks:,} answers are wrong, with "
+        f"{percent(1 - audited['risk'], 6)} confidence, whatever the crowd, after {checks}."
+    )
+
+
+def _steps(found: Standing, collector: Collector) -> list[Step]:
+    """What to do next with a live collection."""
+    store = shlex.quote(str(as_typed(collector.path)))
+    change = f"workbench collect change {store}"
+    answers = Step("answers", "take the answers", f"workbench collect answers {store} --out A.csv")
+    if found.state == "asking":
+        return [Step("ask", "go on asking", f"workbench collect next {store}")]
+    if found.state == "waiting":
+        command = f"workbench collect tell {store} --missing pairs.csv"
+        return [Step("wait", "tell the labels when they come, or give them up", command)]
+    if found.state == "paused" and found.proven == "":
+        return [Step("resume", "go on asking", f"{change} --halt no"), answers]
+    steps: list[Step] = []
+    if found.state == "newcomers":
+        command = f"workbench collect next {store} --worker NAME"
+        steps.append(Step("people", "ask somebody new", command))
+        if not found.labels:
+            return steps
+    if found.state == "exhausted":
+        steps.append(Step("people", "add people", f"{change} --newcomers 1"))
+    if found.state in ("exhausted", "newcomers", "spent"):
+        steps += accept(found, f"{change} --epsilon ")
+    proof = f"workbench collect audit {store}"
+    if found.audited is None:
+        steps += _prove(found, collector, f"{proof} --price PRICE")
+    elif found.audited["stage"] == "under way":
+        steps.append(Step("prove", "go on with the audit", proof))
+    if found.state in ("exhausted", "spent"):
+        steps += _budget(found, f"{change} --total ")
+    if found.measured is None and found.epsilon is not None:
+        command = "workbench collect start NEW --hidden known.csv …"
+        steps.append(Step("hide", "hide forty tasks of known class next time", command))
+    return [*steps[: MOST_STEPS - 1], answers]
+
+
+def accept(found: Standing, command: str) -> list[Step]:
+    """Accept the error that was measured, where that is more than was asked."""
+    held = found.measured
+    few = held is None or held.measured.tasks_measured < FEW
+    if held is None or few or found.epsilon is None or found.proven:
+        return []
+    error = math.ceil(100 * float(held.measured.error_measured or 0.0) - 1e-9) / 100
+    if not found.epsilon < error < 0.5:
+        return []
+    return [Step("accept", f"accept {percent(error)}", f"{command}{error:g}", error)]
+
+
+def _prove(found: Standing, collector: Collector, command: str) -> list[Step]:
+    """Let an expert prove what was asked; about how many checks that takes."""
+    if found.epsilon is None or not found.answered:
+        return []
+    checks = _checks(collector, found.epsilon)
+    says = f"prove {percent(found.epsilon)}: about {checks:,} checks by an expert"
+    return [Step("prove", says, command, checks)]
+
+
+def _checks(collector: Collector, error: float) -> int:
+    """About how many checks an audit takes, with as many errors as the hidden tasks have."""
+    hidden, gold = collector.ledger.pool.hidden, None
+    if hidden is not None:
+        names, classes = list(collector.tasks), list(collector.classes)
+        gold = {names[at]: classes[int(hidden[at])] for at in np.flatnonzero(hidden >= 0).tolist()}
+    return math.ceil(expected_checks(collector.answers(), error, gold=gold))
+
+
+def _budget(found: Standing, command: str) -> list[Step]:
+    """Raise the budget to what closing the open tasks is expected to cost."""
+    if found.total is None:
+        return []
+    if found.epsilon is None:
+        return [Step("budget", "raise the budget", f"{command}MORE")] * (found.state == "spent")
+    if found.left_open is None or not found._closable():
+        return []
+    cost = found.left_open["cost"].to_numpy(dtype=np.float64)
+    total = math.ceil(found.cost + float(cost[np.isfinite(cost)].sum()))
+    return [Step("budget", f"raise the budget to {total:,}", f"{command}{total}", total)]
