@@ -400,6 +400,12 @@ def undo(store: Path, events: int, as_json: bool) -> int:
 )
 @click.option("--url", metavar="URL", help="How links begin, where another server stands before.")
 @click.option(
+    "--proxy",
+    metavar="ADDRESS",
+    multiple=True,
+    help="That server's own address, whose word is taken for who comes by it. Repeatable.",
+)
+@click.option(
     "--workers", metavar="A,B,…", help="Who gets a link; all workers that are named without."
 )
 @options.csv("--tasks", "What is shown: task, text, image, …; kept, and corrected when run again.")
@@ -413,6 +419,7 @@ def serve(
     port: int,
     host: str,
     url: str | None,
+    proxy: tuple[str, ...],
     workers: str | None,
     tasks: str | None,
     images_from: tuple[str, ...],
@@ -427,7 +434,7 @@ def serve(
     Who has a link acts for the one it was made for. Only hashes of links are kept: they are printed
     once, and stay valid when the server is started again.
     """
-    from workbench.serve.run import Announcement, Serving
+    from workbench.serve.run import Announcement, Serving, is_loopback
     from workbench.serve.run import serve as run
 
     def announce(news: Announcement) -> None:
@@ -456,7 +463,7 @@ def serve(
             say(f"in step with {news.project}, where annotators choose among the tasks offered")
         say(f"serving {store} at {news.base}; Ctrl-C ends it")
 
-    if host not in ("127.0.0.1", "::1", "localhost") and url is None:
+    if not is_loopback(host) and not (url or "").startswith("https://"):
         say("warning: others on the network can read what is sent; put a server with TLS before")
     names = None if workers is None else [name.strip() for name in workers.split(",") if name]
     run(
@@ -472,6 +479,7 @@ def serve(
             new_links,
             _studio(label_studio),
             project,
+            proxy,
         ),
         announce,
         say,

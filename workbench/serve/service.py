@@ -11,26 +11,32 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from workbench.api.result import SCHEMA
 from workbench.base.errors import InputError
 from workbench.base.journal_head import head_path
+from workbench.base.journal_view import JournalTransaction, KeptReply
 from workbench.base.state import Id, identifier
 from workbench.base.text import strict_json
 from workbench.collection.collector import Collector, Question
 from workbench.collection.desk import Desk
+from workbench.collection.hearing import label_before
 from workbench.collection.pool import Ledger, Questions
 from workbench.serve.beside import Beside
+from workbench.serve.lapses import Lapses
 from workbench.serve.limits import RefusedError
 from workbench.serve.links import Holder, Link, Links
 from workbench.serve.messages import (
     BudgetMessage,
     ForgetMessage,
     JoinMessage,
+    LabelRow,
     Message,
     NextMessage,
     TellMessage,
@@ -44,12 +50,12 @@ FRESH = 2.0
 EVERY = 10.0
 """Seconds between points of the owner's pictures."""
 MOST_POINTS = 400
-KEPT = 7 * 86400.0
-"""Seconds for which replies are kept, to be given again for the same request."""
 EVENTS = 200
 """Events that are shown where nobody asks for more."""
+SWEEP_AGAIN = 30.0
+"""Seconds until a log that holds a deleted name is tried to be emptied again."""
 AT_ONCE = 10
-"""Questions of a worker that may be open where she does not say."""
+"""Questions that may be open of whoever asks by a worker's link."""
 
 
 class CollectionService:
@@ -78,9 +84,11 @@ class CollectionService:
         self.beside = Beside.of(store)
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)
+        self.lapses = Lapses(self.collector)
+        self.troubles: dict[str, str] = {}
+        self._swept = 0.0
         self._progress: Reply = {"time": 0.0}
         self._last_point = 0.0
-        self.beside.rows("DELETE FROM reply WHERE time < ?", (time.time() - KEPT,))
 
     def close(self) -> None:
         """Close its files."""
@@ -143,8 +151,8 @@ class CollectionService:
     def once(self, holder: Holder, what: str, message: Message, act: Callable[[], Reply]) -> bytes:
         """Do something once for a request id, and give the same reply whenever it comes again.
 
-        A kill between the two leaves it done and without a reply: done again it changes nothing,
-        for a label told twice counts once, and open questions are asked again.
+        The id is written with the events that it leads to, all or nothing: another server, or this
+        one after a kill, finds both or none.
 
         Raises
         ------
@@ -152,37 +160,68 @@ class CollectionService:
             The id stands for another request.
         """
         request = message.request_id
-        if request is None:
-            return encoded(act())
-        digest = hashlib.sha256(f"{what} {message}".encode()).hexdigest()
-        rows = self.beside.rows(
-            "SELECT digest, body FROM reply WHERE who = ? AND request = ?", (holder.key, request)
-        )
-        for before, body in rows:
-            if before != digest:
-                raise RefusedError(
-                    409, "this request id stands for another request: take a new one"
-                )
-            return bytes(body)
-        reply = encoded(act())
-        self.beside.keep(
-            "INSERT OR REPLACE INTO reply VALUES (?, ?, ?, ?, 200, ?)",
-            (holder.key, request, digest, time.time(), reply),
-        )
-        return reply
+        if request is None or holder.role == "join":  # joining is known by its secret
+            reply = act()
+        else:
+            sealed = hashlib.sha256(f"{what} {message}".encode()).hexdigest()
+            with self.collector.together() as log:
+                assert isinstance(log, JournalTransaction)
+                who = self._who(holder)
+                before = None if who is None else log.reply(who, request)
+                if before is not None and before.digest != sealed:
+                    raise RefusedError(
+                        409, "this request id stands for another request: take a new one"
+                    )
+                if before is not None:
+                    reply = self._replied(holder, json.loads(before.body))
+                else:
+                    reply = act()
+                    who = self._who(holder)
+                    if who is not None:
+                        kept = strict_json(self._kept(holder, reply))
+                        log.keep_reply(who, request, KeptReply(sealed, kept))
+        if isinstance(message, ForgetMessage):
+            reply["remains"] = self.sweep()
+        return encoded(reply)
+
+    def _who(self, holder: Holder) -> str | None:
+        """Role of who sends, or a worker by her number; None for one who is not here yet."""
+        if holder.role != "worker":
+            return holder.role
+        place = None if holder.worker is None else self.collector.workers.get(holder.worker)
+        return None if place is None else f"worker {place}"
+
+    def _kept(self, holder: Holder, reply: Reply) -> Reply:
+        """Give what is kept of a reply: no names, and of the owner's only what was asked."""
+        workers = self.collector.workers
+        kept = {} if holder.role == "owner" else dict(reply)
+        if "asks" in reply:
+            kept["asks"] = [{**ask, "worker": workers[ask["worker"]]} for ask in reply["asks"]]
+        return kept
+
+    def _replied(self, holder: Holder, kept: Reply) -> Reply:
+        """Give a reply again, to its owner with the status as it is now."""
+        if "asks" in kept:
+            names = list(self.collector.workers)
+            asks = [{**ask, "worker": names[ask["worker"]]} for ask in kept["asks"]]
+            kept = {**kept, "asks": asks}
+        return {**self.status(), **kept} if holder.role == "owner" else kept
 
     # ---- asking and hearing ----
 
     def next(self, holder: Holder, message: NextMessage) -> Reply:
         """Ask for questions: a worker for hers, the owner for anybody's."""
         worker = self._worker(holder, message.worker)
-        what = None if message.task is None else _named(message.task, self.collector.tasks)
+        self.lapses.look()
         if holder.role == "owner":
+            what = None if message.task is None else _named(message.task, self.collector.tasks)
             asked = self.collector.next(worker, message.most, task=what, ahead=message.ahead)
             asks = [question._asdict() for question in asked]
-            return {**self.collector.status(), "asks": asks}
-        most = message.most or AT_ONCE
-        asked = self.collector.next(worker, most, task=what, ahead=message.ahead)
+            return {**self.status(), "asks": asks}
+        if message.task is not None:  # one line for all tasks: which are gold is not told
+            raise RefusedError(403, "which task is next the owner says: leave out task")
+        most = min(message.most or AT_ONCE, AT_ONCE)
+        asked = self.collector.next(worker, most, ahead=message.ahead)
         ledger = self.collector.ledger
         asks = [self._shown(question, ledger) for question in asked]
         return {"asks": asks, **self._hers(holder)}
@@ -200,9 +239,10 @@ class CollectionService:
         return {"task": question.task, "worker": question.worker, "pays": price, "shown": cells}
 
     def tell(self, holder: Holder, message: TellMessage) -> Reply:
-        """Take labels, all or none."""
+        """Take labels, all or none, and what is remarked of tasks."""
         collector = self.collector
         by_worker: dict[Id, dict[Id, Any]] = {}
+        remarks: list[tuple[Id, Id, LabelRow]] = []
         for row in message.labels:
             whose = row.worker if row.worker is not None else message.worker
             worker = self._worker(holder, whose)
@@ -213,9 +253,44 @@ class CollectionService:
             if task in hers:
                 raise RefusedError(400, f"task {row.task!r} of worker {worker!r} is there twice")
             hers[task] = None if row.label is None else _named(row.label, collector.classes)
-        if by_worker:
-            collector.tell_all(by_worker)
-        return collector.status() if holder.role == "owner" else self._hers(holder)
+            if row.unsure or row.comment:
+                remarks.append((worker, task, row))
+        with collector.together():
+            if message.again:
+                self._take_back(by_worker)
+            if by_worker:
+                collector.tell_all(by_worker)
+        for worker, task, row in remarks:
+            values = (json.dumps(task), time.time(), int(row.unsure), row.comment)
+            self.beside.put("remark", (collector.workers[worker], *values), lightly=True)
+        return self.status() if holder.role == "owner" else self._hers(holder)
+
+    def _take_back(self, labels: Mapping[Id, Mapping[Id, Any]]) -> None:
+        """Take back labels that others are to stand in place of.
+
+        Raises
+        ------
+        RefusedError
+            The policy goes on from what it has heard.
+        """
+        ledger, classes = self.collector.ledger, list(self.collector.classes)
+        for worker, hers in labels.items():
+            place, changed = self.collector.workers.get(worker, -1), []
+            for task, label in hers.items():
+                gold = task not in self.collector.tasks
+                at = (self.collector.gold if gold else self.collector.tasks).get(task, -1)
+                before = label_before(ledger, gold, at, place)
+                if before is not None and classes[before] != label:
+                    changed.append(task)
+            try:
+                if changed:
+                    self.collector.take_back(worker, changed)
+            except InputError as error:
+                if self.is_of_files(error):
+                    raise
+                raise RefusedError(
+                    409, "answers of this collection cannot be changed once they are sent"
+                ) from None
 
     def mine(self, holder: Holder) -> Reply:
         """Say what a worker's page needs at its start: the classes, and how far she is."""
@@ -250,14 +325,18 @@ class CollectionService:
         if not name or not name.isprintable():
             raise RefusedError(400, "give a name")
         holder = Holder("worker", str(identifier("name", name)))
-        taken = {str(name).casefold() for name in self.collector.workers}
-        taken |= {str(other.worker).casefold() for other in self.links.holders()}
-        if name.casefold() in taken:
-            raise RefusedError(
-                409, "somebody has this name: take another, or use the link you have"
-            )
-        self.collector.join(name)
-        return {"worker": name, "token": self.links.new(holder).token}
+        with self.collector.together():  # two servers give a name once
+            known = None if message.secret is None else self.links.holder(message.secret)
+            if known is not None and known == holder:
+                return {"worker": name, "token": message.secret}
+            taken = {str(name).casefold() for name in self.collector.workers}
+            taken |= {str(other.worker).casefold() for other in self.links.holders()}
+            if known is not None or name.casefold() in taken:
+                raise RefusedError(
+                    409, "somebody has this name: take another, or use the link you have"
+                )
+            self.collector.join(name)
+            return {"worker": name, "token": self.links.new(holder, message.secret).token}
 
     def _worker(self, holder: Holder, name: Id | None) -> Id | None:
         """Say who is meant.
@@ -290,9 +369,7 @@ class CollectionService:
         content = strict_json({name: self._progress[name] for name in names})
         last = self.beside.rows("SELECT content FROM point ORDER BY time DESC LIMIT 1")
         if last != [(content,)]:
-            self.beside.keep(
-                "INSERT OR REPLACE INTO point VALUES (?, ?)", (self._progress["time"], content)
-            )
+            self.beside.put("point", (self._progress["time"], content), lightly=True)
 
     def overview(self) -> Reply:
         """Give all that the owner's page shows."""
@@ -302,6 +379,7 @@ class CollectionService:
         step = -(-len(points) // MOST_POINTS) or 1
         return {
             **seen,
+            "notes": [*seen["notes"], *self.troubles.values()],
             "points": [
                 {"time": at, **_decoded(content)}
                 for at, content in [*points[:-1:step], *points[-1:]]
@@ -311,6 +389,21 @@ class CollectionService:
                 str(holder.worker) for holder in self.links.holders() if holder.role == "worker"
             ),
         }
+
+    def status(self) -> Reply:
+        """Give the collection's status; its notes say also what has failed here."""
+        status = self.collector.status()
+        return {**status, "notes": [*status["notes"], *self.troubles.values()]}
+
+    def remarks(self) -> pd.DataFrame:
+        """What workers remarked: `task, worker, time, unsure, comment`."""
+        names = list(self.collector.workers)
+        rows = self.beside.rows("SELECT * FROM remark ORDER BY time")
+        table = [
+            (json.loads(task), names[worker], datetime.fromtimestamp(at, UTC), bool(unsure), text)
+            for worker, task, at, unsure, text in rows
+        ]
+        return pd.DataFrame(table, columns=["task", "worker", "time", "unsure", "comment"])
 
     def answers(self) -> Any:
         """Give the answers as they stand, a table."""
@@ -326,21 +419,39 @@ class CollectionService:
         """Pause, close, or go on."""
         self.collector.halt(state)
         self._progress["time"] = 0.0
-        return self.collector.status()
+        return self.status()
 
     def budget(self, message: BudgetMessage) -> Reply:
         """Change what all labels may cost."""
         self.collector.change(total=message.total)
-        return self.collector.status()
+        return self.status()
 
     def forget(self, message: ForgetMessage) -> Reply:
-        """Delete a worker's name, her links and the replies she had; her labels stay."""
+        """Delete a worker's name, her links and remarks, and all replies; her labels stay."""
         name = _named(message.worker, self.collector.workers)
-        holder = Holder("worker", name)
-        if name in self.collector.workers or holder not in self.links.holders():
+        holder, place = Holder("worker", name), self.collector.workers.get(name)
+        if place is not None or holder not in self.links.holders():
             self.collector.forget(name)
         self.links.drop(holder)
-        return self.collector.status()
+        self.beside.drop("remark", worker=place)
+        return self.status()
+
+    def look(self) -> None:
+        """Do what has waited: to be called now and then."""
+        if "names" in self.troubles and time.monotonic() - self._swept > SWEEP_AGAIN:
+            self.sweep()
+
+    def sweep(self) -> str:
+        """Empty the files' logs, which hold what was deleted; say until when they still do."""
+        self._swept = time.monotonic()
+        self.troubles.pop("names", None)
+        done = [Desk(self.collector).empty_log(), self.beside.empty_log()]
+        if not all(done):
+            self.troubles["names"] = (
+                "A name that was deleted is still in a log of the files, which another program is "
+                "reading: it goes when that program ends, or within a minute after."
+            )
+        return self.troubles.get("names", "")
 
     def is_of_files(self, error: InputError) -> bool:
         """Whether an error is of the files, and not of what was sent."""
