@@ -383,7 +383,7 @@ def undo(store: Path, events: int, as_json: bool) -> int:
 
 
 @options.command(
-    "workbench collect serve labels.sqlite --port 8000 --tasks shown.csv",
+    "workbench collect serve labels.sqlite --port 8000 --tasks shown.csv --instructions ask.md",
     "workbench collect serve labels.sqlite --workers ann,bob --new-links",
     "workbench collect serve labels.sqlite --label-studio http://127.0.0.1:8080 --project 7",
     group=command,  # type: ignore[arg-type]
@@ -409,6 +409,13 @@ def undo(store: Path, events: int, as_json: bool) -> int:
     "--workers", metavar="A,B,…", help="Who gets a link; all workers that are named without."
 )
 @options.csv("--tasks", "What is shown: task, text, image, …; kept, and corrected when run again.")
+@click.option(
+    "--instructions",
+    metavar="FILE.md",
+    type=click.Path(path_type=Path),
+    help="What is asked, in Markdown: # title, question, instructions and examples.",
+)
+@options.flag("--unsure", "Let workers say that they are unsure, beside skipping.")
 @click.option("--images-from", metavar="HOST", multiple=True, help="Host of pictures. Repeatable.")
 @options.csv("--audit", "Journal of an audit of the answers, for the owner's picture.")
 @options.flag("--new-links", "Let no link made before be valid, and make all anew.")
@@ -422,6 +429,8 @@ def serve(
     proxy: tuple[str, ...],
     workers: str | None,
     tasks: str | None,
+    instructions: Path | None,
+    unsure: bool,
     images_from: tuple[str, ...],
     audit: str | None,
     new_links: bool,
@@ -480,6 +489,8 @@ def serve(
             _studio(label_studio),
             project,
             proxy,
+            instructions,
+            unsure,
         ),
         announce,
         say,

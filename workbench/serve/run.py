@@ -41,6 +41,8 @@ class Serving(NamedTuple):
     studio: LabelStudio | None = None
     project: int | None = None
     proxies: Sequence[str] = ()
+    instructions: Path | None = None
+    unsure: bool = False
 
 
 class Announcement(NamedTuple):
@@ -92,7 +94,12 @@ def serve(
         listening(serving.host, serving.port) as door,
     ):
         service = desk.submit(
-            CollectionService, serving.store, images=serving.images, audit=serving.audit
+            CollectionService,
+            serving.store,
+            images=serving.images,
+            audit=serving.audit,
+            instructions=serving.instructions,
+            unsure=serving.unsure,
         ).result()
         try:
             base = serving.address or address(serving.host, door.getsockname()[1])

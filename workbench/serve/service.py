@@ -29,6 +29,7 @@ from workbench.collection.desk import Desk
 from workbench.collection.hearing import label_before
 from workbench.collection.pool import Ledger, Questions
 from workbench.serve.beside import Beside
+from workbench.serve.instructions import Instructions, read_instructions
 from workbench.serve.lapses import Lapses
 from workbench.serve.limits import RefusedError
 from workbench.serve.links import Holder, Link, Links
@@ -69,16 +70,29 @@ class CollectionService:
         Hosts whose pictures are shown.
     audit
         Journal of an audit of its answers, where there is one.
+    instructions
+        A file in Markdown that says what is asked.
+    unsure
+        Whether workers may say that they are unsure, beside skipping.
 
     Raises
     ------
     InputError
-        There is no such collection, or it is damaged.
+        There is no such collection, or it is damaged; or the instructions cannot be read.
     """
 
     def __init__(
-        self, store: Path, *, images: Collection[str] = (), audit: Path | None = None
+        self,
+        store: Path,
+        *,
+        images: Collection[str] = (),
+        audit: Path | None = None,
+        instructions: Path | None = None,
+        unsure: bool = False,
     ) -> None:
+        self.unsure, self.instructions = unsure, Instructions()
+        if instructions is not None:
+            self.instructions = read_instructions(instructions, image_hosts(images))
         self.store, self.images, self.audit = store, image_hosts(images), audit
         self.collector = Collector.open(store, origin="server", refits_apart=True)
         self.beside = Beside.of(store)
@@ -293,10 +307,14 @@ class CollectionService:
                 ) from None
 
     def mine(self, holder: Holder) -> Reply:
-        """Say what a worker's page needs at its start: the classes, and how far she is."""
-        return {"worker": holder.worker, "classes": list(self.collector.classes)} | self._hers(
-            holder
-        )
+        """Say what a worker's page needs at its start: what is asked, and how far she is."""
+        return {
+            "worker": holder.worker,
+            "classes": list(self.collector.classes),
+            "page": self.instructions._asdict(),
+            "unsure": self.unsure,
+            **self._hers(holder),
+        }
 
     def _hers(self, holder: Holder) -> Reply:
         """Say how far a worker is, and nothing of the others but how far all are."""

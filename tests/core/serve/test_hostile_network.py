@@ -158,8 +158,10 @@ def test_a_link_has_so_many_requests_at_a_time(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("host", "here"),
-    [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True)]
-    + [("0.0.0.0", False), ("::", False), ("192.0.2.1", False), ("labels.example.org", False)],
+    [
+        *[(name, True) for name in ("127.0.0.1", "127.8.0.1", "::1", "localhost")],
+        *[(name, False) for name in ("0.0.0.0", "::", "192.0.2.1", "labels.example.org")],
+    ],
 )
 def test_a_host_that_others_reach_without_tls_is_warned_of(host, here):
     assert is_loopback(host) == here
