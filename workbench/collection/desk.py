@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 import msgspec
 
 from workbench.base import checks
-from workbench.base.journal_events import Position
+from workbench.base.journal_events import Event, Position
+from workbench.base.journal_view import JournalTransaction
 from workbench.base.state import Id, check, find
 from workbench.collection.collector import Collector
 from workbench.collection.events import Asked, Lapsed, RefitTaken, Reworded
@@ -130,6 +132,16 @@ class Desk:
                     turn.apply(Lapsed(worker, tuple(pairs)))
                     many += len(pairs)
         return many
+
+    def together(self) -> AbstractContextManager[JournalTransaction[Event] | MemoryLog]:
+        """Hold the log alone over several steps: what they do is written at the end, or not at all.
+
+        Raises
+        ------
+        InputError
+            The log is damaged, another program holds it, or it cannot be written.
+        """
+        return self.collector._together()
 
     def empty_log(self) -> bool:
         """Empty the log beside the journal, which has names that were deleted; whether it could."""

@@ -96,7 +96,7 @@ class KeptCollection:
         self._log.close()
 
     @contextlib.contextmanager
-    def together(self) -> Iterator[JournalTransaction[Event] | MemoryLog]:
+    def _together(self) -> Iterator[JournalTransaction[Event] | MemoryLog]:
         """Hold the log alone over several steps: what they do is written at the end, or not at all.
 
         Raises

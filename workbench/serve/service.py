@@ -98,7 +98,7 @@ class CollectionService:
         self.beside = Beside.of(store)
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)
-        self.lapses = Lapses(self.collector)
+        self.desk, self.lapses = Desk(self.collector), Lapses(self.collector)
         self.troubles: dict[str, str] = {}
         self._swept = 0.0
         self._progress: Reply = {"time": 0.0}
@@ -121,7 +121,7 @@ class CollectionService:
         """
         check_images(cells, self.images)
         corrected = self.shown.correct(cells)
-        Desk(self.collector).reworded(corrected)
+        self.desk.reworded(corrected)
         return corrected
 
     def invite(self, names: Iterable[Id] | None, *, anew: bool = False) -> list[Link]:
@@ -178,7 +178,7 @@ class CollectionService:
             reply = act()
         else:
             sealed = hashlib.sha256(f"{what} {message}".encode()).hexdigest()
-            with self.collector.together() as log:
+            with self.desk.together() as log:
                 assert isinstance(log, JournalTransaction)
                 who = self._who(holder)
                 before = None if who is None else log.reply(who, request)
@@ -269,7 +269,7 @@ class CollectionService:
             hers[task] = None if row.label is None else _named(row.label, collector.classes)
             if row.unsure or row.comment:
                 remarks.append((worker, task, row))
-        with collector.together():
+        with self.desk.together():
             if message.again:
                 self._take_back(by_worker)
             if by_worker:
@@ -343,7 +343,7 @@ class CollectionService:
         if not name or not name.isprintable():
             raise RefusedError(400, "give a name")
         holder = Holder("worker", str(identifier("name", name)))
-        with self.collector.together():  # two servers give a name once
+        with self.desk.together():  # two servers give a name once
             known = None if message.secret is None else self.links.holder(message.secret)
             if known is not None and known == holder:
                 return {"worker": name, "token": message.secret}
@@ -463,7 +463,7 @@ class CollectionService:
         """Empty the files' logs, which hold what was deleted; say until when they still do."""
         self._swept = time.monotonic()
         self.troubles.pop("names", None)
-        done = [Desk(self.collector).empty_log(), self.beside.empty_log()]
+        done = [self.desk.empty_log(), self.beside.empty_log()]
         if not all(done):
             self.troubles["names"] = (
                 "A name that was deleted is still in a log of the files, which another program is "
