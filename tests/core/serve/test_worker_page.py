@@ -267,6 +267,16 @@ def test_axe_finds_nothing_on_the_pages_of_a_server(width, browser, tmp_path):
 
 
 @needs_axe
+def test_axe_finds_nothing_on_a_report(browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
+    study.report("page.html")
+    page = browser()
+    page.open((tmp_path / "page.html").as_uri())
+    assert violations(page) == []
+
+
+@needs_axe
 @pytest.mark.skipif(not SITE, reason="no site: see WORKBENCH_SITE")
 @pytest.mark.parametrize("name", ["index.html", "how-to/serve.html", "claims.html"])
 def test_axe_finds_nothing_on_pages_of_the_site(name, browser):
