@@ -219,7 +219,7 @@ class CollectionService:
             names = list(self.collector.workers)
             asks = [{**ask, "worker": names[ask["worker"]]} for ask in kept["asks"]]
             kept = {**kept, "asks": asks}
-        return {**self.status(), **kept} if holder.role == "owner" else kept
+        return {**self._after(), **kept} if holder.role == "owner" else kept
 
     # ---- asking and hearing ----
 
@@ -231,7 +231,7 @@ class CollectionService:
             what = None if message.task is None else _named(message.task, self.collector.tasks)
             asked = self.collector.next(worker, message.most, task=what, ahead=message.ahead)
             asks = [question._asdict() for question in asked]
-            return {**self.status(), "asks": asks}
+            return {**self._after(), "asks": asks}
         if message.task is not None:  # one line for all tasks: which are gold is not told
             raise RefusedError(403, "which task is next the owner says: leave out task")
         most = min(message.most or AT_ONCE, AT_ONCE)
@@ -277,7 +277,7 @@ class CollectionService:
         for worker, task, row in remarks:
             values = (json.dumps(task), time.time(), int(row.unsure), row.comment)
             self.beside.put("remark", (collector.workers[worker], *values), lightly=True)
-        return self.status() if holder.role == "owner" else self._hers(holder)
+        return self._after() if holder.role == "owner" else self._hers(holder)
 
     def _take_back(self, labels: Mapping[Id, Mapping[Id, Any]]) -> None:
         """Take back labels that others are to stand in place of.
@@ -409,7 +409,11 @@ class CollectionService:
         }
 
     def status(self) -> Reply:
-        """Give the collection's status; its notes say also what has failed here."""
+        """Give the collection's status."""
+        return self._after()
+
+    def _after(self) -> Reply:
+        """Give what follows an owner's message: the status, and in its notes what has failed."""
         status = self.collector.status()
         return {**status, "notes": [*status["notes"], *self.troubles.values()]}
 
@@ -437,12 +441,12 @@ class CollectionService:
         """Pause, close, or go on."""
         self.collector.halt(state)
         self._progress["time"] = 0.0
-        return self.status()
+        return self._after()
 
     def budget(self, message: BudgetMessage) -> Reply:
         """Change what all labels may cost."""
         self.collector.change(total=message.total)
-        return self.status()
+        return self._after()
 
     def forget(self, message: ForgetMessage) -> Reply:
         """Delete a worker's name, her links and remarks, and all replies; her labels stay."""
@@ -452,7 +456,7 @@ class CollectionService:
             self.collector.forget(name)
         self.links.drop(holder)
         self.beside.drop("remark", worker=place)
-        return self.status()
+        return self._after()
 
     def look(self) -> None:
         """Do what has waited: to be called now and then."""
