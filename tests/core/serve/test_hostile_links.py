@@ -324,8 +324,8 @@ def test_an_answer_is_changed_and_both_stand_in_the_history(begin):
         assert told(client, "ann", task, "yes").status_code == 400
         assert told(client, "ann", task, "yes", again=True).status_code == 200
     collector = Collector.open(client.path)
-    labels = pd.concat([collector.labels(), collector.gold_labels()])
-    assert labels["label"].tolist() == ["yes"] * 6
+    ledger = collector.ledger
+    assert [*ledger.labels[:, 2], *ledger.gold_labels[:, 2]] == [1] * 6
     assert collector.cost == 6
     assert (collector.history()["event"] == "taken back").sum() == 6
     assert told(client, "bob", tasks[0], "yes", again=True).status_code == 400
