@@ -136,6 +136,25 @@ def test_the_link_is_looked_at_before_the_body(tmp_path):
     client.close()
 
 
+def test_a_body_has_a_deadline(tmp_path, monkeypatch):
+    monkeypatch.setattr(app, "SLOWEST_BODY", 0.05)
+    client = Client(begun(tmp_path / "c.sqlite"))
+
+    async def slow():
+        yield b"{"
+        await asyncio.sleep(5)
+
+    async def sent():
+        transport = httpx.ASGITransport(client.http.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as http:
+            header = {"Authorization": f"Bearer {client.tokens['ann']}"}
+            return await http.post("/next", content=slow(), headers=header)
+
+    reply = asyncio.run(sent())
+    assert (reply.status_code, reply.headers["connection"]) == (408, "close")
+    client.close()
+
+
 def test_a_link_has_so_many_requests_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(app, "MOST_AT_ONCE", 2)
     client = Client(begun(tmp_path / "c.sqlite"))
