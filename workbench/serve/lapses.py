@@ -31,6 +31,7 @@ class Lapses:
     def __init__(self, collector: Collector) -> None:
         self._desk = Desk(collector)
         self._since: dict[Triple, datetime] = {}
+        self._tried: set[Triple] = set()
         self._read: Position | None = None
         self._looked = -EVERY
 
@@ -50,6 +51,8 @@ class Lapses:
         asked, self._read = self._desk.open_since(self._read)
         self._since |= asked
         old = {question for question, at in self._since.items() if at <= now - LAPSE}
-        for question in old:
+        many = self._desk.lapse(old) if old else 0
+        for question in old & self._tried:  # the first may not have been written
             del self._since[question]
-        return self._desk.lapse(old) if old else 0
+        self._tried = old
+        return many
