@@ -400,3 +400,14 @@ def _tell_once(service, task):
     holder = Holder("worker", "ann")
     message = TellMessage(labels=[LabelRow(task, "no")], request_id="r")
     return service.once(holder, "/tell", message, lambda: service.tell(holder, message))
+
+
+def test_a_journal_of_2_0_has_no_table_of_replies_and_gets_one(begin, tmp_path):
+    path = tmp_path / "c.sqlite"
+    Collector(TASKS, ["ann"], classes=["no", "yes"], total=60, policy="fixed", path=path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE reply")
+    client = begin(new=False)
+    replies = [client.ask("/next", "ann", {"most": 1, "request_id": "r"}).text for _ in range(2)]
+    assert replies[0] == replies[1]
+    assert len(Collector.open(path).history()) == 2
