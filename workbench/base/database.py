@@ -14,8 +14,12 @@ from urllib.parse import quote
 
 from workbench.base.errors import InputError
 
+PRIVATE = 0o600
+"""Mode of a file: its owner alone reads names and labels. SQLite gives it to its logs too."""
 _SMALLEST = 512
 """Bytes of the smallest database."""
+_BRIEFLY = 500
+"""Milliseconds for which whoever reads is waited for."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,18 @@ class Layout:
         SQLite's `user_version`: the only one that is read.
     schema
         Statement that makes each table, index and trigger, by name.
+    later
+        Those that an older file of this version may lack.
+    otherwise
+        What to do with a file of another version.
     """
 
     what: str
     application: int
     version: int
     schema: dict[str, str]
+    later: frozenset[str] = frozenset()
+    otherwise: str = "use that version"
 
 
 def real_path(path: str | Path) -> Path:
@@ -121,6 +131,7 @@ def create_database(
                 for statement, values in rows:
                     db.execute(statement, values)
                 db.execute("COMMIT")
+            draft.chmod(PRIVATE)
             os.link(draft, path)  # not a rename, which would replace what another has made
             _sync_folder(path.parent)
     except FileExistsError:
@@ -130,6 +141,20 @@ def create_database(
             f"{path}: cannot be written there ({error.strerror}), name a file in a folder of yours"
         ) from None
     return True
+
+
+def empty_log(db: sqlite3.Connection) -> bool:
+    """Empty the log beside a database, which has what was deleted; whether it could be done now.
+
+    Where another program reads, it cannot, and is not waited for.
+    """
+    ((patience,),) = db.execute("PRAGMA busy_timeout").fetchall()
+    db.execute(f"PRAGMA busy_timeout = {_BRIEFLY}").fetchall()
+    try:
+        ((busy, _, _),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {patience}").fetchall()
+    return not busy
 
 
 def _sync_folder(folder: Path) -> None:
@@ -184,9 +209,10 @@ def _check_layout(path: Path, db: sqlite3.Connection, layout: Layout) -> None:
         if version != layout.version:
             raise InputError(
                 f"{path}: is a {layout.what} of another version of the workbench (format "
-                f"{version}, and this one knows {layout.version}): use that version"
+                f"{version}, and this one knows {layout.version}): {layout.otherwise}"
             )
-    if schema != layout.schema:
+    lacking = layout.later - schema.keys()
+    if schema != {name: made for name, made in layout.schema.items() if name not in lacking}:
         raise InputError(
             f"{path}: damaged, its tables are not those of a {layout.what}: put back a whole copy"
         )
@@ -194,7 +220,23 @@ def _check_layout(path: Path, db: sqlite3.Connection, layout: Layout) -> None:
 
 def _connection(path: Path, patience: float, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
+    db = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
+    db.execute("PRAGMA secure_delete = ON").fetchall()  # what is deleted leaves no trace
+    return db
+
+
+def application_of(path: Path) -> int | None:
+    """SQLite's `application_id` of a file; None where it is no database, or cannot be read.
+
+    By SQLite, for the reason that `_check_start` gives.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with contextlib.closing(_connection(path, 0.0, "ro")) as db:
+            return int(db.execute("PRAGMA application_id").fetchone()[0])
+    except sqlite3.Error:
+        return None
 
 
 def _check_start(path: Path, layout: Layout) -> None:
@@ -238,6 +280,7 @@ def copy_database(db: sqlite3.Connection, path: Path) -> None:
             draft = Path(folder) / "draft"
             with database_errors(path, 0), contextlib.closing(_connection(draft, 0, "rwc")) as copy:
                 db.backup(copy)
+            draft.chmod(PRIVATE)
             os.link(draft, path)
             _sync_folder(path.parent)
     except FileExistsError:

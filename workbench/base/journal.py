@@ -47,16 +47,24 @@ from typing import Any, Generic, Self
 
 from workbench.base.database import (
     Layout,
+    application_of,
     copy_database,
     create_database,
     database_errors,
+    empty_log,
     open_database,
     real_path,
 )
 from workbench.base.errors import InputError
 from workbench.base.journal_events import E, JournalKind, Position, canonical, digest
 from workbench.base.journal_head import begin_head, head_path, read_head, write_head
-from workbench.base.journal_view import MEND, JournalTransaction, JournalView, check_source
+from workbench.base.journal_view import (
+    MEND,
+    REPLY_TABLE,
+    JournalTransaction,
+    JournalView,
+    check_source,
+)
 
 FORMAT = 1
 PATIENCE = 30.0
@@ -88,19 +96,15 @@ _LAYOUT = Layout(
         "withheld": (
             "CREATE TABLE withheld(digest TEXT PRIMARY KEY, salt TEXT, value TEXT) WITHOUT ROWID"
         ),
+        "reply": REPLY_TABLE,
     },
+    later=frozenset({"reply"}),
 )
 
 
 def is_journal(path: str | Path) -> bool:
-    """Whether a file is a journal, of whatever kind, by its first bytes; nothing is checked."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(72)
-    except OSError:
-        return False
-    named = int.from_bytes(head[68:72], "big")
-    return head.startswith(b"SQLite format 3\0") and named == _LAYOUT.application
+    """Whether a file is a journal, of whatever kind; nothing else is checked."""
+    return application_of(Path(path)) == _LAYOUT.application
 
 
 class Journal(Generic[E]):
@@ -124,6 +128,7 @@ class Journal(Generic[E]):
         name, version, self.id = self._about()
         start = digest(canonical(("journal", FORMAT, name, version, self.id)))
         self._start = Position(0, start)
+        self._held: JournalTransaction[E] | None = None
         self._parts = (path, db, kind, self._start)
 
     @classmethod
@@ -211,11 +216,16 @@ class Journal(Generic[E]):
     def view(self) -> Iterator[JournalView[E]]:
         """Read the journal as it stands now, while others may append.
 
+        Within a transaction it is that which is read, what was appended in it included.
+
         Raises
         ------
         InputError
             It is damaged, as far as is looked, or cannot be read.
         """
+        if self._held is not None:
+            yield self._held
+            return
         with self._block("BEGIN"):
             head = read_head(self.path)  # before the table, which never falls behind it
             yield JournalView(*self._parts, head)
@@ -224,20 +234,37 @@ class Journal(Generic[E]):
     def transaction(self) -> Iterator[JournalTransaction[E]]:
         """Hold the journal alone; what is appended is written at the end, or, on an error, not.
 
+        A transaction within another is part of it.
+
         Raises
         ------
         InputError
             It is damaged, as far as is looked; another program holds it; or it cannot be written.
         """
+        if self._held is not None:
+            yield self._held
+            return
         with self._block("BEGIN IMMEDIATE"):
             head = read_head(self.path)
-            transaction = JournalTransaction(*self._parts, head)
-            yield transaction
+            transaction = self._held = JournalTransaction(*self._parts, head)
+            try:
+                yield transaction
+            finally:
+                self._held = None
         if transaction.end != head:
             self._raise_head()
-        if transaction.forgets:  # SQLite's log beside the file still has it
-            with database_errors(self.path, self._patience):
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if transaction.forgets:
+            self.empty_log()
+
+    def empty_log(self) -> bool:
+        """Empty SQLite's log beside the file, which still has what was forgotten.
+
+        Returns
+        -------
+        Whether it could be done; while another program reads, it cannot.
+        """
+        with database_errors(self.path, self._patience):
+            return empty_log(self._db)
 
     def backup(self, path: str | Path) -> Position:
         """Copy the journal and its head as they stand, while others append; the copy is checked.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from workbench.base.database import PRIVATE
 from workbench.base.errors import InputError
 from workbench.base.journal_events import Position, digest
 from workbench.base.writing import read_whole, refuse_special, write_whole
@@ -34,7 +35,7 @@ def begin_head(journal: Path, position: Position) -> None:
     """
     path = head_path(journal)
     try:
-        write_whole(path, _line(position))
+        write_whole(path, _line(position), PRIVATE)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,12 @@ from workbench.base.journal_events import (
 MEND = "put back a copy of the journal and of its head"
 SNAPSHOTS = 4
 """How many are kept."""
+REPLIES, REPLIES_FOR = 1000, 7 * 86400.0
+"""Replies that are kept of each person, and for how many seconds."""
+REPLY_TABLE = (
+    "CREATE TABLE reply(who TEXT, request TEXT, time REAL, digest TEXT, body TEXT, "
+    "PRIMARY KEY(who, request)) WITHOUT ROWID"
+)
 _AT_ONCE = 1000
 _SELECT = "SELECT number, time, who, origin, kind, payload, checksum FROM event"
 
@@ -35,6 +42,13 @@ class Snapshot(NamedTuple):
 
     position: Position
     content: bytes
+
+
+class KeptReply(NamedTuple):
+    """What was replied to a request: the request's digest, and a text without names or secrets."""
+
+    digest: str
+    body: str
 
 
 class JournalView(Generic[E]):
@@ -265,10 +279,41 @@ class JournalTransaction(JournalView[E]):
         return withheld
 
     def forget(self, withheld: str) -> None:
-        """Delete what a digest stands for; nothing can give it back."""
+        """Delete what a digest stands for, and every reply; nothing can give them back."""
         self.forgets = True
-        self._db.execute("PRAGMA secure_delete = ON")
         self._db.execute("DELETE FROM withheld WHERE digest = ?", (withheld,))
+        if self._replies():
+            self._db.execute("DELETE FROM reply")
+
+    def reply(self, who: str, request: str) -> KeptReply | None:
+        """Give what was replied to a request of somebody; None where it was not heard before."""
+        if not self._replies():
+            return None
+        rows = self._db.execute(
+            "SELECT digest, body FROM reply WHERE who = ? AND request = ?", (who, digest(request))
+        )
+        return next((KeptReply(str(sealed), str(body)) for sealed, body in rows.fetchall()), None)
+
+    def keep_reply(self, who: str, request: str, reply: KeptReply) -> None:
+        """Keep what is replied to a request, written with the events that it led to.
+
+        Those are kept of a week, and of each person the last `REPLIES`.
+        """
+        if not self._replies():  # a journal of 2.0
+            self._db.execute(REPLY_TABLE)
+        now = time.time()
+        values = (who, digest(request), now, *reply)
+        self._db.execute("INSERT INTO reply VALUES (?, ?, ?, ?, ?)", values)
+        self._db.execute("DELETE FROM reply WHERE time < ?", (now - REPLIES_FOR,))
+        self._db.execute(
+            "DELETE FROM reply WHERE who = ?1 AND time < "
+            "(SELECT time FROM reply WHERE who = ?1 ORDER BY time DESC LIMIT 1 OFFSET ?2)",
+            (who, REPLIES - 1),
+        )
+
+    def _replies(self) -> bool:
+        rows = self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'reply'").fetchall()
+        return bool(rows)
 
 
 def _seal(position: Position, maker: str, content: bytes) -> str:

@@ -61,18 +61,23 @@ def read_whole(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
     """Write a file under another name, then rename it; what stood there keeps its mode.
+
+    Parameters
+    ----------
+    mode
+        Of a file that is new; as the process makes files when None.
 
     Raises
     ------
     OSError
         When it cannot be written; what stood there before stays.
     """
-    write_together({path: data})
+    write_together({path: data}, mode)
 
 
-def write_together(files: Mapping[Path, bytes]) -> None:
+def write_together(files: Mapping[Path, bytes], mode: int | None = None) -> None:
     """Write files that belong together: all under other names, then all renamed; Ctrl-C waits.
 
     Raises
@@ -82,6 +87,7 @@ def write_together(files: Mapping[Path, bytes]) -> None:
     """
     for path in files:
         refuse_special(path)
+    new = 0o666 & ~_umask() if mode is None else mode
     with _undisturbed(), contextlib.ExitStack() as open_drafts:
         renames: list[tuple[Path, Path]] = []
         for path, data in files.items():
@@ -91,7 +97,7 @@ def write_together(files: Mapping[Path, bytes]) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            draft.chmod(target.stat().st_mode if target.exists() else 0o666 & ~_umask())
+            draft.chmod(target.stat().st_mode if target.exists() else new)
             if fcntl is None:  # Windows renames no open file
                 file.close()
             renames.append((draft, target))

@@ -445,7 +445,7 @@ def undo(store: Path, events: int, as_json: bool) -> int:
 
 
 @options.command(
-    "workbench collect serve labels.sqlite --port 8000 --tasks shown.csv",
+    "workbench collect serve labels.sqlite --port 8000 --tasks shown.csv --instructions ask.md",
     "workbench collect serve labels.sqlite --workers ann,bob --new-links",
     "workbench collect serve labels.sqlite --label-studio http://127.0.0.1:8080 --project 7",
     group=command,  # type: ignore[arg-type]
@@ -462,9 +462,22 @@ def undo(store: Path, events: int, as_json: bool) -> int:
 )
 @click.option("--url", metavar="URL", help="How links begin, where another server stands before.")
 @click.option(
+    "--proxy",
+    metavar="ADDRESS",
+    multiple=True,
+    help="That server's own address, whose word is taken for who comes by it. Repeatable.",
+)
+@click.option(
     "--workers", metavar="A,B,…", help="Who gets a link; all workers that are named without."
 )
 @options.csv("--tasks", "What is shown: task, text, image, …; kept, and corrected when run again.")
+@click.option(
+    "--instructions",
+    metavar="FILE.md",
+    type=click.Path(path_type=Path),
+    help="What is asked, in Markdown: # title, question, instructions and examples.",
+)
+@options.flag("--unsure", "Let workers say that they are unsure, beside skipping.")
 @click.option("--images-from", metavar="HOST", multiple=True, help="Host of pictures. Repeatable.")
 @options.csv("--audit", "Journal of an audit of the answers, for the owner's picture.")
 @options.flag("--new-links", "Let no link made before be valid, and make all anew.")
@@ -475,8 +488,11 @@ def serve(
     port: int,
     host: str,
     url: str | None,
+    proxy: tuple[str, ...],
     workers: str | None,
     tasks: str | None,
+    instructions: Path | None,
+    unsure: bool,
     images_from: tuple[str, ...],
     audit: str | None,
     new_links: bool,
@@ -489,7 +505,7 @@ def serve(
     Who has a link acts for the one it was made for. Only hashes of links are kept: they are printed
     once, and stay valid when the server is started again.
     """
-    from workbench.serve.run import Announcement, Serving
+    from workbench.serve.run import Announcement, Serving, is_loopback
     from workbench.serve.run import serve as run
 
     def announce(news: Announcement) -> None:
@@ -518,7 +534,7 @@ def serve(
             say(f"in step with {news.project}, where annotators choose among the tasks offered")
         say(f"serving {store} at {news.base}; Ctrl-C ends it")
 
-    if host not in ("127.0.0.1", "::1", "localhost") and url is None:
+    if not is_loopback(host) and not (url or "").startswith("https://"):
         say("warning: others on the network can read what is sent; put a server with TLS before")
     names = None if workers is None else [name.strip() for name in workers.split(",") if name]
     run(
@@ -534,6 +550,9 @@ def serve(
             new_links,
             _studio(label_studio),
             project,
+            proxy,
+            instructions,
+            unsure,
         ),
         announce,
         say,

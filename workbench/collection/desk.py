@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
 
 import msgspec
 
 from workbench.base import checks
+from workbench.base.journal_events import Event, Position
+from workbench.base.journal_view import JournalTransaction
 from workbench.base.state import Id, check, find
 from workbench.collection.collector import Collector
-from workbench.collection.events import RefitTaken, Reworded
+from workbench.collection.events import Asked, Lapsed, RefitTaken, Reworded
 from workbench.collection.hearing import hear
+from workbench.collection.log import MemoryLog
 from workbench.collection.refits import Refit
 from workbench.collection.running import Running
 from workbench.collection.setup import Listed, PerTask, Triple
 from workbench.crowd.libraries import to_pandas
+
+SCANNED = 20_000
+"""Events that are looked at for questions asked before."""
 
 
 class Desk:
@@ -81,6 +89,64 @@ class Desk:
             those alone whom it asked.
         """
         hear(self.collector, labels, unasked=True)
+
+    def open_since(self, position: Position | None) -> tuple[dict[Triple, datetime], Position]:
+        """Say when questions were asked by whoever has this collection open, by its `origin`.
+
+        Parameters
+        ----------
+        position
+            In its journal, as given back before; those asked earlier are left out. None at first:
+            then those are looked for that `SCANNED` events name.
+
+        Returns
+        -------
+        Gold (1) or not, task and worker of each, and the time; and where the journal ends.
+        """
+        asked: dict[Triple, datetime] = {}
+        with self.collector._log.view() as view:
+            if position is None:
+                position = view.position(max(view.end.number - SCANNED, 0))
+            for entry in view.since(position):
+                if entry.origin == self.collector.origin and isinstance(entry.event, Asked):
+                    asked |= dict.fromkeys(entry.event.asks, entry.time)
+            end = view.end
+        return asked, end
+
+    def lapse(self, asked: Collection[Triple]) -> int:
+        """Let questions be open no more: they may be asked again, and may still be answered.
+
+        Returns
+        -------
+        How many of them were open still.
+        """
+        many = 0
+        with self.collector._turn() as turn:
+            for worker, waiting in list(turn.running.waiting.items()):
+                pairs = [
+                    (int(gold), task)
+                    for gold, task in waiting
+                    if (int(gold), task, worker) in asked
+                ]
+                if pairs:
+                    turn.apply(Lapsed(worker, tuple(pairs)))
+                    many += len(pairs)
+        return many
+
+    def together(self) -> AbstractContextManager[JournalTransaction[Event] | MemoryLog]:
+        """Hold the log alone over several steps: what they do is written at the end, or not at all.
+
+        Raises
+        ------
+        InputError
+            The log is damaged, another program holds it, or it cannot be written.
+        """
+        return self.collector._together()
+
+    def empty_log(self) -> bool:
+        """Empty the log beside the journal, which has names that were deleted; whether it could."""
+        log = self.collector._log
+        return isinstance(log, MemoryLog) or log.empty_log()
 
     def reworded(self, tasks: Listed) -> None:
         """Note in the history that what people are shown of tasks was corrected.

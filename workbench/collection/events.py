@@ -75,7 +75,8 @@ class Past(Event, frozen=True):
     arrival, `record` of them (labels, and gold labels) at no cost; pairs as (gold, task, worker).
     `away` are workers who left, and the labels they could still give; `policy` is the policy's own
     state, as JSON; `forgotten` are workers whose names are no more; `plan` and `audits` are of the
-    audits of its answers, the last event of each.
+    audits of its answers, the last event of each; `again` are those of `missed` that may be asked
+    again.
     """
 
     kind = "past"
@@ -93,6 +94,7 @@ class Past(Event, frozen=True):
     forgotten: tuple[Count, ...] = ()
     plan: AuditPlanned | None = None
     audits: tuple[Audited, ...] = ()
+    again: bytes = b""
 
 
 class Opened(Event, frozen=True):
@@ -190,6 +192,15 @@ class GivenUp(Event, frozen=True):
     pairs: Pairs
 
 
+class Lapsed(Event, frozen=True):
+    """Questions that a worker left open for long are open no more; they may be asked again."""
+
+    kind = "lapsed"
+
+    worker: Count
+    pairs: Pairs
+
+
 class TakenBack(Event, frozen=True):
     """Labels of a worker do not count any more; she may give others."""
 
@@ -278,6 +289,7 @@ JOURNAL: JournalKind[CollectionEvent] = JournalKind(
         Asked,
         Told,
         GivenUp,
+        Lapsed,
         TakenBack,
         Changed,
         Halted,

@@ -21,6 +21,7 @@ from workbench.collection.events import (
     GivenUp,
     Halted,
     Joined,
+    Lapsed,
     Left,
     OnRecord,
     Opened,
@@ -96,7 +97,7 @@ def in_words(event: Event, names: Names) -> str:
                 f"{names.task(gold, at)} = {names.classes[code]}" for gold, at, code in event.labels
             )
             words = f"{names.worker(event.worker)}: {', '.join(labels)}"
-        case GivenUp() | TakenBack():
+        case GivenUp() | Lapsed() | TakenBack():
             pairs = ", ".join(names.task(gold, at) for gold, at in event.pairs)
             words = f"{names.worker(event.worker)}: {pairs}"
         case Reworded():

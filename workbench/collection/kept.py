@@ -96,6 +96,26 @@ class KeptCollection:
         self._log.close()
 
     @contextlib.contextmanager
+    def _together(self) -> Iterator[JournalTransaction[Event] | MemoryLog]:
+        """Hold the log alone over several steps: what they do is written at the end, or not at all.
+
+        Raises
+        ------
+        InputError
+            The log is damaged, another program holds it, or it cannot be written.
+        """
+        begun = self._position
+        try:
+            with self._log.transaction() as transaction:
+                self._catch_up(transaction)
+                begun = self._position
+                yield transaction
+        except BaseException:
+            if self._position != begun:  # of steps that are not written
+                self._running = self._position = None
+            raise
+
+    @contextlib.contextmanager
     def _turn(self) -> Iterator[KeptTurn]:
         """Hold the log alone, be as far as it is, and append what happens in the block.
 

@@ -17,7 +17,7 @@ from workbench.base.state import Id
 from workbench.collection.events import Forgotten, Opened, Undone
 from workbench.collection.running import Running
 
-MAKER = "collector 3"
+MAKER = "collector 4"
 """Who can read a snapshot: raised whenever a collection's state comes to mean something else."""
 
 

@@ -352,6 +352,14 @@ class Ledger:
         self.gold_spent -= cost if ask.gold else 0.0
         self._wait(ask, -1)
 
+    def reopen(self, ask: Questions) -> None:
+        """Let pairs be asked again."""
+        if ask.gold:
+            self.gold_open[ask.task, ask.worker] = True
+            return
+        for task, worker in zip(ask.task.tolist(), ask.worker.tolist(), strict=True):
+            self._kept.get(task, self.open[task])[worker] = True
+
     def votes(self) -> Votes:
         """All labels of tasks (gold tasks apart) in the form the aggregators take."""
         task, worker, label = self.labels.T

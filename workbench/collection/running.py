@@ -31,6 +31,7 @@ from workbench.collection.events import (
     Halt,
     Halted,
     Joined,
+    Lapsed,
     Left,
     OnRecord,
     Opened,
@@ -64,7 +65,9 @@ class Running:
     waiting
         By worker: gold or not, and task, of the questions that are open, in order.
     missed
-        Gold (1) or not, task, worker, of labels that were given up.
+        Gold (1) or not, task, worker, of labels that were given up, or whose questions lapsed.
+    again
+        Those of them that lapsed: they may be asked again.
     away
         Workers who left, and the labels that they could still give.
     halted
@@ -86,6 +89,7 @@ class Running:
         self.setup, self.names = opened.setup, list(opened.names)
         self.waiting: dict[int, dict[tuple[bool, int], None]] = {}
         self.missed: set[Triple] = set()
+        self.again: set[Triple] = set()
         self.away: dict[int, int] = {}
         self.halted: Halt = ""
         self.forgotten: set[int] = set()
@@ -105,6 +109,7 @@ class Running:
         for gold, task, worker in _rows(past.waiting).tolist():
             self.waiting.setdefault(worker, {})[bool(gold), task] = None
         self.missed = {(gold, task, worker) for gold, task, worker in _rows(past.missed).tolist()}
+        self.again = {(gold, task, worker) for gold, task, worker in _rows(past.again).tolist()}
         self.away = dict(past.away)
         self.halted, self.forgotten = past.halted, set(past.forgotten)
         self.plan, self.audits = past.plan, {audit.number: audit for audit in past.audits}
@@ -132,6 +137,7 @@ class Running:
             forgotten=tuple(sorted(self.forgotten)),
             plan=self.plan,
             audits=tuple(self.audits.values()),
+            again=packed(sorted(self.again)),
         )
         return Opened(self.setup, tuple(self.names), (), (), past)
 
@@ -166,7 +172,7 @@ class Running:
         )  # what was asked is paid
         self.ledger.left[len(self.names) :] = 0  # nobody yet
         for gold in (False, True):
-            pairs = _rows([triple for triple in self.missed if triple[0] == gold])
+            pairs = _rows([each for each in self.missed - self.again if each[0] == gold])
             (self.ledger.gold_open if gold else self.ledger.open)[pairs[:, 1], pairs[:, 2]] = False
             task, worker, label = record[gold].T
             self.ledger.record(Questions(task, worker, gold), label)
@@ -272,6 +278,7 @@ class Running:
         for is_gold, task_place, worker_place in event.asks:
             self.waiting.setdefault(worker_place, {})[bool(is_gold), task_place] = None
         self.missed -= set(event.asks)
+        self.again -= set(event.asks)
 
     def apply(self, event: Event) -> None:
         """Take what happened; it has been checked.
@@ -288,7 +295,7 @@ class Running:
         match event:
             case Told():
                 self._told(event)
-            case GivenUp():
+            case GivenUp() | Lapsed():
                 self._given_up(event)
             case Joined():
                 self._joined(event)
@@ -373,14 +380,19 @@ class Running:
         if worker in self.away:
             self.away[worker] = max(self.away[worker] - 1, 0)
         self.missed.discard((gold, task, worker))
+        self.again.discard((gold, task, worker))
 
-    def _given_up(self, event: GivenUp) -> None:
+    def _given_up(self, event: GivenUp | Lapsed) -> None:
         for gold in (False, True):
             tasks = [task for is_gold, task in event.pairs if is_gold == gold]
             if tasks:
                 ask = _questions(tasks, event.worker, gold)
                 self.ledger.miss(ask)
-                self.missed |= {(int(gold), task, event.worker) for task in tasks}
+                missed = {(int(gold), task, event.worker) for task in tasks}
+                self.missed |= missed
+                if isinstance(event, Lapsed):
+                    self.again |= missed
+                    self.ledger.reopen(ask)
                 self.policy.missed(ask)
         self._resolved(event.worker, event.pairs)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from functools import partial
 from importlib.resources import files
 from typing import Any, TypeAlias, TypeVar
 
+import pandas as pd
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
@@ -18,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as AsgiMessage
 
 from workbench.base.errors import InputError
+from workbench.serve.cells import spreadsheet_csv
 from workbench.serve.limits import SLOWEST_BODY, Pace, RefusedError, limited
 from workbench.serve.links import Holder
 from workbench.serve.messages import (
@@ -47,6 +51,10 @@ PACES = {
     "": (5.0, 30.0),
 }
 """Requests a second and at once, by role; of those without a link by address."""
+MOST_AT_ONCE = 20
+"""Requests of one link that are answered at a time."""
+CHANGES = (0.5, 10.0)
+"""Changes of earlier answers, by worker: each may have all beliefs made anew."""
 MOST_EVENTS = 2000
 STUDIO = "/label-studio"
 """Where Label Studio sends word to."""
@@ -91,6 +99,7 @@ def application(
         Route("/answers.csv", door.table(service.answers)),
         Route("/labels.csv", door.table(service.labels)),
         Route("/pay.csv", door.table(service.pay)),
+        Route("/remarks.csv", door.table(service.remarks)),
         *(Route(f"/{page}", _file(f"{page}.html")) for page in PAGES),
         *(Route(f"/static/{name}", _file(name)) for name in _names()),
     ]
@@ -115,30 +124,56 @@ class _Door:
 
     def __init__(self, service: CollectionService, desk: Executor) -> None:
         self.service, self.desk = service, desk
-        self.refits = Refits(service.collector, desk)
+        self.refits = Refits(service.collector, desk, service.troubles)
         self.paces = {role: Pace(*pace) for role, pace in PACES.items()}
+        self.changes = Pace(*CHANGES)
+        self.under_way: Counter[str] = Counter()
 
     def post(
         self, roles: tuple[str, ...], kind: type[Any], act: Callable[[Holder, Any], Reply]
     ) -> Endpoint:
-        """Answer a message; with a request id once."""
+        """Answer a message; with a request id once. Nothing of it is read before its link."""
 
         async def endpoint(request: Request) -> Response:
             token, address = _token(request), _address(request)
-            body = await _body(request)
+            holder = await self._at_desk(lambda: self._enter(token, address, roles))
 
-            def work() -> bytes:
-                holder = self._enter(token, address, roles)
+            def work(body: bytes) -> bytes:
+                self.service.holder(token, *roles)  # it may have been taken away meanwhile
                 message = _with_id(read_message(body, kind), request)
+                if getattr(message, "again", False):
+                    self.changes.take(holder.key)
                 reply = self.service.once(
                     holder, request.url.path, message, lambda: act(holder, message)
                 )
                 self.refits.look()
+                self.service.look()
                 return reply
 
-            return Response(await self._at_desk(work), media_type=JSON)
+            with self._one_more(holder):
+                body = await _body(request)
+                return Response(await self._at_desk(partial(work, body)), media_type=JSON)
 
         return endpoint
+
+    @contextlib.contextmanager
+    def _one_more(self, holder: Holder) -> Iterator[None]:
+        """Count a request of a link while it is answered.
+
+        Raises
+        ------
+        RefusedError
+            There are too many.
+        """
+        if self.under_way[holder.key] >= MOST_AT_ONCE:
+            raise RefusedError(429, "too many requests: wait a second")
+        self.under_way[holder.key] += 1
+        try:
+            yield
+        finally:
+            self.under_way[holder.key] -= 1
+            if not self.under_way[holder.key]:
+                del self.under_way[holder.key]
 
     def get(self, roles: tuple[str, ...], act: Callable[[Holder, Request], Reply]) -> Endpoint:
         """Answer a question that changes nothing."""
@@ -153,21 +188,20 @@ class _Door:
 
         return endpoint
 
-    def table(self, make: Callable[[], Any], name: str = "") -> Endpoint:
-        """Give a table as CSV, or by a name as JSON; it is written out beside the desk."""
+    def table(self, made: Callable[[], pd.DataFrame], name: str = "") -> Endpoint:
+        """Give the owner a table as CSV, or by a name as JSON; written out beside the desk."""
 
         async def endpoint(request: Request) -> Response:
             token, address = _token(request), _address(request)
 
-            def work() -> Any:
+            def work() -> pd.DataFrame:
                 self._enter(token, address, ("owner",))
-                return make()
+                return made()
 
             table = await self._at_desk(work)
-            if not name:
-                return Response(await asyncio.to_thread(table.to_csv, index=False), media_type=CSV)
-            reply = await asyncio.to_thread(_records, table, name)
-            return Response(reply, media_type=JSON)
+            if name:
+                return Response(await asyncio.to_thread(_records, table, name), media_type=JSON)
+            return Response(await asyncio.to_thread(spreadsheet_csv, table), media_type=CSV)
 
         return endpoint
 
@@ -194,7 +228,7 @@ class _Door:
 CSV = "text/csv; charset=utf-8"
 
 
-def _records(table: Any, name: str) -> bytes:
+def _records(table: pd.DataFrame, name: str) -> bytes:
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     return encoded({name: rows})
 
@@ -275,9 +309,14 @@ def _file(name: str) -> Endpoint:
 # ---- what goes wrong, and every answer's headers ----
 
 
+UNREAD = (401, 403, 408, 413)
+"""Answers to requests of which there may be more to come: nobody waits for it."""
+
+
 def _error(code: int, line: str) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if code == 401 else {}
     headers |= {"Retry-After": "1"} if code in (429, 503) else {}
+    headers |= {"Connection": "close"} if code in UNREAD else {}
     return JSONResponse({"error": line}, code, headers)
 
 

@@ -137,7 +137,7 @@ class InStep:
             return int(rows[0][0])
         columns = shown_columns(ShownTasks(self.beside).all().values())
         number = self.studio.new_project(title, label_config(list(self.classes), columns))
-        self.beside.rows("INSERT INTO studio_project VALUES (?, ?)", (self.studio.url, number))
+        self.beside.put("studio_project", (self.studio.url, number))
         return number
 
     # ---- in ----
@@ -279,10 +279,7 @@ class InStep:
             pulled = Pulled(taken_back=1)
         if worker is not None and (giving_up := self._waiting(worker, task)):
             self.collector.tell(worker, giving_up)
-        self.beside.rows(
-            "DELETE FROM studio_label WHERE project = ? AND task = ? AND user = ?",
-            (self.address, number, user),
-        )
+        self.beside.drop("studio_label", project=self.address, task=number, user=user)
         return pulled
 
     def _label(self, task: StudioTask, text: str) -> Any:
@@ -317,8 +314,7 @@ class InStep:
                 return None
             here[name] = name
         key = {worker: key for key, worker in Desk(self.collector).keys.items()}[here[name]]
-        values = (self.studio.url, user, key)
-        self.beside.rows("INSERT OR REPLACE INTO studio_annotator VALUES (?, ?, ?)", values)
+        self.beside.put("studio_annotator", (self.studio.url, user, key))
         return here[name]
 
     # ---- what is kept beside ----
@@ -333,9 +329,10 @@ class InStep:
 
     def _keep(self, task: StudioTask, user: int) -> None:
         """Note that a label was taken from there."""
+        if user in self._taken(task.number):
+            return
         name = json.dumps(self.names[task.name][0])
-        values = (self.address, task.number, user, name)
-        self.beside.keep("INSERT OR IGNORE INTO studio_label VALUES (?, ?, ?, ?)", values)
+        self.beside.put("studio_label", (self.address, task.number, user, name), lightly=True)
 
     # ---- out ----
 

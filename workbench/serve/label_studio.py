@@ -31,6 +31,8 @@ from workbench.serve.shown import Cells
 
 PATIENCE = 60.0
 """Seconds to wait for an answer."""
+LONGEST = 2**27
+"""Bytes of an answer."""
 PAGE = 500
 """Tasks that are read, or sent, at a time."""
 ACTIONS = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED")
@@ -87,7 +89,7 @@ class _Part(Struct):
 
 class _Annotation(Struct):
     id: Number
-    completed_by: Number | _Made
+    completed_by: Number | _Made | None
     was_cancelled: bool | None = None
     updated_at: str | None = None
     result: list[_Part] | None = None
@@ -287,6 +289,8 @@ class LabelStudio:
         """
         try:
             return self._send(method, path, body, self._header())
+        except InputError:  # is a ValueError
+            raise
         except urllib.error.HTTPError as error:
             if error.code == 401 and self._access is not None and not again:
                 self._access = None  # it is valid for minutes only
@@ -320,7 +324,9 @@ class LabelStudio:
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, content, headers, method=method)
         with _OPENER.open(request, timeout=PATIENCE) as reply:
-            text = reply.read()
+            text = reply.read(LONGEST + 1)
+        if len(text) > LONGEST:
+            raise InputError(f"{self.url}: answers with more than {LONGEST} bytes{IS_IT}")
         return json.loads(text) if text else None
 
 
@@ -329,7 +335,7 @@ def _reason(error: urllib.error.HTTPError) -> str:
     try:
         reply = json.loads(error.read())
         detail = str(reply.get("validation_errors") or reply.get("detail") or reply)
-    except (ValueError, AttributeError, OSError):
+    except (ValueError, AttributeError, OSError, RecursionError, http.client.HTTPException):
         detail = str(error.reason)
     if error.code == 401:
         detail += " Give a valid token in the variable LABEL_STUDIO_API_KEY."
@@ -352,7 +358,11 @@ def _read(reply: Any, kind: type[T], url: str) -> T:
 
 
 def _task(task: _Task, control: str, url: str) -> StudioTask:
-    annotations = tuple(_annotation(each, control, url) for each in task.annotations or ())
+    annotations = tuple(
+        _annotation(each, control, url)
+        for each in task.annotations or ()
+        if each.completed_by is not None  # of a user who was deleted
+    )
     name = str(task.data.get("task", task.id))
     return StudioTask(task.id, name, task.overlap, task.is_labeled, annotations)
 
@@ -366,7 +376,7 @@ def _annotation(annotation: _Annotation, control: str, url: str) -> Annotation:
         for choice in _read(part.value, _Choices, url).choices
     ]
     label = str(chosen[0]) if len(chosen) == 1 and not skipped else None
-    number = user.id if isinstance(user, _Made) else user
+    number = user.id if isinstance(user, _Made) else user or 0
     return Annotation(annotation.id, number, annotation.updated_at or "", label, skipped)
 
 

@@ -50,11 +50,14 @@ class Links:
     def __init__(self, beside: Beside) -> None:
         self._beside = beside
 
-    def new(self, holder: Holder) -> Link:
-        """Make a link; those made before stay valid."""
-        token = secrets.token_urlsafe(32)
+    def new(self, holder: Holder, token: str | None = None) -> Link:
+        """Make a link, of a token that somebody else has drawn where one is given.
+
+        Those made before stay valid.
+        """
+        token = secrets.token_urlsafe(32) if token is None else token
         row = (_digest(token), holder.role, json.dumps(holder.worker))
-        self._beside.rows("INSERT INTO link VALUES (?, ?, ?)", row)
+        self._beside.put("link", row)
         return Link(holder, token)
 
     def anew(self, holder: Holder) -> Link:
@@ -82,13 +85,11 @@ class Links:
 
     def drop_all(self) -> None:
         """Let no link be valid any more."""
-        self._beside.rows("DELETE FROM link")
+        self._beside.drop("link")
 
     def drop(self, holder: Holder) -> None:
-        """Let the links of somebody be valid no more, and leave nothing of her name."""
-        of_links = (holder.role, json.dumps(holder.worker))
-        self._beside.erase("DELETE FROM link WHERE role = ? AND worker = ?", of_links)
-        self._beside.erase("DELETE FROM reply WHERE who = ?", (holder.key,))
+        """Let the links of somebody be valid no more."""
+        self._beside.drop("link", role=holder.role, worker=json.dumps(holder.worker))
 
 
 def _digest(token: str) -> str:

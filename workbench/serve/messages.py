@@ -35,18 +35,29 @@ class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     task: Id
     label: Label | None
     worker: Id | None = None
+    unsure: bool = False
+    comment: Annotated[str, Meta(max_length=1000)] = ""
 
 
 class TellMessage(Message, frozen=True, kw_only=True):
-    """Labels came; `worker` is whose they are where a row does not say."""
+    """Labels came; `worker` is whose they are where a row does not say.
+
+    With `again` they may differ from those told before, in whose place they are.
+    """
 
     labels: list[LabelRow]
     worker: Id | None = None
+    again: bool = False
 
 
 class JoinMessage(Message, frozen=True, kw_only=True):
-    """Somebody wants a link of her own."""
+    """Somebody wants a link of her own.
 
+    By the `secret`, drawn by who sends it, a message that is sent again is known: it is the token
+    of the link, of which only a hash is kept. Without one the server draws the token.
+    """
+
+    secret: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{32,100}$")] | None = None
     name: Annotated[str, Meta(min_length=1, max_length=100)]
 
 

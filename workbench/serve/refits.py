@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from datetime import datetime
 from functools import partial
 
 from workbench.base.errors import InputError
@@ -25,10 +26,12 @@ class Refits:
         Opened with `refits_apart`.
     desk
         The one thread that uses it.
+    troubles
+        Has a line under "fit" from a fit that failed until the next one is taken.
     """
 
-    def __init__(self, collector: Collector, desk: Executor) -> None:
-        self._collection, self._desk = Desk(collector), desk
+    def __init__(self, collector: Collector, desk: Executor, troubles: dict[str, str]) -> None:
+        self._collection, self._desk, self._troubles = Desk(collector), desk, troubles
         self._thread = ThreadPoolExecutor(1, "refits")
         self._refit: Refit | None = None
 
@@ -43,6 +46,11 @@ class Refits:
     def _made(self, refit: Refit, fitted: Future[Policy]) -> None:
         error = fitted.exception()
         if error is not None:
+            self._troubles["fit"] = (
+                f"A fit of what is believed failed at {datetime.now():%H:%M} "
+                f"({type(error).__name__}): beliefs stay as they are until there are more labels; "
+                "then the next is tried."
+            )
             LOG.error(
                 "beliefs could not be fitted anew, and stay as they are until there are more "
                 "labels; then it is tried again",
@@ -62,4 +70,5 @@ class Refits:
         except Exception:  # nobody asks what became of it
             LOG.exception("a fit could not be taken; labels go on without it")
             return
+        self._troubles.pop("fit", None)
         self.look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import signal
 import socket
 import sys
@@ -12,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.base.checks import show
 from workbench.base.errors import InputError
 from workbench.base.state import Id
 from workbench.serve.in_step import FULL, InStep, Keeper
@@ -20,8 +22,6 @@ from workbench.serve.links import Holder, Link
 from workbench.serve.service import CollectionService
 from workbench.serve.shown import read_shown
 
-MOST_CONNECTIONS = 500
-"""Beyond them a request is answered 503."""
 GRACE = 10
 """Seconds that requests have to end when the server is stopped."""
 
@@ -40,6 +40,9 @@ class Serving(NamedTuple):
     new_links: bool = False
     studio: LabelStudio | None = None
     project: int | None = None
+    proxies: Sequence[str] = ()
+    instructions: Path | None = None
+    unsure: bool = False
 
 
 class Announcement(NamedTuple):
@@ -83,14 +86,21 @@ def serve(
             "serving needs starlette, uvicorn and segno; pip install 'crowd-workbench[serve]'"
         ) from None
     from workbench.serve.app import STUDIO, application
+    from workbench.serve.doorkeeper import Doorkeeper
 
+    _check_proxies(serving.proxies)
     with (
         _ended_in_order(),
         ThreadPoolExecutor(1, "collection") as desk,
         listening(serving.host, serving.port) as door,
     ):
         service = desk.submit(
-            CollectionService, serving.store, images=serving.images, audit=serving.audit
+            CollectionService,
+            serving.store,
+            images=serving.images,
+            audit=serving.audit,
+            instructions=serving.instructions,
+            unsure=serving.unsure,
         ).result()
         try:
             base = serving.address or address(serving.host, door.getsockname()[1])
@@ -111,7 +121,10 @@ def serve(
                     access_log=False,
                     server_header=False,
                     lifespan="off",
-                    limit_concurrency=MOST_CONNECTIONS,
+                    http=Doorkeeper(serving.proxies).protocol(),
+                    ws="none",
+                    proxy_headers=bool(serving.proxies),
+                    forwarded_allow_ips=list(serving.proxies),
                     timeout_graceful_shutdown=GRACE,
                 )
                 uvicorn.Server(config).run(sockets=[door])
@@ -210,6 +223,25 @@ def listening(host: str, port: int) -> socket.socket:
             f"--port {port}: cannot be opened at {host} "
             f"({getattr(error, 'strerror', None) or error}): take another"
         ) from None
+
+
+def _check_proxies(proxies: Sequence[str]) -> None:
+    for proxy in proxies:
+        try:
+            ipaddress.ip_address(proxy)
+        except ValueError:
+            raise InputError(
+                f"--proxy {show(proxy)}: give the address by which the other server comes, "
+                "as 127.0.0.1"
+            ) from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host by this name."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def address(host: str, port: int) -> str:

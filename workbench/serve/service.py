@@ -11,22 +11,28 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from workbench.api.inputs import written
 from workbench.api.result import SCHEMA
 from workbench.api.standing import Standing, known_so_far, standing
 from workbench.base.errors import InputError
 from workbench.base.journal_head import head_path
+from workbench.base.journal_view import JournalTransaction, KeptReply
 from workbench.base.state import Id, identifier
 from workbench.base.text import strict_json
 from workbench.collection.collector import LET_COME, Collector, Question
 from workbench.collection.desk import Desk
+from workbench.collection.hearing import label_before
 from workbench.collection.pool import Ledger, Questions
 from workbench.serve.beside import Beside
+from workbench.serve.instructions import Instructions, read_instructions
+from workbench.serve.lapses import Lapses
 from workbench.serve.limits import RefusedError
 from workbench.serve.links import Holder, Link, Links
 from workbench.serve.messages import (
@@ -34,6 +40,7 @@ from workbench.serve.messages import (
     ForgetMessage,
     InviteMessage,
     JoinMessage,
+    LabelRow,
     Message,
     NextMessage,
     TellMessage,
@@ -50,12 +57,12 @@ waits for it."""
 EVERY = 10.0
 """Seconds between points of the owner's pictures."""
 MOST_POINTS = 400
-KEPT = 7 * 86400.0
-"""Seconds for which replies are kept, to be given again for the same request."""
 EVENTS = 200
 """Events that are shown where nobody asks for more."""
+SWEEP_AGAIN = 30.0
+"""Seconds until a log that holds a deleted name is tried to be emptied again."""
 AT_ONCE = 10
-"""Questions of a worker that may be open where she does not say."""
+"""Questions that may be open of whoever asks by a worker's link."""
 
 
 class CollectionService:
@@ -69,6 +76,10 @@ class CollectionService:
         Hosts whose pictures are shown.
     audit
         Journal of an audit of its answers, where there is one.
+    instructions
+        A file in Markdown that says what is asked.
+    unsure
+        Whether workers may say that they are unsure, beside skipping.
 
     Attributes
     ----------
@@ -78,12 +89,21 @@ class CollectionService:
     Raises
     ------
     InputError
-        There is no such collection, or it is damaged.
+        There is no such collection, or it is damaged; or the instructions cannot be read.
     """
 
     def __init__(
-        self, store: Path, *, images: Collection[str] = (), audit: Path | None = None
+        self,
+        store: Path,
+        *,
+        images: Collection[str] = (),
+        audit: Path | None = None,
+        instructions: Path | None = None,
+        unsure: bool = False,
     ) -> None:
+        self.unsure, self.instructions = unsure, Instructions()
+        if instructions is not None:
+            self.instructions = read_instructions(instructions, image_hosts(images))
         self.store, self.images, self.audit = store, image_hosts(images), audit
         self.collector = Collector.open(store, origin="server", refits_apart=True)
         self.beside = Beside.of(store)
@@ -92,8 +112,10 @@ class CollectionService:
         self.base = ""
         self._so_far: tuple[float, Standing] | None = None
         self._outlook: tuple[float, float, Standing] | None = None  # until when, so long, what
+        self.desk, self.lapses = Desk(self.collector), Lapses(self.collector)
+        self.troubles: dict[str, str] = {}
+        self._swept = 0.0
         self._last_point = 0.0
-        self.beside.rows("DELETE FROM reply WHERE time < ?", (time.time() - KEPT,))
 
     def close(self) -> None:
         """Close its files."""
@@ -112,7 +134,7 @@ class CollectionService:
         """
         check_images(cells, self.images)
         corrected = self.shown.correct(cells)
-        Desk(self.collector).reworded(corrected)
+        self.desk.reworded(corrected)
         return corrected
 
     def invite(self, names: Iterable[Id] | None, *, anew: bool = False) -> list[Link]:
@@ -164,8 +186,8 @@ class CollectionService:
     def once(self, holder: Holder, what: str, message: Message, act: Callable[[], Reply]) -> bytes:
         """Do something once for a request id, and give the same reply whenever it comes again.
 
-        A kill between the two leaves it done and without a reply: done again it changes nothing,
-        for a label told twice counts once, and open questions are asked again.
+        The id is written with the events that it leads to, all or nothing: another server, or this
+        one after a kill, finds both or none.
 
         Raises
         ------
@@ -173,37 +195,68 @@ class CollectionService:
             The id stands for another request.
         """
         request = message.request_id
-        if request is None:
-            return encoded(act())
-        digest = hashlib.sha256(f"{what} {message}".encode()).hexdigest()
-        rows = self.beside.rows(
-            "SELECT digest, body FROM reply WHERE who = ? AND request = ?", (holder.key, request)
-        )
-        for before, body in rows:
-            if before != digest:
-                raise RefusedError(
-                    409, "this request id stands for another request: take a new one"
-                )
-            return bytes(body)
-        reply = encoded(act())
-        self.beside.keep(
-            "INSERT OR REPLACE INTO reply VALUES (?, ?, ?, ?, 200, ?)",
-            (holder.key, request, digest, time.time(), reply),
-        )
-        return reply
+        if request is None or holder.role == "join":  # joining is known by its secret
+            reply = act()
+        else:
+            sealed = hashlib.sha256(f"{what} {message}".encode()).hexdigest()
+            with self.desk.together() as log:
+                assert isinstance(log, JournalTransaction)
+                who = self._who(holder)
+                before = None if who is None else log.reply(who, request)
+                if before is not None and before.digest != sealed:
+                    raise RefusedError(
+                        409, "this request id stands for another request: take a new one"
+                    )
+                if before is not None:
+                    reply = self._replied(holder, json.loads(before.body))
+                else:
+                    reply = act()
+                    who = self._who(holder)
+                    if who is not None:
+                        kept = strict_json(self._kept(holder, reply))
+                        log.keep_reply(who, request, KeptReply(sealed, kept))
+        if isinstance(message, ForgetMessage):
+            reply["remains"] = self.sweep()
+        return encoded(reply)
+
+    def _who(self, holder: Holder) -> str | None:
+        """Role of who sends, or a worker by her number; None for one who is not here yet."""
+        if holder.role != "worker":
+            return holder.role
+        place = None if holder.worker is None else self.collector.workers.get(holder.worker)
+        return None if place is None else f"worker {place}"
+
+    def _kept(self, holder: Holder, reply: Reply) -> Reply:
+        """Give what is kept of a reply: no names, and of the owner's only what was asked."""
+        workers = self.collector.workers
+        kept = {} if holder.role == "owner" else dict(reply)
+        if "asks" in reply:
+            kept["asks"] = [{**ask, "worker": workers[ask["worker"]]} for ask in reply["asks"]]
+        return kept
+
+    def _replied(self, holder: Holder, kept: Reply) -> Reply:
+        """Give a reply again, to its owner with the status as it is now."""
+        if "asks" in kept:
+            names = list(self.collector.workers)
+            asks = [{**ask, "worker": names[ask["worker"]]} for ask in kept["asks"]]
+            kept = {**kept, "asks": asks}
+        return {**self._after(), **kept} if holder.role == "owner" else kept
 
     # ---- asking and hearing ----
 
     def next(self, holder: Holder, message: NextMessage) -> Reply:
         """Ask for questions: a worker for hers, the owner for anybody's."""
         worker = self._worker(holder, message.worker)
-        what = None if message.task is None else _named(message.task, self.collector.tasks)
+        self.lapses.look()
         if holder.role == "owner":
+            what = None if message.task is None else _named(message.task, self.collector.tasks)
             asked = self.collector.next(worker, message.most, task=what, ahead=message.ahead)
             asks = [question._asdict() for question in asked]
-            return {**self.collector.status(), "asks": asks}
-        most = message.most or AT_ONCE
-        asked = self.collector.next(worker, most, task=what, ahead=message.ahead)
+            return {**self._after(), "asks": asks}
+        if message.task is not None:  # one line for all tasks: which are gold is not told
+            raise RefusedError(403, "which task is next the owner says: leave out task")
+        most = min(message.most or AT_ONCE, AT_ONCE)
+        asked = self.collector.next(worker, most, ahead=message.ahead)
         ledger = self.collector.ledger
         asks = [self._shown(question, ledger) for question in asked]
         return {"asks": asks, **self._hers(holder)}
@@ -221,9 +274,10 @@ class CollectionService:
         return {"task": question.task, "worker": question.worker, "pays": price, "shown": cells}
 
     def tell(self, holder: Holder, message: TellMessage) -> Reply:
-        """Take labels, all or none."""
+        """Take labels, all or none, and what is remarked of tasks."""
         collector = self.collector
         by_worker: dict[Id, dict[Id, Any]] = {}
+        remarks: list[tuple[Id, Id, LabelRow]] = []
         for row in message.labels:
             whose = row.worker if row.worker is not None else message.worker
             worker = self._worker(holder, whose)
@@ -234,15 +288,54 @@ class CollectionService:
             if task in hers:
                 raise RefusedError(400, f"task {row.task!r} of worker {worker!r} is there twice")
             hers[task] = None if row.label is None else _named(row.label, collector.classes)
-        if by_worker:
-            collector.tell_all(by_worker)
-        return collector.status() if holder.role == "owner" else self._hers(holder)
+            if row.unsure or row.comment:
+                remarks.append((worker, task, row))
+        with self.desk.together():
+            if message.again:
+                self._take_back(by_worker)
+            if by_worker:
+                collector.tell_all(by_worker)
+        for worker, task, row in remarks:
+            values = (json.dumps(task), time.time(), int(row.unsure), row.comment)
+            self.beside.put("remark", (collector.workers[worker], *values), lightly=True)
+        return self._after() if holder.role == "owner" else self._hers(holder)
+
+    def _take_back(self, labels: Mapping[Id, Mapping[Id, Any]]) -> None:
+        """Take back labels that others are to stand in place of.
+
+        Raises
+        ------
+        RefusedError
+            The policy goes on from what it has heard.
+        """
+        ledger, classes = self.collector.ledger, list(self.collector.classes)
+        for worker, hers in labels.items():
+            place, changed = self.collector.workers.get(worker, -1), []
+            for task, label in hers.items():
+                gold = task not in self.collector.tasks
+                at = (self.collector.gold if gold else self.collector.tasks).get(task, -1)
+                before = label_before(ledger, gold, at, place)
+                if before is not None and classes[before] != label:
+                    changed.append(task)
+            try:
+                if changed:
+                    self.collector.take_back(worker, changed)
+            except InputError as error:
+                if self.is_of_files(error):
+                    raise
+                raise RefusedError(
+                    409, "answers of this collection cannot be changed once they are sent"
+                ) from None
 
     def mine(self, holder: Holder) -> Reply:
-        """Say what a worker's page needs at its start: the classes, and how far she is."""
-        return {"worker": holder.worker, "classes": list(self.collector.classes)} | self._hers(
-            holder
-        )
+        """Say what a worker's page needs at its start: what is asked, and how far she is."""
+        return {
+            "worker": holder.worker,
+            "classes": list(self.collector.classes),
+            "page": self.instructions._asdict(),
+            "unsure": self.unsure,
+            **self._hers(holder),
+        }
 
     def _hers(self, holder: Holder) -> Reply:
         """Say how far a worker is, and nothing of the others but how far all are."""
@@ -270,14 +363,18 @@ class CollectionService:
         """
         name = str(self._new_name(message.name))
         holder = Holder("worker", str(identifier("name", name)))
-        taken = {str(name).casefold() for name in self.collector.workers}
-        taken |= {str(other.worker).casefold() for other in self.links.holders()}
-        if name.casefold() in taken:
-            raise RefusedError(
-                409, "somebody has this name: take another, or use the link you have"
-            )
-        self.collector.join(name)
-        return {"worker": name, "token": self.links.new(holder).token}
+        with self.desk.together():  # two servers give a name once
+            known = None if message.secret is None else self.links.holder(message.secret)
+            if known is not None and known == holder:
+                return {"worker": name, "token": message.secret}
+            taken = {str(name).casefold() for name in self.collector.workers}
+            taken |= {str(other.worker).casefold() for other in self.links.holders()}
+            if known is not None or name.casefold() in taken:
+                raise RefusedError(
+                    409, "somebody has this name: take another, or use the link you have"
+                )
+            self.collector.join(name)
+            return {"worker": name, "token": self.links.new(holder, message.secret).token}
 
     def _worker(self, holder: Holder, name: Id | None) -> Id | None:
         """Say who is meant.
@@ -331,7 +428,7 @@ class CollectionService:
         content = strict_json(found.point())
         last = self.beside.rows("SELECT content FROM point ORDER BY time DESC LIMIT 1")
         if last != [(content,)]:
-            self.beside.keep("INSERT OR REPLACE INTO point VALUES (?, ?)", (at, content))
+            self.beside.put("point", (at, content), lightly=True)
 
     def overview(self) -> Reply:
         """Give all that the owner's page shows; the last point of its picture is of now."""
@@ -339,7 +436,7 @@ class CollectionService:
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
         return {
-            **found.to_dict(),
+            **self._with_troubles(found.to_dict()),
             "points": [
                 *({"time": at, **_decoded(content)} for at, content in points[::step]),
                 {"time": now, **found.point()},
@@ -351,17 +448,34 @@ class CollectionService:
         }
 
     def status(self) -> Reply:
-        """Say where the collection stands."""
-        return self.stands().to_dict()
+        """Say where the collection stands, and in its notes what has failed."""
+        return self._with_troubles(self.stands().to_dict())
 
-    def labels(self) -> Any:
-        """Give all labels so far, a table."""
+    def _after(self) -> Reply:
+        """Give what follows an owner's message: the collection's status, and what has failed."""
+        return self._with_troubles(self.collector.status())
+
+    def _with_troubles(self, said: Reply) -> Reply:
+        return {**said, "notes": [*said["notes"], *self.troubles.values()]}
+
+    def labels(self) -> pd.DataFrame:
+        """Give all labels so far."""
         table = self.collector.labels()
         return table.assign(time=written(table["time"]))
 
-    def pay(self) -> Any:
-        """Give what each worker is to be paid, a table."""
+    def pay(self) -> pd.DataFrame:
+        """Give what each worker is to be paid."""
         return pay_table(self.collector)
+
+    def remarks(self) -> pd.DataFrame:
+        """What workers remarked: `task, worker, time, unsure, comment`."""
+        names = list(self.collector.workers)
+        rows = self.beside.rows("SELECT * FROM remark ORDER BY time")
+        table = [
+            (json.loads(task), names[worker], datetime.fromtimestamp(at, UTC), bool(unsure), text)
+            for worker, task, at, unsure, text in rows
+        ]
+        return pd.DataFrame(table, columns=["task", "worker", "time", "unsure", "comment"])
 
     def answers(self) -> Any:
         """Give the answers as they stand, a table."""
@@ -377,7 +491,7 @@ class CollectionService:
         """Pause, close, or go on."""
         self.collector.halt(state)
         self._look_anew()
-        return self.collector.status()
+        return self._after()
 
     def change(self, message: ChangeMessage) -> Reply:
         """Change the error that is asked for, or what all labels may cost."""
@@ -385,7 +499,7 @@ class CollectionService:
             raise RefusedError(400, "there is nothing to change: give epsilon or total")
         self.collector.change(epsilon=message.epsilon, total=message.total)
         self._look_anew()
-        return self.collector.status()
+        return self._after()
 
     def invite_one(self, message: InviteMessage) -> Reply:
         """Make a link for a worker, who is let in where she is new; those she had are void.
@@ -423,13 +537,31 @@ class CollectionService:
         return found
 
     def forget(self, message: ForgetMessage) -> Reply:
-        """Delete a worker's name, her links and the replies she had; her labels stay."""
+        """Delete a worker's name, her links and remarks, and all replies; her labels stay."""
         name = _named(message.worker, self.collector.workers)
-        holder = Holder("worker", name)
-        if name in self.collector.workers or holder not in self.links.holders():
+        holder, place = Holder("worker", name), self.collector.workers.get(name)
+        if place is not None or holder not in self.links.holders():
             self.collector.forget(name)
         self.links.drop(holder)
-        return self.collector.status()
+        self.beside.drop("remark", worker=place)
+        return self._after()
+
+    def look(self) -> None:
+        """Do what has waited: to be called now and then."""
+        if "names" in self.troubles and time.monotonic() - self._swept > SWEEP_AGAIN:
+            self.sweep()
+
+    def sweep(self) -> str:
+        """Empty the files' logs, which hold what was deleted; say until when they still do."""
+        self._swept = time.monotonic()
+        self.troubles.pop("names", None)
+        done = [self.desk.empty_log(), self.beside.empty_log()]
+        if not all(done):
+            self.troubles["names"] = (
+                "A name that was deleted is still in a log of the files, which another program is "
+                "reading: it goes when that program ends, or within a minute after."
+            )
+        return self.troubles.get("names", "")
 
     def is_of_files(self, error: InputError) -> bool:
         """Whether an error is of the files, and not of what was sent."""

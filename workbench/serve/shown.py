@@ -143,13 +143,14 @@ class ShownTasks:
         now, changed = time.time(), []
         with self._beside.together():
             self.refresh()
+            ((number,),) = self._beside.rows("SELECT coalesce(max(number), 0) FROM shown")
             for task, cells in shown.items():
                 key = json.dumps(task)
                 if cells == self._cells.get(key):
                     continue
                 if key in self._cells:
                     changed.append(task)
-                values = (key, now, json.dumps(cells))
-                self._beside.rows("INSERT INTO shown(task, time, cells) VALUES (?, ?, ?)", values)
+                number += 1
+                self._beside.put("shown", (number, key, now, json.dumps(cells)))
                 self._cells[key] = cells
         return changed

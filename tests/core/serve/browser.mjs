@@ -11,6 +11,7 @@ const listeners = {};
 class Node {
   constructor(kind) {
     Object.assign(this, { kind, children: [], attributes: {}, own: "", handlers: {}, value: "" });
+    this.classList = { toggle() {} };
   }
   set textContent(text) {
     this.own = String(text);
@@ -61,7 +62,7 @@ globalThis.fetch = (path, given) => {
   return real(new URL(path, url), given);
 };
 
-const names = ["progress", "bar", "task", "answers", "message", "pay"];
+const names = ["progress", "bar", "task", "answers", "others", "message", "pay", "question"];
 for (const name of names) document.getElementById(name);
 await import(pathToFileURL(`${pages}/work.js`));
 
@@ -87,6 +88,7 @@ while (!listeners.beforeunload || Date.now() < end) {
 }
 await pause(50);
 const seen = Object.fromEntries(names.map((name) => [name, there[name].textContent]));
-const buttons = there.answers.children.map((c) => [c.kind, c.attributes]);
+const all = [...there.answers.children, ...there.others.children];
+const buttons = all.map((c) => [c.kind, c.attributes]);
 console.log(JSON.stringify({ texts, requests, seen, buttons }));
 process.exit(0);

@@ -96,6 +96,8 @@ def test_a_fit_that_fails_is_said_and_labels_go_on(client, monkeypatch, caplog):
     assert label(client, "w0") >= 0
     assert "refit taken" not in events(client)
     assert any("could not be fitted" in record.message for record in caplog.records)
+    notes = client.ask("/status", "owner").json()["notes"]
+    assert any(note.startswith("A fit of what is believed failed at") for note in notes)
 
 
 def test_after_a_fit_that_fails_the_next_is_tried(client, monkeypatch, caplog):
@@ -120,6 +122,8 @@ def test_after_a_fit_that_fails_the_next_is_tried(client, monkeypatch, caplog):
     until_none_is_begun(client)
     assert len(tried) > 1
     assert sum("could not be fitted" in record.message for record in caplog.records) == 1
+    notes = client.ask("/status", "owner").json()["notes"]
+    assert not any("failed at" in note for note in notes)
     kinds = events(client)
     assert kinds.count("refit begun") > kinds.count("refit taken") > 0
     monkeypatch.setattr(UntilTrusted, "refit", refit)

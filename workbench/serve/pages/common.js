@@ -6,6 +6,7 @@ export class Failure extends Error {
   constructor(code, line) {
     super(line);
     this.code = code;
+    this.passes = code === 0 || code === 429 || code >= 500; // sent again, it may be taken
   }
 }
 
@@ -14,6 +15,7 @@ export async function send(path, message, as = token) {
   const request = { headers: { Authorization: `Bearer ${as}` }, cache: "no-store" };
   if (message !== undefined) {
     request.method = "POST";
+    request.keepalive = true; // it goes on where the page is closed
     request.body = JSON.stringify(message);
     request.headers["Content-Type"] = "application/json";
   }
@@ -37,8 +39,7 @@ export async function sendUntilHeard(path, message, wait) {
       if (wait && pause > 500) wait("");
       return reply;
     } catch (failure) {
-      const passes = failure.code === 0 || failure.code === 429 || failure.code >= 500;
-      if (!(failure instanceof Failure) || !passes) throw failure;
+      if (!(failure instanceof Failure) || !failure.passes) throw failure;
       if (wait) wait(failure.message);
       await new Promise((go) => setTimeout(go, pause));
     }
@@ -58,6 +59,18 @@ export function element(kind, content = "", attributes = {}) {
   else made.textContent = content;
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   return made;
+}
+
+/** Elements of a tree of [tag, attributes, ...parts], as the server makes it of Markdown. */
+export function grown(parts) {
+  const kinds =
+    "h2 h3 h4 h5 h6 p ul ol li strong em code pre blockquote hr br a img table thead tbody tr th td";
+  return parts.map((part) => {
+    if (typeof part === "string") return part;
+    const [tag, attributes, ...inner] = part;
+    if (!kinds.split(" ").includes(tag)) return "";
+    return element(tag, grown(inner), attributes);
+  });
 }
 
 export const at = (id) => document.getElementById(id);

@@ -1,34 +1,59 @@
 // A worker's page: the questions that are open, the next ones fetched while one is read.
 
-import { at, element, Failure, money, say, send, sendUntilHeard, token } from "./common.js";
+import { at, element, Failure, grown, money, say, send, sendUntilHeard, token } from "./common.js";
+import { Unsent } from "./unsent.js";
 
 const AHEAD = 3; // questions open at a time
 const AGAIN = 5000; // milliseconds until a page without a question looks again, at first
 const LATEST = 60000; // and at most
+const SEEN = 200; // milliseconds until an answer counts: nobody reads faster, fingers slip
+const BACK = 10; // answers to which she can go back
 
 let classes = [];
+let width = 1; // strokes of a class's key
+let typed = "";
 let queue = []; // open questions; the first is shown
+let past = []; // what she answered last on this page
 let shown = null;
+let since = 0;
 let filling = null; // a request for questions under way
 let timer = 0;
 let idle = 0; // looks in vain, one after another: the page looks less and less often
-let unsent = 0;
-let sending = Promise.resolve(); // one label after another
+let unsure = false; // whether the owner wants to know
 const answered = new Set();
 
-const key = (ask) => JSON.stringify(ask.task);
+const key = (task) => JSON.stringify(task);
+const unsent = new Unsent(heard, refused, (line) => trouble(line));
 
 async function start() {
   if (!token) return say("Open the link that you were given: this one is not whole.");
   try {
     const mine = await send("/mine");
     classes = mine.classes;
+    width = String(classes.length).length;
+    unsure = mine.unsure;
+    describe(mine);
     tell(mine);
+    for (const task of unsent.tasks()) answered.add(key(task));
+    unsent.go();
     await fill();
   } catch (failure) {
     say(failure.message);
     if (!(failure instanceof Failure) || failure.code !== 401) setTimeout(start, AGAIN);
   }
+}
+
+/** Show what the owner says of the questions. */
+function describe({ page, labels }) {
+  at("title").textContent = document.title = page.title || "Questions";
+  at("question").textContent = page.question;
+  at("question").hidden = !page.question;
+  at("instructions").replaceChildren(...grown(page.instructions));
+  at("about").hidden = !page.instructions.length;
+  at("about").open = !labels; // who has answered before has read them
+  const numbers = width === 1 ? "the number of an answer" : "both digits of an answer's number";
+  const more = unsure ? ", x where you are unsure" : "";
+  at("keys").textContent = `Keys: ${numbers}, s to skip${more}, u to go back.`;
 }
 
 /** Fetch questions until so many are open; one request at a time. */
@@ -40,13 +65,13 @@ function fill() {
 async function fetchMore() {
   let reply;
   try {
-    reply = await sendUntilHeard("/next", { most: AHEAD, ahead: true }, say);
+    reply = await sendUntilHeard("/next", { most: AHEAD, ahead: true }, trouble);
   } catch (failure) {
     return say(failure.message);
   }
-  const here = new Set(queue.map(key));
+  const here = new Set(queue.map((ask) => key(ask.task)));
   for (const ask of reply.asks) {
-    if (here.has(key(ask)) || answered.has(key(ask))) continue;
+    if (here.has(key(ask.task)) || answered.has(key(ask.task))) continue;
     queue.push(ask);
     if (ask.shown.image) new Image().src = ask.shown.image;
   }
@@ -64,33 +89,49 @@ function rest(reply) {
     closed: "The collection is closed. Thank you for your answers.",
     done: "Every task is done. Thank you for your answers.",
   };
-  shown = null;
-  if (unsent) return;
+  clear();
+  if (unsent.many) return;
   at("task").replaceChildren(element("p", words[reply.state] || words.open));
-  at("answers").replaceChildren();
-  at("pay").textContent = "";
   clearTimeout(timer);
   timer = setTimeout(() => queue.length || fill(), Math.min(AGAIN * 2 ** idle, LATEST));
   idle += 1;
+}
+
+function clear() {
+  shown = null;
+  at("answers").replaceChildren();
+  at("others").replaceChildren(...(past.length ? [other("Back", "u", back)] : []));
+  at("remark").hidden = true;
+  at("pay").textContent = "";
 }
 
 /** Show the first question. */
 function show() {
   const ask = queue[0];
   if (shown === ask) return;
-  shown = ask;
+  [shown, since, typed] = [ask, performance.now(), ""];
   const { text, image, ...others } = ask.shown;
   const parts = [];
-  if (text) parts.push(element("p", text, { class: "text" }));
+  if (text) parts.push(element("p", text, { class: "text", dir: "auto" }));
   if (image) parts.push(picture(image));
   const rows = Object.entries(others).map(([name, value]) =>
-    element("tr", [element("th", name, { scope: "row" }), element("td", value)])
+    element("tr", [
+      element("th", name, { scope: "row", dir: "auto" }),
+      element("td", value, { dir: "auto" }),
+    ])
   );
   if (rows.length) parts.push(element("table", rows));
   at("task").replaceChildren(...parts);
-  at("answers").replaceChildren(...classes.map(button), skip());
-  at("pay").textContent = ask.pays ? `This answer pays ${money(ask.pays)}.` : "";
-  say("");
+  at("answers").replaceChildren(...classes.map(button));
+  const instead = [other("Skip", "s", () => answer(null, ask))];
+  if (unsure) instead.push(other("Unsure", "x", () => answer(null, ask, true)));
+  if (past.length) instead.push(other("Back", "u", back));
+  at("others").replaceChildren(...instead);
+  [at("remark").hidden, at("remark").open, at("comment").value] = [false, false, ""];
+  const pays = ask.pays ? `This answer pays ${money(ask.pays)}.` : "";
+  const again = "You have answered this question: another answer takes the place of yours.";
+  at("pay").textContent = ask.before === undefined ? pays : again;
+  trouble("");
   at("task").focus({ preventScroll: true });
 }
 
@@ -100,69 +141,118 @@ function picture(address) {
   return image;
 }
 
+const number = (place) => String(place + 1).padStart(width, "0");
+
 function button(label, place) {
-  const made = element("button", String(label), { type: "button", class: "answer" });
-  if (place < 9) {
-    made.prepend(element("kbd", String(place + 1), { "aria-hidden": "true" }), " ");
-    made.setAttribute("aria-keyshortcuts", String(place + 1));
-  }
-  made.setAttribute("aria-label", `Answer ${label}`);
-  made.addEventListener("click", () => answer(label));
+  const made = element("button", [
+    element("kbd", number(place), { "aria-hidden": "true" }),
+    " ",
+    element("span", String(label), { dir: "auto" }),
+  ]);
+  const chosen = shown.before !== undefined && shown.before === label;
+  const attributes = { type: "button", class: "answer" };
+  if (shown.before !== undefined) attributes["aria-pressed"] = chosen;
+  if (width === 1) attributes["aria-keyshortcuts"] = number(place);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  const ask = shown;
+  made.addEventListener("click", () => answer(label, ask));
   return made;
 }
 
-function skip() {
-  const made = element("button", "Skip", { type: "button", class: "skip" });
-  made.setAttribute("aria-label", "Skip this question");
-  made.setAttribute("aria-keyshortcuts", "s");
-  made.addEventListener("click", () => answer(null));
+function other(word, shortcut, act) {
+  const made = element("button", [element("kbd", shortcut, { "aria-hidden": "true" }), ` ${word}`]);
+  const attributes = { type: "button", class: "skip", "aria-keyshortcuts": shortcut };
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.addEventListener("click", act);
   return made;
 }
 
-/** Take an answer of the question that is shown; null where she skips it. */
-function answer(label) {
-  if (!shown) return;
-  const ask = queue.shift();
+/** Take an answer of a question; null where she skips it. It counts once she can have read it. */
+function answer(label, ask, isUnsure = false) {
+  if (!ask || shown !== ask || performance.now() - since < SEEN) return;
+  queue.shift();
   shown = null;
-  answered.add(key(ask));
-  unsent += 1;
-  sending = sending.then(() => deliver(ask, label));
-  if (queue.length) show();
-  else wait();
-}
-
-function wait() {
-  at("task").replaceChildren(element("p", "The next question is coming."));
-  at("answers").replaceChildren();
-}
-
-async function deliver(ask, label) {
-  try {
-    tell(await sendUntilHeard("/tell", { labels: [{ task: ask.task, label }] }, say));
-    say("");
-  } catch (failure) {
-    say(failure.message);
+  at("about").open = false; // the instructions are read, and the next task stands on top
+  past = [...past, { ...ask, before: label }].slice(-BACK);
+  const comment = at("comment").value.trim();
+  if (ask.before === undefined || ask.before !== label || comment || isUnsure) {
+    answered.add(key(ask.task));
+    const row = { task: ask.task, label };
+    if (isUnsure) row.unsure = true;
+    if (comment) row.comment = comment;
+    unsent.add(row, ask.before !== undefined);
   }
+  if (queue.length) return show();
+  clear();
+  at("task").replaceChildren(element("p", "The next question is coming."));
+  if (!unsent.many) fill();
+}
+
+/** Show the last question that she answered again: another answer will be in its place. */
+function back() {
+  if (!past.length || performance.now() - since < SEEN) return;
+  queue.unshift(past.pop());
+  clearTimeout(timer);
+  show();
+}
+
+async function heard(reply, row) {
+  tell(reply);
+  await settled(row);
+}
+
+async function refused(line, row) {
+  await settled(row);
+  say(line);
+}
+
+async function settled(row) {
+  trouble("");
   await filling; // what was fetched before the label came may still have the question
-  answered.delete(key(ask)); // some policies ask again, and what was refused is still open
-  unsent -= 1;
+  // Some policies ask again, and what was refused is still open.
+  if (!unsent.tasks().some((task) => key(task) === key(row.task))) answered.delete(key(row.task));
   if (queue.length < AHEAD) await fill();
+}
+
+/** Say what fails, and how many answers are waiting; an empty line where all is well. */
+function trouble(line) {
+  const many = unsent.many;
+  const are = many === 1 ? "1 answer is" : `${many} answers are`;
+  const kept = many ? ` ${are} not sent yet: keep this page open, or open it again later here.` : "";
+  say(line ? line + kept : "");
+  at("leave").hidden = Boolean(line && many);
 }
 
 /** Say how far she is. */
 function tell(reply) {
   at("progress").textContent =
-    `${reply.labels} answers of yours, ${money(reply.earned)} earned; ` +
+    `${reply.labels} ${reply.labels === 1 ? "answer" : "answers"} of yours, ` +
+    `${money(reply.earned)} earned; ` +
     `${reply.closed} of ${reply.tasks} tasks are done.`;
   at("bar").value = reply.tasks ? reply.closed / reply.tasks : 0;
 }
 
+/** Take a stroke of a class's key: of more than nine classes each has two. */
+function stroke(digit) {
+  if (!shown || performance.now() - since < SEEN) return;
+  typed += digit;
+  if (typed.length === width) {
+    const place = Number(typed) - 1;
+    typed = "";
+    if (place >= 0 && place < classes.length) return answer(classes[place], shown);
+  }
+  for (const [place, made] of [...at("answers").children].entries())
+    made.classList.toggle("typed", Boolean(typed) && number(place).startsWith(typed));
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  const place = Number(event.key) - 1;
-  if (/^[1-9]$/.test(event.key) && place < classes.length) answer(classes[place]);
-  else if (event.key === "s") answer(null);
+  if (event.target?.id === "comment") return;
+  const acts = { s: () => answer(null, shown), u: back };
+  if (unsure) acts.x = () => answer(null, shown, true);
+  if (/^[0-9]$/.test(event.key)) stroke(event.key);
+  else if (event.key in acts) acts[event.key]();
 });
-window.addEventListener("beforeunload", (event) => unsent && event.preventDefault());
+window.addEventListener("beforeunload", (event) => unsent.many && event.preventDefault());
 
 start();
