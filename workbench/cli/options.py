@@ -189,8 +189,12 @@ def text(name: str, metavar: str, help: str | None = None, **more: Any) -> Decor
 def stakes(function: Function) -> Any:
     """`--loss` and `--class-share`: what errors cost, and how frequent classes are."""
     share = click.option("--class-share", metavar="CLASS=SHARE,…", callback=_numbers)
-    loss = click.option("--loss", metavar="CLASS=COST,…", callback=_numbers)
     return loss(share(function))
+
+
+def loss(function: Function) -> Any:
+    """`--loss`: what errors cost."""
+    return click.option("--loss", metavar="CLASS=COST,…", callback=_numbers)(function)
 
 
 def _numbers(
