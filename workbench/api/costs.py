@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.api.result import names, percent
 from workbench.crowd.loss import MeasuredCost, Outcome
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SHOWN = 3
 """Classes whose recall and precision a sentence gives."""
+
+
+TEN = 10
+"""Gold tasks of a class that tell well how often each worker finds it."""
+
+
+def gold_by_class(gold: pd.Series[Any]) -> str | None:
+    """Advise to draw gold by class where a class has few tasks of it; None where all have ten.
+
+    Parameters
+    ----------
+    gold
+        True label of each gold task, as its user names it.
+    """
+    counts = gold.value_counts()
+    if counts.empty or counts.iloc[-1] >= TEN:
+        return None
+    name, tasks = counts.index[-1], int(counts.iloc[-1])
+    are = "task is" if tasks == 1 else "tasks are"
+    return (
+        f"Only {tasks} gold {are} {name!s}: ten of each class tell as much of the workers as a "
+        "hundred drawn evenly; where you draw them by class, say how frequent the classes are "
+        f"(--class-share {name!s}=…)."
+    )
 
 
 def amount(cost: float) -> str:

@@ -126,6 +126,8 @@ class GoldError:
         """Whether it errs on more of the control tasks than the majority beside it does."""
         if self.majority is None or not self.measured.tasks_measured:
             return False
+        if self.costs is not None and self.costs.beside is not None:
+            return self.costs.outcome.cost - self.costs.beside >= ALIKE
         return difference(self.measured, self.majority).more >= ALIKE
 
     @property

@@ -83,7 +83,7 @@ def false_certificates(runs, start=0):
     names = np.array(["a", "b", "c"], dtype=object)
     for seed in range(start, start + runs):
         rng = np.random.default_rng(seed)
-        tasks, error = 80, float(rng.choice([0.04, 0.08, 0.15]))
+        tasks, error = 60, float(rng.choice([0.04, 0.08, 0.15]))
         loss = dict(zip(names, np.round(rng.uniform(0.1, 1.0, 3), 1).tolist(), strict=True))
         units = CostUnits.of(loss)
         said, other = rng.integers(0, 3, tasks), rng.integers(1, 3, tasks)
