@@ -188,8 +188,12 @@ def text(name: str, metavar: str, help: str | None = None, **more: Any) -> Decor
 
 def stakes(function: Function) -> Any:
     """`--loss` and `--class-share`: what errors cost, and how frequent classes are."""
-    share = click.option("--class-share", metavar="CLASS=SHARE,…", callback=_numbers)
-    return loss(share(function))
+    return loss(class_share(function))
+
+
+def class_share(function: Function) -> Any:
+    """`--class-share`: how frequent classes are."""
+    return click.option("--class-share", metavar="CLASS=SHARE,…", callback=_numbers)(function)
 
 
 def loss(function: Function) -> Any:
