@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.result import names, percent
+from workbench.api.result import percent
 from workbench.crowd.loss import MeasuredCost, Outcome
 
 if TYPE_CHECKING:
@@ -46,14 +46,13 @@ def amount(cost: float) -> str:
 
 
 def by_class(outcome: Outcome, classes: Sequence[Any]) -> str:
-    """Write error, recall and precision: "2 % are wrong; of yes 95 % are found, …"."""
+    """Write error, recall and precision: "2 % are wrong; recall and precision: 95 %, 80 % (a)"."""
     rows = [
-        f"{name!s} {_share(found)} and {_share(true)}"
+        f"{_share(found)}, {_share(true)} ({name!s})"
         for name, found, true in zip(classes, outcome.recall, outcome.precision, strict=True)
     ]
-    return (
-        f"{percent(outcome.error)} are wrong; recall and precision by class: {names(rows, SHOWN)}"
-    )
+    shown = "; ".join(rows[:SHOWN]) + ("; …" if len(rows) > SHOWN else "")
+    return f"{percent(outcome.error)} are wrong; recall and precision: {shown}"
 
 
 def _share(value: float) -> str:

@@ -193,9 +193,12 @@ class Hires(Result):
             who += f"; of the others {still} always name one class, which tells nothing"
         sentences = [f"Hire {who}."]
         if self.error is not None and self.error.worse:
+            more = "errs on more of your gold"
+            if self.error.costs is not None:
+                more = "costs more on your gold"
             sentences = [
                 f"Do not hire these {who}. {'Blanks counted, their' if self.empty else 'Their'} "
-                "vote errs on more of your gold than everybody's majority."
+                f"vote {more} than everybody's majority."
             ]
         if self.empty:
             tasks = counted(len(self.found.votes.tasks), "task")

@@ -190,8 +190,9 @@ class Plan(Result):
             f"{record} from {self.table['worker'].nunique()} of "
             f"{counted(len(self.skills), 'worker')}{price}{still}"
         )
+        too_much = "err too often" if self.promised is None else "cost too much"
         sentences = [
-            f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
+            f"Do not buy this yet, {labels}: measured on your gold, such plans {too_much}."
             if missed
             else f"Buy {labels}: {self._cheapest()}.",
             f"{self._promised()}{'; your gold speaks against that' if missed else ''}.",
@@ -230,7 +231,8 @@ class Plan(Result):
     def _cheapest(self) -> str:
         """What is known of the cost, in a few words."""
         if self.total is not None:
-            return f"the lowest error found that {self.total:g} buys"
+            least = "error" if self.promised is None else "expected cost"
+            return f"the lowest {least} found that {self.total:g} buys"
         if self.surely is not None:
             return "the cheapest found that keeps the error in the share of draws asked for"
         if self.claim is None:

@@ -67,6 +67,7 @@ def test_votes_without_chances_are_refused(rare):
             wb.aggregate(rare[0], method=method, loss=LOSS, **gold)
 
 
+@pytest.mark.slow
 def test_gold_chooses_by_cost_and_measures_it(rare):
     labels, gold = rare
     made = wb.aggregate(labels, gold[:60], loss=LOSS)

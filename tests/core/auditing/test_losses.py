@@ -16,7 +16,7 @@ from workbench.auditing.state import AuditState
 LOSS = {"yes": 5}
 
 
-def audited(seed, loss, error, *, refusing=False, tasks=250):
+def audited(seed, loss, error, *, refusing=False, tasks=150):
     """An audit to its end, and what the answers cost then."""
     rng = np.random.default_rng(seed)
     truth = np.where(rng.random(tasks) < 0.15, "yes", "no")
@@ -41,8 +41,14 @@ def audited(seed, loss, error, *, refusing=False, tasks=250):
     return audit, sum(costs) / units.one / tasks
 
 
-@pytest.mark.parametrize("loss", [LOSS, {"yes": 2.5, "no": 0.5}])
-@pytest.mark.parametrize("refusing", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "refusing"),
+    [
+        ({"yes": 2.5, "no": 0.5}, True),
+        pytest.param(LOSS, False, marks=pytest.mark.slow),
+        pytest.param(LOSS, True, marks=pytest.mark.slow),
+    ],
+)
 def test_an_audit_of_costs_is_recomputed_from_its_certificate(loss, refusing):
     audit, cost = audited(3, loss, 0.15, refusing=refusing)
     assert cost <= audit.bound() + 1e-12

@@ -40,6 +40,7 @@ def test_those_are_hired_whose_vote_costs_least(rare):
     assert named.prior == pytest.approx(named.stakes.tilted)
 
 
+@pytest.mark.slow
 def test_gold_drawn_by_class_stands_for_the_shares_that_are_stated(rare):
     labels, gold, _ = rare
     by_class = gold.groupby(gold, group_keys=False).head(10)
