@@ -178,6 +178,20 @@ def promise(figure: Figure, names: dict[str, Any]) -> None:
     axes.legend(frameon=False, loc="upper right")
 
 
+def tilt(figure: Figure, names: dict[str, Any]) -> None:
+    """What is required of a cover, and recall and labels of plans, by what a miss costs."""
+    left, right = figure.subplots(1, 2)
+    costs, plans = names["costs"], names["plans"]
+    r = np.geomspace(1, 20, 100)
+    left.semilogx(r, 0.5 * np.log(0.9 * 0.1 * r) - math.log(0.08), color=BLUE)
+    left.set(xlabel="what a miss costs", ylabel="C", title="the cover asked for: ½ ln r more")
+    right.semilogx(costs, [plan.promised.recall[1] for plan in plans], "o-", color=GREEN)
+    right.set(xlabel="what a miss costs", ylim=(0, 1), title="share of the rare class found")
+    for axes in (left, right):
+        axes.set_xticks(costs, [f"{cost:g}" for cost in costs])
+        axes.minorticks_off()
+
+
 def needed(figure: Figure, names: dict[str, Any]) -> None:
     """d and its tangents, and the errors of the optimum."""
     limit, axes, e = names["limit"], figure.subplots(), np.linspace(0.004, 0.2, 300)
@@ -267,6 +281,7 @@ PICTURES = {
     "even_teams": even,
     "error_problem": errors,
     "tangent_program": promise,
+    "tilted": tilt,
     "average_limit": needed,
     "policy_master": mixture,
     "occupation_program": met,

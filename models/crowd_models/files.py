@@ -28,6 +28,9 @@ confusion, prior
     For labels of several classes (`crowd_models.joint`), in place of quality: an object {task type:
     [matrix of each worker, true class × class named]}, and the probability of each class. Beside
     them epsilon, capacity, task_types, and, where need be, cost, available, least and most.
+loss
+    Optional beside confusion: what it costs to miss each class, in the order of `prior`; epsilon is
+    then the expected cost of an answer, and the prior is tilted (`crowd_models.joint`).
 gains, budget, costs, money
     Of whom to hire (`crowd_models.SelectionProblem`), and nothing beside: what each worker adds
     (null for who must not be hired), the most workers, and, both or neither, prices and money.
@@ -52,7 +55,7 @@ from numpy.typing import NDArray
 
 from crowd_models.exact_error import error_problem
 from crowd_models.gains import gain_of
-from crowd_models.joint import JointProblem, pair_gains, pair_weights
+from crowd_models.joint import JointProblem, pair_gains, pair_weights, tilted
 from crowd_models.problem import AssignmentProblem, SelectionProblem, TypedProblem, checked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
@@ -86,6 +89,7 @@ _FIELDS: dict[str, tuple[Any, str]] = {
         "give an object by task type: a matrix true class × class named for each worker",
     ),
     "prior": (list[float], "give the probability of each class"),
+    "loss": (list[float], "give what it costs to miss each class"),
     "gains": (list[float | None], "give a list of what each worker adds"),
     "budget": (int, "give a whole number, 1 or more"),
     "costs": (_VECTOR, "give one number, or a list with one for each worker"),
@@ -354,7 +358,7 @@ def _joint_problem(fields: dict[str, Any], asked: str | None) -> JointProblem:
     if asked is not None:
         raise InputError("gain: confusion matrices say what a label counts, leave it out")
     stated = {"confusion", "prior", "epsilon", "capacity", "task_types"}
-    missing, other = stated - set(fields), set(fields) - stated - set(_BESIDE)
+    missing, other = stated - set(fields), set(fields) - stated - {*_BESIDE, "loss"}
     if missing:
         raise InputError(f"{sorted(missing)[0]} is missing: it stands beside confusion")
     if other:
@@ -376,8 +380,11 @@ def _joint_problem(fields: dict[str, Any], asked: str | None) -> JointProblem:
     n, m = len(types), next(iter(gains.values())).shape[0]
     cost, available, _, least, most = _beside(fields, (n, m))
     mend = f"give one number, or one for each task ({n})"
+    prior, scale = fields["prior"], 1.0
+    if "loss" in fields:
+        prior, scale = tilted(prior, fields["loss"])
     per_task = {
-        "epsilon": checked("epsilon", fields["epsilon"], (n,), mend),
+        "epsilon": checked("epsilon", fields["epsilon"] / scale, (n,), mend),
         "cost": cost,
         "available": available,
         "least": None if least is None else np.broadcast_to(least, n),
@@ -388,11 +395,12 @@ def _joint_problem(fields: dict[str, Any], asked: str | None) -> JointProblem:
     first = [i for i in range(n) if i == 0 or keys[i] != keys[i - 1]]
     return JointProblem(
         np.stack([gains[types[i]] for i in first]),
-        pair_weights(fields["prior"]),
+        pair_weights(prior),
         rows["epsilon"][first],
         np.diff([*first, n]),
         fields["capacity"],
         **{name: value[first] for name, value in rows.items() if name != "epsilon"},
+        scale=scale,
     )
 
 

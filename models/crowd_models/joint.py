@@ -14,6 +14,10 @@ is convex in y, so it is the same as all its tangents, each of which is a cover 
 of Ho, Jabbari, Vaughan (2013): Σ_j q_j y_j ≥ C. Workers who are all right with one probability p,
 wrong ones spread evenly, and two classes leave a single tangent: `crowd_models.gains`.
 
+Where missing class k costs ℓ_k, the answer of least expected cost is the likeliest class under the
+tilted prior ℓ_k ρ_k / s, s = Σ_k ℓ_k ρ_k, and costs s times what that errs: a promise of an
+expected cost of ε is the one above, with √(ℓ_k ρ_k ℓ_l ρ_l) for the weights.
+
 Source of the bound: Bhattacharyya (1943); Kailath (1967).
 """
 
@@ -42,6 +46,8 @@ MOST_CLASSES = 64
 """K(K − 1)/2 pairs of classes are looked at together."""
 KEPT = 1e-9
 """A promise may be missed by this share of ε: .3 is to keep √(.9 · .1)."""
+MOST_LOSS = 1e6
+"""What missing a class may cost, at most."""
 TOLD = 1e-12
 """Gain up to which a worker says nothing, in nats."""
 
@@ -103,6 +109,23 @@ def pair_weights(prior: ArrayLike) -> FloatArray:
     return weights
 
 
+def tilted(prior: ArrayLike, loss: ArrayLike) -> tuple[FloatArray, float]:
+    """The prior ℓ ρ / s by what it costs to miss each class, and s; shape (K,) each.
+
+    Raises
+    ------
+    InputError
+        Other than a number above 0 for each class.
+    """
+    rho, cost = np.asarray(prior, dtype=np.float64), np.asarray(loss, dtype=np.float64)
+    if cost.shape != rho.shape or not ((cost > 0) & (cost <= MOST_LOSS)).all():
+        raise InputError(
+            f"loss: give a number above 0 and at most {MOST_LOSS:g} for each class, as prior has"
+        )
+    weighed = rho * cost
+    return weighed / weighed.sum(), float(weighed.sum())
+
+
 @dataclass(frozen=True)
 class Tangent:
     """A cover constraint Σ_j q_j y_j ≥ C that the promise of a task implies.
@@ -142,6 +165,9 @@ class JointProblem:
     least, most
         How few and how many labels a task may get, shape (T,), or one number for all; None for no
         limit. Of the integer program alone.
+    scale
+        What an error counts: the expected cost promised is `scale` times ε where the prior is
+        tilted by losses, else 1.
 
     Raises
     ------
@@ -169,6 +195,7 @@ class JointProblem:
     recorded: FloatArray | None = None
     least: IntArray | None = None
     most: IntArray | None = None
+    scale: float = 1.0
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
 
@@ -184,6 +211,7 @@ class JointProblem:
             recorded: ArrayLike | None = None,
             least: ArrayLike | None = None,
             most: ArrayLike | None = None,
+            scale: float = 1.0,
         ) -> None: ...
 
     def __post_init__(self) -> None:

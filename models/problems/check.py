@@ -43,14 +43,16 @@ LARGEST = 10**15  # of any number but a requirement's few: nothing here comes ne
 DECIMAL = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?([eE][+-]?[0-9]{1,2})?")
 LISTED = 10**6  # rows of a file: more would only exhaust the memory
 Kind = namedtuple("Kind", "quality cost free need least most sets")  # of tasks alike in the file
-Problem = namedtuple("Problem", "kinds of times copies capacity form")  # `of`: key of a row's kind
+Problem = namedtuple(
+    "Problem", "kinds of times copies capacity form stated"
+)  # `of`: key of a row's kind
 FIELDS = {
     *("skill", "quality", "epsilon", "requirement", "capacity", "cost", "available"),
     *("task_types", "tasks", "workers", "least", "most", "gain"),
 }
 CLASSES = {
     *("confusion", "prior", "task_types", "epsilon", "capacity", "cost", "available"),
-    *("least", "most"),
+    *("least", "most", "loss"),
 }
 
 
@@ -170,7 +172,8 @@ def read(content):
                 words = f"{name}, row {len(lines)}"
                 lines[name, id(row)] = [take(x, words) for x in listed(row, words, workers)]
     ones = [1] * workers
-    need = _needs(raw, size, form)
+    prior, scale = _tilted(raw) if form == "several classes" else (None, 1)
+    need = _needs(raw, size, form, scale)
     least = each(raw.get("least", 0), size, "least", count)
     most = each(raw["most"], size, "most", count) if "most" in raw else [math.inf] * size
     kinds, of = {}, []
@@ -186,7 +189,7 @@ def read(content):
             if form == "exact error":
                 sets = Sets([max(p, 1 - p) for p in quality], Vote(need[i]))
             if form == "several classes":  # who says nothing labels nothing
-                sets = Sets(quality, Telling(raw["prior"], need[i]))
+                sets = Sets(quality, Telling(prior, need[i]))
                 free = [on and tells(worker) for on, worker in zip(free, quality)]
             kinds[of[i]] = Kind(worth, cost, free, asked, least[i], most[i], sets)
     times, copies = raw.get("tasks", [1] * size), raw.get("workers", ones)
@@ -197,7 +200,13 @@ def read(content):
         [count(x, "workers") for x in listed(copies, "workers", workers)],
         each(raw["capacity"], workers, "capacity", count),
         form,
+        f"; missing a class costs {shown(raw['loss'])}, by class" if scale != 1 else "",
     )
+
+
+def shown(numbers):
+    """Numbers as text."""
+    return ", ".join(f"{float(x):.12g}" for x in numbers)
 
 
 def _form(raw, given):
@@ -235,11 +244,28 @@ def _once(row, first):
     return first.setdefault(tuple(map(id, row)), row) if type(row) is list else row
 
 
-def _needs(raw, size, form):
+def _tilted(raw):
+    """The prior, tilted by what it costs to miss each class, and what every error costs together.
+
+    An expected cost of at most ε is then an error of at most ε over that.
+    """
+    prior = [_chance(x, "prior") for x in listed(raw["prior"], "prior")]
+    require(len(prior) >= 2 and abs(sum(prior) - 1) <= Fraction(1, 10**9), "prior")
+    if "loss" not in raw:
+        return prior, 1
+    loss = [number(x, "loss", 10**6) for x in listed(raw["loss"], "loss", len(prior))]
+    require(min(loss) > 0, "loss: give more than 0")
+    scale = sum(map(math.prod, zip(loss, prior)))
+    return [cost * share / scale for cost, share in zip(loss, prior)], scale
+
+
+def _needs(raw, size, form, scale=1):
     if "requirement" in raw:
         return each(raw["requirement"], size, "requirement", number)
-    errors = each(raw["epsilon"], size, "epsilon", _chance)
+    errors = each(raw["epsilon"], size, "epsilon", number if scale != 1 else _chance)
     require(min(errors) > 0, "epsilon: give more than 0")
+    if scale != 1:
+        errors = [_chance(cost / scale, "epsilon over what every error costs") for cost in errors]
     if form != "assignment":
         return errors
     return [Fraction(-2 * math.log(epsilon)) for epsilon in errors]
@@ -598,9 +624,7 @@ class Telling:
     """Several classes: Σ √(ρ_k ρ_l) Π_j BC_j(k, l) ≤ ε, summed over pairs of classes k < l."""
 
     def __init__(self, prior, epsilon):
-        chances = [_chance(x, "prior") for x in listed(prior, "prior")]
-        require(len(chances) >= 2 and abs(sum(chances) - 1) <= Fraction(1, 10**9), "prior")
-        self.weights = [roots(a * b) for a, b in pairs_of(chances)]
+        self.weights = [roots(a * b) for a, b in pairs_of(prior)]
         self.most = epsilon * SLACK * GRAIN
 
     def rank(self, alike):
@@ -971,18 +995,18 @@ def proven(content, text):
     if set(claims) == {"infeasible"}:
         require(claims["infeasible"] is True and not plan, "claim infeasible: true, and no plan")
         require(tree_bound(problem, told["tree"], priced=False) > 0, "a leaf does not rule it out")
-        return "no plan keeps every constraint"
+        return f"no plan keeps every constraint{problem.stated}"
     bound, claimed = tree_bound(problem, told["tree"]), rational(claims.get("bound"), "bound")
     require(claimed <= bound, f"the tree proves {float(bound):.12g} only")
     if not plan:
         require(set(claims) == {"bound"}, "claim a bound, and a cost where there is a plan")
-        return f"no plan costs less than {claims['bound']}"
+        return f"no plan costs less than {claims['bound']}{problem.stated}"
     require(set(claims) == {"cost", "bound"}, "claim cost and bound")
     cost = cost_of(problem, told)
     require(rational(claims["cost"], "cost") == cost, f"the plan costs {float(cost):.12g}")
     require(bound <= cost, "a plan below its bound")
     none = "none is cheaper" if claimed == cost else f"none costs less than {claims['bound']}"
-    return f"a plan of cost {float(cost):.12g}, and {none}"
+    return f"a plan of cost {float(cost):.12g}, and {none}{problem.stated}"
 
 
 def line_of(content, text):

@@ -73,10 +73,14 @@ class _Answers:
 
     def wrong(self, log_prior: FloatArray) -> FloatArray:
         """Chance that the vote does not name the class, by answer and class, shape (N, K)."""
+        return 1.0 - self.named(log_prior)
+
+    def named(self, log_prior: FloatArray) -> FloatArray:
+        """Chance of each class to be named by the vote, by answer, shape (N, K)."""
         scale = (self.size + np.abs(log_prior)).max(axis=1)
         winning = leading(self.score + log_prior, scale)
-        wrong: FloatArray = 1.0 - winning / winning.sum(axis=1, keepdims=True)
-        return wrong
+        named: FloatArray = winning / winning.sum(axis=1, keepdims=True)
+        return named
 
     def errors(self, log_prior: FloatArray) -> FloatArray:
         """Error by true class, shape (K,)."""
@@ -122,6 +126,24 @@ def class_error(
     bayes = (told.chance * told.wrong(worst)) @ share
     floor = float(bayes.sum()) - told.spread(bayes)
     return ClassError(chosen, told.errors(chosen), told.spread(each), max(floor, 0.0))
+
+
+def vote_confusion(
+    confusion: FloatArray, log_prior: FloatArray, *, draws: int = DRAWS, seed: int = 0
+) -> FloatArray:
+    """Chance that a vote by scores names each class, by true class, shape (K, K).
+
+    Parameters
+    ----------
+    confusion, log_prior, draws, seed
+        As of `class_error`.
+    """
+    voters, _, named = confusion.shape
+    if voters * math.log(named) <= math.log(LISTED):
+        answers = _listed(confusion)
+    else:
+        answers = _drawn(confusion, draws, seed)
+    return answers.chance.T @ answers.named(log_prior)
 
 
 def _even(answers: _Answers, classes: int) -> tuple[FloatArray, FloatArray]:

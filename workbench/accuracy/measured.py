@@ -37,6 +37,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.gold_rule import GoldRule, majority_loss
+from workbench.crowd.loss import MeasuredCost, Stakes, measure_cost
 from workbench.crowd.votes import Votes
 
 MOST_FOLDS = 20
@@ -80,6 +81,9 @@ class MeasuredError:
         Indices of the control tasks.
     loss
         Chance that the answer is wrong on each of them, 1 without one, shape of `counted`.
+    named
+        Chance of each class to be named on each of them, shape (c, L), NaN without an answer; None
+        where only errors were counted.
     """
 
     error_measured: float | None
@@ -95,6 +99,36 @@ class MeasuredError:
     folds: int
     counted: IntArray
     loss: FloatArray
+    named: FloatArray | None = None
+
+    def cost(
+        self, stakes: Stakes, gold: IntArray, majority: MajorityError | None = None
+    ) -> MeasuredCost | None:
+        """Measure what the answers cost, and everybody's majority beside them.
+
+        Parameters
+        ----------
+        stakes
+            What errors cost.
+        gold
+            Class of the control tasks, −1 of all others, shape (n,).
+        majority
+            On the same tasks.
+
+        Returns
+        -------
+        None without control tasks.
+        """
+        if self.named is None or not self.tasks_measured:
+            return None
+        order = np.argsort(self.counted)
+        return measure_cost(
+            stakes,
+            gold[self.counted[order]],
+            self.named[order],
+            spread=_spread(self.wrong, self.tasks_measured, self.unstable),
+            beside=None if majority is None else majority.loss,
+        )
 
 
 def count_errors(
@@ -107,6 +141,7 @@ def count_errors(
     met: float | None = None,
     confidence: float = 0.9,
     folds: int = 0,
+    named: FloatArray | None = None,
 ) -> MeasuredError:
     """Count the errors of answers that saw nothing of the gold that judges them.
 
@@ -118,7 +153,7 @@ def count_errors(
         Indices of the control tasks, shape (c,): all that were asked about and have gold.
     left
         How many further tasks the interval is for; None or 0 for any number.
-    independent, unstable, met, confidence, folds
+    independent, unstable, met, confidence, folds, named
         As `MeasuredError` has them.
     """
     empty = np.isnan(wrong)
@@ -139,6 +174,7 @@ def count_errors(
         folds=folds,
         counted=control,
         loss=loss,
+        named=named,
     )
 
 
@@ -184,6 +220,7 @@ def measure_error(
     fitted = rule(gold)
     answers = fitted.label(control)
     loss, changed = np.full((2, len(control)), np.nan)
+    named = np.full(answers.chance.shape, np.nan)
     met = None if answers.met is None else np.zeros(len(control), dtype=np.bool_)
     for part in parts:
         hidden = gold.copy()
@@ -191,6 +228,7 @@ def measure_error(
         without = rule(hidden)
         answers_without = without.label(control[part])
         loss[part] = answers_without.loss(gold[control[part]])
+        named[part] = answers_without.chance
         # A label given with the gold alone, or without it alone, is a change too; none is none.
         moved = 0.5 * np.abs(answers_without.chance - answers.chance[part]).sum(axis=1)
         both = ~answers_without.labelled & ~answers.labelled[part]
@@ -208,6 +246,7 @@ def measure_error(
         met=None if met is None or not len(met) else float(met.mean()),
         confidence=confidence,
         folds=len(parts),
+        named=named,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.aggregation import AGGREGATORS, DEFAULT
+from workbench.aggregation.by_cost import at_stake, by_cost
 from workbench.aggregation.calibration import (
     Calibration,
     calibration,
@@ -31,6 +32,7 @@ from workbench.base.errors import InputError
 from workbench.base.registry import failure_of_own
 from workbench.base.seeds import Seed
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.loss import Stakes
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import rows_of_table
 from workbench.crowd.votes import Votes
@@ -135,6 +137,9 @@ class KnownBeforehand:
     plan
         A plan of labels, as `tables.read_plan` gives it: only these labels count, by its weights
         or, of several classes, by its scores.
+    stakes
+        What errors cost, and how frequent classes are: each task gets the class of least expected
+        cost. A plan of several classes has its own.
     """
 
     gold: pd.Series[Any] | None = None
@@ -142,6 +147,7 @@ class KnownBeforehand:
     workers: pd.DataFrame | None = None
     fit: Fit | None = None
     plan: pd.DataFrame | None = None
+    stakes: Stakes | None = None
 
 
 @dataclass(frozen=True)
@@ -204,11 +210,8 @@ def label_tasks(
     beforehand = beforehand or KnownBeforehand()
     options = options or LabelOptions()
     if beforehand.plan is not None:
-        if (
-            options != LabelOptions()
-            or beforehand.workers is not None
-            or beforehand.fit is not None
-        ):
+        beside = beforehand.workers, beforehand.fit, beforehand.stakes
+        if options != LabelOptions() or any(each is not None for each in beside):
             raise InputError("`plan` says whose labels count and how much: leave the rest out")
         scored = "score" in beforehand.plan
         cast = _by_scores if scored else _by_plan
@@ -229,6 +232,8 @@ def label_tasks(
                     f"`{min(settings)}` is not for workers known by rows: leave it out"
                 )
             aggregate = _by_rows(votes, beforehand.workers.index, *known, seed=seed)
+            if beforehand.stakes is not None:
+                aggregate = at_stake(aggregate, votes, BY_ROWS, beforehand.stakes, seed=seed)
             return labelled_by(aggregate, votes, BY_ROWS, beforehand, seed)
     if by_skill:
         settings["skill"] = _skills(labels, beforehand, votes)
@@ -236,6 +241,8 @@ def label_tasks(
         aggregate = _by_model(votes, beforehand, settings, method, options.calibrate, seed=seed)
     else:
         aggregate = _aggregate(method, votes, seed=seed, **settings)
+    if beforehand.stakes is not None:
+        aggregate = at_stake(aggregate, votes, method, beforehand.stakes, seed=seed)
     return labelled_by(aggregate, votes, method, beforehand, seed)
 
 
@@ -302,6 +309,10 @@ def _by_scores(
     before[:, at] = prior[place].to_numpy(np.float64)
     waiting = np.isin(tasks, pairs["task"].unique())
     aggregate = score_vote(votes, whole, before, waiting, seed=seed)
+    if "loss" in plan:
+        by_class = plan.dropna(subset="loss").groupby("class")["loss"].first()
+        stakes = Stakes(tuple(known), by_class.reindex(known).to_numpy(np.float64)).over(classes)
+        aggregate = by_cost(aggregate, votes, stakes, seed=seed) or aggregate
     strange = len(planned) - len(counted)
     more = [
         f"labels of classes that the plan does not know, {strange}: they do not count"
@@ -334,7 +345,9 @@ def _by_rows(
     prior = np.full(len(votes.classes), -np.inf)
     prior[at[at >= 0]] = np.log(shares)[at >= 0]
     n = len(votes.tasks)
-    return score_vote(votes, scores, np.tile(prior, (n, 1)), np.ones(n, dtype=np.bool_), seed=seed)
+    waiting = np.ones(n, dtype=np.bool_)
+    aggregate = score_vote(votes, scores, np.tile(prior, (n, 1)), waiting, seed=seed)
+    return replace(aggregate, info={**aggregate.info, "shares": np.exp(prior)})
 
 
 def _noted(aggregate: Aggregate, missing: int, beside: int, more: Sequence[str] = ()) -> Aggregate:
@@ -581,6 +594,8 @@ def _answers(aggregate: Aggregate, votes: Votes) -> pd.DataFrame:
     confidence = aggregate.info.get("confidence", np.nan)
     answers.insert(3, "confidence", np.where(aggregate.unlabelled, np.nan, confidence))
     answers["label"] = answers["label"].astype(object).where(~answers["unlabelled"], None)
+    if "expected_cost" in aggregate.info:
+        answers["expected_cost"] = aggregate.info["expected_cost"]
     return answers
 
 

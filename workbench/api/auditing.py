@@ -18,6 +18,7 @@ from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd.libraries import to_pandas
+from workbench.crowd.loss import stakes_of
 from workbench.crowd.reading import as_text, is_missing, open_table
 from workbench.crowd.tables import column, read_gold
 
@@ -178,8 +179,11 @@ class Auditor:
         return next_coin(self._record.state, number, risk, spending)
 
     def bound(self) -> float:
-        """Largest share of the answers that may still be wrong, at confidence 1 − α."""
-        return self._record.state.bound() / self._record.state.tasks
+        """Largest share of the answers that may still be wrong, at confidence 1 − α.
+
+        Where it is said what errors cost: the most that an answer may cost in the mean.
+        """
+        return self._record.state.bound() / (self._record.state.tasks * self._record.units.one)
 
     def certificate(self) -> dict[str, Any]:
         """Everything by which `workbench verify` recomputes what is claimed.
@@ -222,6 +226,8 @@ class Auditor:
         )
         if self._record.opening.share is not None:
             return self._summary_of_share(work)
+        if self._record.opening.loss is not None:
+            return self._summary_of_cost(work, sure)
         if state.certified:
             return (
                 f"At most {share} of the {state.tasks:,} answers are wrong, with {sure} "
@@ -236,6 +242,23 @@ class Auditor:
             f"{sure} confidence; at most {percent(state.error, 6)} is asked.\n"
             f"{work}{f' {waits:,} drawn tasks wait for their label.' if waits else ''}\n"
             f"Next: {nothing}."
+        )
+
+    def _summary_of_cost(self, work: str, sure: str) -> str:
+        state, loss = self._record.state, self._record.opening.loss or {}
+        costs = ", ".join(f"{cost:g} for {name}" for name, cost in loss.items())
+        named = f"Missing a class costs {costs}, and 1 for any other."
+        if state.certified:
+            return (
+                f"The {state.tasks:,} answers cost at most {self.bound():.4g} each in the mean, "
+                f"with {sure} confidence. {named}\n"
+                f"{work} This is audited: it holds whatever the crowd, if the expert is right.\n"
+                "Next: 'workbench verify' recomputes the certificate."
+            )
+        return (
+            f"Not certified: the {state.tasks:,} answers may cost up to {self.bound():.4g} each in "
+            f"the mean, with {sure} confidence; at most {state.error:.4g} is asked. {named}\n"
+            f"{work}\nNext: go on checking."
         )
 
     def _summary_of_share(self, work: str) -> str:
@@ -267,7 +290,7 @@ class Auditor:
         state = self._record.state
         return audit(
             state.bounds(),
-            tasks=state.tasks,
+            tasks=state.tasks * self._record.units.one,
             error=state.error if self._record.opening.share is None else None,
             title=repr(self).partition(": ")[2],
         )
@@ -295,7 +318,15 @@ class Auditor:
             "risk": state.risk,
             "most_wrong": state.bound(),
             "commitment": self.commitment,
+            **self._cost_payload(),
         }
+
+    def _cost_payload(self) -> dict[str, Any]:
+        loss = self._record.opening.loss
+        if loss is None:
+            return {}
+        none = dict.fromkeys(("most_wrong", "certified_wrong"))
+        return {**none, "loss": dict(loss), "most_cost": self.bound()}
 
     def __repr__(self) -> str:
         return f"Auditor: {self.summary().splitlines()[0]}"
@@ -308,6 +339,7 @@ def audit(
     seed: int | None = None,
     *,
     share: float | None = None,
+    loss: Mapping[Any, float] | None = None,
     path: str | Path | None = None,
     origin: str = "python",
 ) -> Auditor:
@@ -334,6 +366,12 @@ def audit(
 
         What is certified then is that at most ε of *these* are wrong. All of them, with the wrong
         ones that are found corrected, where it is None.
+    loss
+        What it costs to miss a class: `error` is then the cost of an answer in the mean. [default:
+        1 each]
+
+        By true class, {"yes": 5}; a class that is not named costs 1, a task without an answer as
+        much as the dearest class.
     path
         Of a file that keeps every step; in memory alone without.
     origin
@@ -357,17 +395,29 @@ def audit(
     >>> audit.checks, audit.errors, audit.certified
     (20, 0, False)
     """
+    from workbench.auditing.losses import CostUnits, stratify_by_cost
     from workbench.auditing.record import AuditRecord
     from workbench.auditing.strata import stratify
 
-    error, risk = checks.inside("error", error), checks.inside("risk", risk)
+    risk = checks.inside("risk", risk)
+    costs, rate = None, error
+    if loss is None:
+        error = checks.inside("error", error)
+    else:
+        costs = _losses(loss, error, share)
+        rate = min(error / max(1.0, *costs.values()), 0.99)
     if share is not None and share != 1:
         share = checks.inside("share", share)
-    table = _read(answers, error)
+    table = _read(answers, rate)
+    if costs is None:
+        strata = stratify(table.wrong, table.unanswered)
+    else:
+        strata = stratify_by_cost(table.wrong, table.labels, CostUnits.of(costs))
     record = AuditRecord.begin(
         table.tasks,
         table.labels,
-        stratify(table.wrong, table.unanswered),
+        strata,
+        loss=costs,
         error=error,
         risk=risk,
         share=None if share is None else float(share),
@@ -376,6 +426,21 @@ def audit(
         origin=origin,
     )
     return Auditor(record)
+
+
+def _losses(loss: Mapping[Any, float], error: float, share: float | None) -> dict[str, float]:
+    """What it costs to miss a class, by its text."""
+    if share is not None:
+        raise InputError("share: is of errors that cost the same; leave it or `loss` out")
+    stakes = stakes_of(loss, None, [as_text(name) for name in loss])
+    assert stakes is not None
+    costs = dict(zip(stakes.classes, stakes.loss.tolist(), strict=True))
+    most = max(1.0, *costs.values())
+    if not 0 < checks.number("error", error, 0.0, most) < most:
+        raise InputError(
+            f"error is {error:g}: give a cost above 0 and below {most:g}, that of the dearest class"
+        )
+    return costs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -851,6 +851,8 @@ class FromFiles(Collector):
         be trusted: columns task, gold.
     classes
         Names of the classes. [default: those of the gold]
+    class_share
+        How frequent the classes are. [default: alike]
     people
         As for `Collector`, by the paths of files.
     more

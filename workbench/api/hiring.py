@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
+from workbench.api.costs import amount, by_class, gold_by_class, outcome_payload
 from workbench.api.measuring import GoldError, RareClass, payload_of, rare_class
 from workbench.api.result import (
     MOST,
@@ -27,6 +29,7 @@ from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, at_most, counted, table
 from workbench.crowd import tables
+from workbench.crowd.loss import stakes_of
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
 from workbench.selection import hire as room
@@ -190,9 +193,12 @@ class Hires(Result):
             who += f"; of the others {still} always name one class, which tells nothing"
         sentences = [f"Hire {who}."]
         if self.error is not None and self.error.worse:
+            more = "errs on more of your gold"
+            if self.error.costs is not None:
+                more = "costs more on your gold"
             sentences = [
                 f"Do not hire these {who}. {'Blanks counted, their' if self.empty else 'Their'} "
-                "vote errs on more of your gold than everybody's majority."
+                f"vote {more} than everybody's majority."
             ]
         if self.empty:
             tasks = counted(len(self.found.votes.tasks), "task")
@@ -202,6 +208,9 @@ class Hires(Result):
             per_task = len(labelled) / max(len(self.found.votes.tasks), 1)
             sentences += self.error.verdict("their vote is", per_task)
         sentences += self._by_class()
+        if hired.vote.stakes is not None:
+            named = pd.Series(self.given.classes.all_back(self.gold), dtype=object)
+            sentences += [line] if (line := gold_by_class(named)) else []
         if self.error is not None:
             sentences += self.error.together()
         return [*sentences[: MOST - 1], self._next()]
@@ -213,8 +222,15 @@ class Hires(Result):
             return []
         shares = [
             f"{percent(share)} {name}"
-            for name, share in zip(named, rows.prior.tolist(), strict=True)
+            for name, share in zip(named, self.found.vote.shares.tolist(), strict=True)
         ]
+        if self.found.promised is not None:
+            said = by_class(self.found.promised, self.given.classes.all_back(named))
+            return [
+                f"If they err independently, an answer costs {amount(self.found.promised.cost)} in "
+                f"expectation where all of them label the task, classes being {names(shares, 4)}: "
+                f"{said}."
+            ]
         return [
             "Each label is weighted by how often its worker gives it where each class is true; "
             f"the shares of the classes are taken from your gold: {names(shares, 4)}."
@@ -225,12 +241,22 @@ class Hires(Result):
         worse = self.error is not None and self.error.worse
         if not worse and self.unlabelled < HALF:
             return (
-                "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds' "
-                "labels all tasks by their vote; --out chosen.csv writes that file."
+                "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds"
+                f"{self._losses()}' labels all tasks by their vote; --out chosen.csv writes that "
+                "file."
             )
         more = self.found.size == self.found.budget < int(self.found.known.eligible.sum())
         larger = f", or give a larger --budget than {self.found.budget}" if more else ""
         return f"Next: answer the tasks from all labels, with 'workbench aggregate'{larger}."
+
+    def _losses(self) -> str:
+        """The option by which `aggregate` weighs what errors cost."""
+        stakes = self.found.vote.stakes
+        if stakes is None:
+            return ""
+        costly = zip(stakes.classes, stakes.loss.tolist(), strict=True)
+        costs = ",".join(f"{name}={cost:g}" for name, cost in costly if cost != 1)
+        return f" --loss {costs}" if costs else ""
 
     def brief(self) -> str:
         """Lay out those to hire: control answers, how many were right, skill."""
@@ -355,7 +381,14 @@ class Hires(Result):
             "cost_curve": None if hired.frontier is None else self.curve.to_dict("records"),
             "cost_curve_complete": hired.frontier and hired.frontier.complete,
             "seed": self.seed,
+            **self._promised_payload(),
         }
+
+    def _promised_payload(self) -> dict[str, Any]:
+        if (promised := self.found.promised) is None:
+            return {}
+        classes = self.given.classes.all_back(self.found.class_names)
+        return {"cost_promised": outcome_payload(promised, classes)}
 
 
 @dataclass(frozen=True)
@@ -410,6 +443,8 @@ def hire(
     costs: inputs.PerWorker | float | None = None,
     money: float | None = None,
     curve: bool = False,
+    loss: Mapping[Any, float] | None = None,
+    class_share: Mapping[Any, float] | None = None,
     options: HiringOptions | None = None,
     time_limit: float | None = 20.0,
     duplicates: Duplicates | None = None,
@@ -443,6 +478,14 @@ def hire(
     curve
         The cheapest sets by expected error, at their prices or 1 a label: a table, a panel of the
         picture, and in the JSON.
+    loss
+        What it costs to miss a class: those are hired whose vote costs least. [default: 1 each]
+
+        By true class, {"yes": 5}; a class that is not named costs 1. With the rule accuracy.
+    class_share
+        How frequent the classes are, where gold was drawn by class. [default: as in the gold]
+
+        By class, {"yes": 0.1}; the class that is not named has the rest.
     options
         How workers are judged, and who may be hired.
     time_limit
@@ -484,7 +527,12 @@ def hire(
     prices: Any = costs
     if not checks.is_number(costs):
         prices = inputs.by_worker("costs", costs, source.workers, _prices)
+    classes = sorted({*source.table["label"].unique(), *control.unique()})
+    stakes = stakes_of(loss, class_share, classes)
+    if stakes is not None and options.classes is not None:
+        raise InputError("`loss` and `class_share` are by class: leave `classes` out")
     how = HireOptions(
+        stakes=stakes,
         rule=rule,
         costs=prices,
         money=money,
@@ -499,7 +547,13 @@ def hire(
         outcome, correlation, beside = measure_hiring(hires, how)
         chosen = "each judged by workers chosen without it"
         rare = _rare(source, hires, outcome, beside)
-        error = GoldError(outcome, correlation, hires.size, chosen, beside, rare=rare)
+        costs_found = None
+        if stakes is not None:
+            own = replace(stakes, classes=tuple(source.classes.all_back(classes)))
+            costs_found = outcome.cost(own, hires.truth, beside)
+        error = GoldError(
+            outcome, correlation, hires.size, chosen, beside, rare=rare, costs=costs_found
+        )
     return Hires(source.name, seed, money, hires, source, control, how, error)
 
 
@@ -532,6 +586,8 @@ def _curve(hired: Hiring, seed: int) -> str:
     if hired.known.by_posterior:
         errors = hired.error_curve(seed=seed)
         name, value = "expected error", [f"{each.probability:.3g}" for each in errors]
+        if hired.promised is not None:
+            name = "expected cost"
         best = hired.size
     places = set(range(1, most + 1))
     if most > STEPS:

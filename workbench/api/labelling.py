@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -12,8 +12,18 @@ import pandas as pd
 
 from workbench.accuracy.believed import ErrorRange, error_range, untold
 from workbench.accuracy.independence import error_correlation
-from workbench.accuracy.measured import majority_error, measure_error
+from workbench.accuracy.measured import (
+    MajorityError,
+    MeasuredError,
+    majority_error,
+    measure_error,
+)
 from workbench.aggregation import DEFAULT, DEFAULT_ON_DISK
+from workbench.aggregation.by_cost import (
+    DEFAULT_BY_COST,
+    candidates_by_cost,
+    choosing_by_cost,
+)
 from workbench.aggregation.calibration import Calibration
 from workbench.aggregation.choice import (
     PLAINEST_FIRST,
@@ -42,6 +52,7 @@ from workbench.aggregation.registry import Method
 from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import majority
 from workbench.api import inputs
+from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.even_plan import EvenPlan
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
@@ -58,11 +69,13 @@ from workbench.api.result import (
     picked,
 )
 from workbench.base import checks
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import Values, to_pandas
+from workbench.crowd.loss import MeasuredCost, Outcome, Stakes, stakes_of
 from workbench.crowd.tables import Duplicates
 from workbench.crowd.votes import Votes
 
@@ -199,6 +212,24 @@ class Labels(Result):
         return None if believed is None or self.error is not None else error_range(believed)
 
     @property
+    def believed_costs(self) -> Outcome | None:
+        """What the answers come to by the model itself, where it is said what errors cost.
+
+        None without a model, and of one of which nothing can be believed.
+        """
+        aggregate = self.found.aggregate
+        stakes, posterior = aggregate.info.get("stakes"), self.found.posterior
+        if stakes is None or posterior is None or self.untold is not None:
+            return None
+        some = ~aggregate.unlabelled
+        mass = posterior[some].sum(axis=0)
+        named = np.zeros((len(mass), len(mass)))
+        np.add.at(named.T, aggregate.label[some], posterior[some])
+        named /= np.maximum(mass, np.finfo(float).tiny)[:, None]
+        own: Stakes = replace(stakes, share=mass / mass.sum())
+        return own.outcome(named)
+
+    @property
     def workers(self) -> pd.DataFrame:
         """One row a worker who counts: `worker, labels, agreement`; where known `skill, weight`."""
         return self.given.back(self.found.workers)
@@ -237,7 +268,7 @@ class Labels(Result):
         if self.error is not None:
             sentences += self.error.verdict("the answers are")
         else:
-            sentences += [self._believed(), *self._departing()]
+            sentences += [*self._believed_cost(), self._believed(), *self._departing()]
         if empty:
             sentences.append(f"{empty} tasks have no label that counts, and no answer.")
         doubtful = int((answers["tied"] | (answers["confidence"] < DOUBTFUL)).sum())
@@ -272,6 +303,8 @@ class Labels(Result):
         least = min(self.chosen_from.values())
         plainer = self.chosen_from[self.found.method] > least
         how = "as good within a standard error as the best" if plainer else "the best"
+        if self.error is not None and self.error.costs is not None:
+            how = "that which costs least"
         return f", {how} of {len(self.chosen_from)} methods on your {tasks} gold tasks"
 
     def _departing(self) -> list[str]:
@@ -301,6 +334,16 @@ class Labels(Result):
         if self.believed_range is None:
             return f"How many are wrong{truly}"
         return f"{self.believed_range.sentence()} How many are wrong here{truly}"
+
+    def _believed_cost(self) -> list[str]:
+        """What an answer costs by the model alone."""
+        if (costs := self.believed_costs) is None:
+            return []
+        classes = self.given.classes.all_back(self.found.classes)
+        return [
+            f"By the model alone an answer costs {amount(costs.cost)} in expectation: "
+            f"{by_class(costs, classes)}."
+        ]
 
     def brief(self) -> str:
         """Lay out the first answers."""
@@ -410,7 +453,14 @@ class Labels(Result):
             "skills": workers["skill"].to_dict() if "skill" in workers else None,
             "answers": answers.to_dict("records"),
             "seed": self.seed,
+            **self._cost_payload(),
         }
+
+    def _cost_payload(self) -> dict[str, Any]:
+        if (costs := self.believed_costs) is None:
+            return {}
+        classes = self.given.classes.all_back(self.found.classes)
+        return {"cost_believed": outcome_payload(costs, classes)}
 
     def _by_task(self, column: str) -> pd.Series[Any]:
         frame = self.to_frame()
@@ -466,8 +516,10 @@ class _Plain(TypedDict, total=False):
 
 
 class _Whose(_Plain, total=False):
-    """Whose labels count."""
+    """Whose labels count, and what errors cost."""
 
+    loss: Mapping[Any, float] | None
+    class_share: Mapping[Any, float] | None
     workers: inputs.Table | Values | Result | Iterable[Any] | None
 
 
@@ -476,6 +528,8 @@ class _How(_Whose, total=False):
 
     plan: inputs.Table | Result | None
     options: ModelOptions | None
+    loss: Mapping[Any, float] | None
+    class_share: Mapping[Any, float] | None
     calibrate: Calibrate | None
     start: Labels | None
 
@@ -521,6 +575,8 @@ def aggregate(
     workers: inputs.Table | Values | Result | Iterable[Any] | None = None,
     plan: inputs.Table | Result | None = None,
     options: ModelOptions | None = None,
+    loss: Mapping[Any, float] | None = None,
+    class_share: Mapping[Any, float] | None = None,
     calibrate: Calibrate | None = None,
     start: Labels | None = None,
     duplicates: Duplicates | None = None,
@@ -570,6 +626,17 @@ def aggregate(
         class, and the shares of the classes count once a task.
     options
         How votes are weighed and models fitted.
+    loss
+        What it costs to miss a class: each task gets the class of least expected cost, and gold
+        chooses the method by what its answers cost. [default: 1 each]
+
+        By true class, {"yes": 5}; a class that is not named costs 1. For methods that give chances
+        of the classes, which are fitted as without. A plan has its own.
+    class_share
+        How frequent the classes are, where that is known from elsewhere, as of gold that was drawn
+        by class. [default: as the method finds them]
+
+        By class, {"yes": 0.1}; the class that is not named has the rest.
     calibrate
         Models: calibrate the confidences by the control tasks, hidden from the model in turn, by a
         tenth of the labels, held out, or not. [default: by twenty control tasks or more, else by
@@ -619,7 +686,7 @@ def aggregate(
     how = LabelOptions(**vars(options or ModelOptions()), calibrate=calibrate)
     if save is not None:
         refused = {"gold": gold, "truth": truth, "workers": workers, "plan": plan, "start": start}
-        refused |= {"calibrate": calibrate}
+        refused |= {"calibrate": calibrate, "loss": loss, "class_share": class_share}
         return aggregate_on_disk(
             labels,
             save,
@@ -647,6 +714,7 @@ def aggregate(
         None if workers is None else _chosen(workers, source),
         None if start is None else _fit(start),
         planned,
+        _stakes(loss, class_share, source.table["label"], gold_labels, true),
     )
     free = method is None and plan is None and start is None and how == LabelOptions()
     if calibrate is None and plan is None:
@@ -655,14 +723,15 @@ def aggregate(
         labelled = set(source.table["task"])
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
             return _by_choice(source, beforehand, seed)
-    result = label_tasks(source.table, method or DEFAULT, beforehand, how, seed=seed)
+    default = DEFAULT if beforehand.stakes is None else DEFAULT_BY_COST
+    result = label_tasks(source.table, method or default, beforehand, how, seed=seed)
     if true is not None:
-        error = _measured(result, source.table, seed)
+        error = _measured(result, source, seed)
         return MeasuredLabels(source.name, seed, result, source, error)
     if free and gold_labels is not None:  # too little of it to choose by
         blind = replace(beforehand, gold=None, truth=gold_labels)
-        without = label_tasks(source.table, DEFAULT, blind, how, seed=seed)
-        error = replace(_measured(without, source.table, seed), how=BLIND)
+        without = label_tasks(source.table, default, blind, how, seed=seed)
+        error = replace(_measured(without, source, seed), how=BLIND)
         return MeasuredLabels(source.name, seed, result, source, error)
     why = None if result.fit is None else _untold(result)
     if why is not None:
@@ -685,31 +754,70 @@ def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> 
     codes = gold_codes(votes, beforehand.gold)
     start = candidates["pooled"].info["fit"]
     candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed)
-    best = choice(candidates, codes)
+    stakes = beforehand.stakes
+    rule = choosing_rule(candidates, votes)
+    if stakes is not None:
+        stakes = stakes.over(votes.classes.tolist())
+        rule = choosing_by_cost(candidates, votes, stakes, seed=seed)
+        candidates = candidates_by_cost(candidates, votes, codes, stakes, seed=seed)
+    best = choice(candidates, codes, stakes)
     result = labelled_by(candidates[best], votes, best, blind, seed)
-    result = calibrated_by(result, codes, blind, seed=seed)
-    wrong = wrong_by(candidates, codes).mean(axis=0)
-    errors = dict(zip(candidates, wrong.tolist(), strict=True))
+    if "expected_cost" not in candidates[best].info:
+        result = calibrated_by(result, codes, blind, seed=seed)
+    losses = wrong_by(candidates, codes)
+    if stakes is not None:
+        losses = losses * stakes.weights(codes[codes >= 0])[:, None]
+    errors = dict(zip(candidates, losses.mean(axis=0).tolist(), strict=True))
     if beforehand.truth is not None:
-        error = _measured(result, source.table, seed)
+        error = _measured(result, source, seed)
         return MeasuredLabels(source.name, seed, result, source, error, errors)
-    measured = measure_error(choosing_rule(candidates, votes), codes, seed=seed)
+    measured = measure_error(rule, codes, seed=seed)
     correlation = error_correlation(votes, codes, seed=seed)
     beside = majority_error(_everybodys(source.table, result), codes, measured.counted)
     how = "each judged by a method chosen without it"
-    error = GoldError(measured, correlation, correlation.answers, how, beside)
+    costs = _costs(result, source, measured, codes, beside)
+    error = GoldError(measured, correlation, correlation.answers, how, beside, costs=costs)
     return MeasuredLabels(source.name, seed, result, source, error, errors)
 
 
-def _measured(result: Labelled, labels: pd.DataFrame, seed: int) -> GoldError:
+def _stakes(
+    loss: Mapping[Any, float] | None,
+    class_share: Mapping[Any, float] | None,
+    *named: pd.Series[Any] | None,
+) -> Stakes | None:
+    """What errors cost, by the classes that labels, gold and truth name."""
+    if loss is class_share is None:
+        return None
+    classes = sorted({name for each in named if each is not None for name in each.unique()})
+    return stakes_of(loss, class_share, classes)
+
+
+def _costs(
+    result: Labelled,
+    source: inputs.Given,
+    measured: MeasuredError,
+    codes: IntArray,
+    beside: MajorityError | None,
+) -> MeasuredCost | None:
+    """What the answers cost on tasks of known class; None where nothing is said of it."""
+    stakes = result.aggregate.info.get("stakes")
+    if stakes is None:
+        return None
+    own = replace(stakes, classes=tuple(source.classes.all_back(stakes.classes)))
+    return measured.cost(own, codes, beside)
+
+
+def _measured(result: Labelled, source: inputs.Given, seed: int) -> GoldError:
     """Hold the labels, and everybody's majority, against the truth, which they do not rest on."""
     codes = np.maximum(result.control, result.judged)
     rule = fixed_rule(result.aggregate, result.counted, result.control)
     measured = measure_error(rule, result.judged, left=np.flatnonzero(codes < 0), seed=seed)
     correlation = error_correlation(result.counted, codes, seed=seed)
-    beside = majority_error(_everybodys(labels, result), result.judged, measured.counted)
+    everybodys = _everybodys(source.table, result)
+    beside = majority_error(everybodys, result.judged, measured.counted)
     how = "none of which it rests on"
-    return GoldError(measured, correlation, correlation.answers, how, beside)
+    costs = _costs(result, source, measured, result.judged, beside)
+    return GoldError(measured, correlation, correlation.answers, how, beside, costs=costs)
 
 
 def _everybodys(labels: pd.DataFrame, result: Labelled) -> Votes:

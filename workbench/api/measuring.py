@@ -9,7 +9,9 @@ import numpy as np
 
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.accuracy.measured import Difference, MajorityError, MeasuredError, difference
+from workbench.api.costs import amount, measured_payload, measured_sentence
 from workbench.api.result import ALIKE, errs, facts, percent, points
+from workbench.crowd.loss import MeasuredCost
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,6 +108,8 @@ class GoldError:
         Whose majority it is.
     rare
         How many of a rare class are found; None where none is rare.
+    costs
+        What the answers cost, where it is said what errors cost; None elsewhere.
     """
 
     measured: MeasuredError
@@ -115,12 +119,15 @@ class GoldError:
     majority: MajorityError | None = None
     whose: str = EVERYBODYS
     rare: RareClass | None = None
+    costs: MeasuredCost | None = None
 
     @property
     def worse(self) -> bool:
         """Whether it errs on more of the control tasks than the majority beside it does."""
         if self.majority is None or not self.measured.tasks_measured:
             return False
+        if self.costs is not None and self.costs.beside is not None:
+            return self.costs.outcome.cost - self.costs.beside >= ALIKE
         return difference(self.measured, self.majority).more >= ALIKE
 
     @property
@@ -151,6 +158,10 @@ class GoldError:
                     "labels a task",
                 )
             )
+        if self.costs is not None:
+            low, high = self.costs.interval
+            interval = f"90 % interval {amount(low)} to {amount(high)}"
+            rows.append(("cost, measured", f"{amount(self.costs.outcome.cost)} ({interval})"))
         if error.error_independent is not None:
             where = "" if error.met is None else ", with the labels of the control tasks"
             independent = f"{error.error_independent:.3g}{where}"
@@ -170,6 +181,8 @@ class GoldError:
             Labels a task of this vote, to compare with everybody's.
         """
         error = self.measured
+        if self.costs is not None:
+            return [measured_sentence(self.costs, f", {self.how}" if self.how else "")]
         if not error.tasks_measured:
             return [f"No gold task has a label: how often {subject_is} wrong, nobody knows."]
         blank = " or missing" if error.blank else ""
@@ -210,7 +223,9 @@ class GoldError:
         return f"{share}{of}, measured ({interval} {low} to {high}; {counted})"
 
     def misses(self, epsilon: float) -> bool:
-        """Whether the error asked for is below all of the interval."""
+        """Whether the error or expected cost asked for is below all of the interval."""
+        if self.costs is not None:
+            return self.costs.interval[0] > epsilon
         return self.measured.tasks_measured > 0 and self.measured.error_interval[0] > epsilon
 
     def together(self) -> list[str]:
@@ -255,6 +270,7 @@ class GoldError:
             "error_more_interval": None if more is None else (more.low, more.high),
             "effective_workers": self.effective_workers,
             "rare_class": None if self.rare is None else vars(self.rare),
+            **({} if self.costs is None else {"cost_measured": measured_payload(self.costs)}),
         }
 
 

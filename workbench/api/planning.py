@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,14 @@ import pandas as pd
 
 from crowd_models.gains import gain_of
 from workbench.api import inputs
+from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.result import MOST, Figure, Result, facts, names, percent
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import at_most, counted
 from workbench.crowd import formats, reading, tables
@@ -26,6 +28,7 @@ from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import to_pandas
+from workbench.crowd.loss import Outcome, Stakes, stakes_of, two_named
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
@@ -45,6 +48,8 @@ Sequential: TypeAlias = "bool | Literal['error', 'mean', 'posterior']"
 """Whether labels are looked at, and what is promised: `True` is "error"."""
 DRAWN = 1e-6
 """Radius from which an error was drawn; below it is rounding."""
+Said: TypeAlias = "tuple[Mapping[Any, float] | None, Mapping[Any, float] | None]"
+"""What a user says that errors cost, and how frequent classes are."""
 HIDDEN = ("assignment", "task_weights", "worker_prices")
 """What goes by index, where a plan goes by name."""
 
@@ -108,6 +113,12 @@ class Plan(Result):
         worker, label, class, score`, what each label that may come in says for each class; in rows
         without worker and label what speaks for a class before any. None of a vote by weights, and
         when there is no plan.
+    promised
+        Where it is said what errors cost: the expected cost, error, recall and precision that the
+        plan promises, in the mean over the tasks; `errors` are expected costs then, and `epsilon`
+        is one. None elsewhere.
+    class_names
+        Of `promised`, in its order.
     """
 
     table: pd.DataFrame
@@ -134,6 +145,8 @@ class Plan(Result):
     again: Callable[[room.Promise], room.AssignmentPlan] | None = None
     constant: tuple[Any, ...] = ()
     commonest: tuple[Any, float] | None = None
+    promised: Outcome | None = None
+    class_names: tuple[Any, ...] = ()
 
     @property
     def solved(self) -> bool:
@@ -177,8 +190,9 @@ class Plan(Result):
             f"{record} from {self.table['worker'].nunique()} of "
             f"{counted(len(self.skills), 'worker')}{price}{still}"
         )
+        too_much = "err too often" if self.promised is None else "cost too much"
         sentences = [
-            f"Do not buy this yet, {labels}: measured on your gold, such plans err too often."
+            f"Do not buy this yet, {labels}: measured on your gold, such plans {too_much}."
             if missed
             else f"Buy {labels}: {self._cheapest()}.",
             f"{self._promised()}{'; your gold speaks against that' if missed else ''}.",
@@ -206,7 +220,7 @@ class Plan(Result):
         if self.commonest is None or self.total is not None or self.promise == "class":
             return []
         name, share = self.commonest
-        if 1.0 - share > self.epsilon:
+        if 1.0 - share > self.epsilon or self.promised is not None:
             return []
         return [
             f"Without a label, {name!s} for every task is wrong on {percent(1.0 - share)} of your "
@@ -217,7 +231,8 @@ class Plan(Result):
     def _cheapest(self) -> str:
         """What is known of the cost, in a few words."""
         if self.total is not None:
-            return f"the lowest error found that {self.total:g} buys"
+            least = "error" if self.promised is None else "expected cost"
+            return f"the lowest {least} found that {self.total:g} buys"
         if self.surely is not None:
             return "the cheapest found that keeps the error in the share of draws asked for"
         if self.claim is None:
@@ -234,6 +249,8 @@ class Plan(Result):
             known = " and skills are as given"
         known += self._shares()
         head = f"{word}, if workers err independently{known}"
+        if self.promised is not None:
+            return f"{head}: {self._costs(self.promised)}"
         if self.promise == "mean":
             return f"{head}: {mean} of the tasks are wrong in the mean, and none above {most}"
         whichever = ", whichever class is true" if self.promise == "class" else ""
@@ -242,9 +259,21 @@ class Plan(Result):
             said += f" (the bound says {percent(self.errors['bound'].max())})"
         return f"{head}: {said}"
 
+    def _costs(self, promised: Outcome) -> str:
+        """What the plan promises where it is said what errors cost."""
+        most = amount(float(self.errors["exact"].max()))
+        each = f", {amount(promised.cost)} in the mean"
+        if self.promise == "mean":
+            each = f" and {amount(promised.cost)} in the mean"
+        return (
+            f"an answer costs at most {most} in expectation{each}; "
+            f"{by_class(promised, self.class_names)}"
+        )
+
     def _shares(self) -> str:
         """How frequent the promise takes the classes to be, where it does."""
-        if self.scores is None or self.promise == "class" or not self.from_gold:
+        stated = self.promised is not None
+        if self.scores is None or self.promise == "class" or not (self.from_gold or stated):
             return ""
         first = self.scores[self.scores["task"] == self.scores["task"].iloc[0]]
         prior = first[first["worker"].isna()]
@@ -252,7 +281,10 @@ class Plan(Result):
             f"{percent(float(np.exp(score)))} {name}"
             for name, score in zip(prior["class"], prior["score"], strict=True)
         ]
-        return f", classes being as frequent as there ({names(shares, 4)})"
+        frequent = names(shares, 4)
+        if stated:
+            return f", classes being {frequent}"
+        return f", classes being as frequent as there ({frequent})"
 
     def _part(self) -> list[str]:
         """What the plan of the tasks that can be kept costs."""
@@ -270,12 +302,16 @@ class Plan(Result):
         if self.total is not None:
             return []
         asked, tasks = percent(self.epsilon), error.measured.tasks_measured
+        wrong = error.measured.wrong
+        if error.costs is not None:
+            asked = f"a cost of {amount(self.epsilon)}"
+            wrong = error.costs.outcome.cost * tasks
         if error.misses(self.epsilon):
             return [
                 f"Asked was {asked} at most. Next: more gold, to know the workers better, or "
                 "'workbench hire', which goes by what is measured."
             ]
-        if tasks and error.measured.wrong > self.epsilon * tasks:
+        if tasks and wrong > self.epsilon * tasks:
             return [
                 f"Asked was {asked} at most: {tasks} gold tasks leave open whether such plans "
                 "keep it."
@@ -303,14 +339,15 @@ class Plan(Result):
                 "covers",
                 f"promise {listed(self.levels)}" if self.levels is not None else "",
             )
+        what = "error" if self.promised is None else "expected cost of an answer"
         rows = {
             "cost": f"{solution.objective:.10g}, {self._cheapest()}",
             of: bound,
             "search": f"{solution.method or solution.route}; ended: {solution.termination}",
-            "error, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
+            f"{what}, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
             f"{errors['exact'].mean():.4g} on average, if skills are as given and labels "
             "independent",
-            "error, bound": f"at most {errors['bound'].max():.4g} on every task "
+            f"{what}, bound": f"at most {errors['bound'].max():.4g} on every task "
             f"({gain_of(self.gain).source})",
             **self._other_promises(),
         }
@@ -336,7 +373,9 @@ class Plan(Result):
         others = [name for name in get_args(room.Promise) if name != self.promise]
         costs = {}
         for name in others:
-            if two and {name, self.promise} == {"each", "class"}:
+            if (two and {name, self.promise} == {"each", "class"}) or (
+                name == "class" and self.promised is not None
+            ):
                 continue
             made = self.again(name)
             cost = made.solution.objective if made.message is None else None
@@ -395,7 +434,13 @@ class Plan(Result):
             "counted_weights": _weights(self.counted),
             "left_out": self.left_out,
             "constant": self.constant,
+            **self._promised_payload(),
         }
+
+    def _promised_payload(self) -> dict[str, Any]:
+        if self.promised is None:
+            return {}
+        return {"cost_promised": outcome_payload(self.promised, self.class_names)}
 
 
 @dataclass(frozen=True)
@@ -497,6 +542,8 @@ def plan(
     skills: Table | PerWorker | None = None,
     workers: WorkerList | None = None,
     costs: PerWorker | None = None,
+    loss: Mapping[Any, float] | None = None,
+    class_share: Mapping[Any, float] | None = None,
     limits: TaskLimits | None = None,
     options: PlanOptions | None = None,
     seed: int = 0,
@@ -542,6 +589,16 @@ def plan(
         where they can be. Available is yes or no.
     costs
         Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
+    loss
+        What it costs to miss a class: the error asked for is then the expected cost of an answer.
+        [default: 1 each]
+
+        By true class, {"yes": 5}; a class that is not named costs 1. With `skills` name both.
+    class_share
+        How frequent the classes are, where it is known better than from the gold. [default: as in
+        the gold; with skills, alike]
+
+        By class, {"yes": 0.1}; the class that is not named has the rest.
     limits
         Which labels it may hold, and how many of a task.
     options
@@ -579,6 +636,7 @@ def plan(
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
     others: dict[str, object] = {"epsilon": epsilon, "total": total, "labels": labels, "gold": gold}
     others |= {"costs": costs, "options": None if options == PlanOptions() else options}
+    others |= {"loss": loss, "class_share": class_share}
     if workers is not None:
         others["skills"] = skills
         return _evenly(workers, tasks, capacity, limits, others, seed)
@@ -587,8 +645,9 @@ def plan(
         names = ids.all_back(ability.index)
         evenly = _evenly(names, tasks, capacity, limits, others, seed)
         return replace(evenly, unread=True)
+    said = loss, class_share
     return _cheapest(
-        labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, seed
+        labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
     )
 
 
@@ -603,6 +662,7 @@ def _cheapest(
     costs: PerWorker | None,
     limits: TaskLimits,
     options: PlanOptions,
+    said: Said,
     seed: int,
 ) -> Plan | SequentialPlan:
     """The cheapest plan that keeps an error, made ahead or label by label."""
@@ -613,15 +673,10 @@ def _cheapest(
         )
     if capacity is None:
         raise InputError("give `capacity`, the most tasks that a worker takes")
-    ability: Ability
-    history: History | None
-    classes, strength = Ids("label"), None
-    if skills is not None:
-        if gold is not None:
-            raise InputError("`gold` goes with `labels`: leave it out where skills are given")
-        (ability, workers), history = _known(skills), None
-    else:
-        ability, workers, classes, history, strength = _estimated(labels, gold)
+    if skills is not None and gold is not None:
+        raise InputError("`gold` goes with `labels`: leave it out where skills are given")
+    ability, workers, classes, history, strength = _able(skills, labels, gold)
+    ability, stakes, classes = _at_stake(said, ability, history, classes)
     kinds, named = inputs.task_types(tasks, default=_only(ability))
     capacity = to_pandas(capacity)
     most_tasks = inputs.capacities(capacity, workers)
@@ -631,7 +686,7 @@ def _cheapest(
         from workbench.api.label_plan import label_plan, sequential_promise
 
         return label_plan(
-            _two_classes(ability, _made_ahead(total, limits, options)),
+            _two_classes(ability, _made_ahead(total, limits, options, said)),
             kinds,
             workers,
             most_tasks,
@@ -661,6 +716,7 @@ def _cheapest(
         limits.most,
         options.sure,
         strength,
+        stakes,
     )
     compared = False
     if history is not None and isinstance(ability, pd.DataFrame):
@@ -672,9 +728,8 @@ def _cheapest(
     error = None
     if history is not None:
         error = _measured(history, program, kinds, terms, compared, classes, seed)
-    made = _plan(program, terms, kinds, named, workers, error)
     made = replace(
-        made,
+        _plan(program, terms, kinds, named, workers, error),
         from_gold=history is not None,
         constant=() if history is None else _constant(history, workers),
         commonest=None if history is None else _commonest(history[1], classes),
@@ -686,7 +741,17 @@ def _cheapest(
     if program.scores is None:
         return made
     scores = workers.column(named.column(program.scores, "task"), "worker")
-    return replace(made, scores=classes.column(scores, "label", "class"))
+    return replace(
+        _promising(made, program, classes), scores=classes.column(scores, "label", "class")
+    )
+
+
+def _promising(made: Plan, program: room.AssignmentPlan, classes: Ids) -> Plan:
+    """The plan with the costs that it promises, where it is said what errors cost."""
+    if program.stakes is None or program.named is None:
+        return made
+    names = tuple(classes.all_back(program.stakes.classes))
+    return replace(made, promised=program.stakes.outcome(program.named), class_names=names)
 
 
 def _evenly(
@@ -754,12 +819,41 @@ def _measured(
     if on_gold is None:
         return None
     measured, correlation, beside = on_gold
+    costs = None
+    if program.stakes is not None and terms.stakes is not None:
+        stakes = replace(terms.stakes, classes=tuple(classes.all_back(terms.stakes.classes)))
+        codes = _codes(history, program.stakes.classes)
+        costs = measured.cost(stakes, codes, beside)
     voters = (len(program.table) + len(program.counted)) / len(kinds)
     how, (labels, gold, _) = "each judged by a plan made without it", history
     truth = gold.reindex(labels["task"].unique()[measured.counted])
     named = pd.Series(classes.all_back(truth.tolist()), dtype=object)
     rare = rare_class(named, gold.nunique(), measured, beside)
-    return GoldError(measured, correlation, voters, how, beside, rare=rare)
+    return GoldError(measured, correlation, voters, how, beside, rare=rare, costs=costs)
+
+
+def _codes(history: History, classes: Sequence[Any]) -> IntArray:
+    """Class of each labelled task by its gold, −1 without, as votes on the gold have them."""
+    labels, gold, _ = history
+    return gold_codes(Votes.of(labels, classes=list(classes)), gold)
+
+
+def _at_stake(
+    said: Said, ability: Ability, history: History | None, classes: Ids
+) -> tuple[Ability, Stakes | None, Ids]:
+    """Workers by confusion matrices, what errors cost, and the classes, where that is said."""
+    if said == (None, None):
+        return ability, None, classes
+    if history is not None:
+        matrices = ability if isinstance(ability, room.Confusions) else room.confusions(*history)
+        stakes = stakes_of(*said, matrices.classes)
+    else:
+        assert not isinstance(ability, room.Confusions)
+        names = two_named(*said)
+        matrices = room.one_coin(ability, names)
+        stakes = stakes_of(*said, names)
+        classes = Ids.of("label", "loss", [name for each in said for name in each or ()])
+    return matrices, stakes, classes
 
 
 def _constant(history: History, workers: Ids) -> tuple[Any, ...]:
@@ -817,10 +911,12 @@ def _weights(table: pd.DataFrame) -> list[float] | None:
     return table["weight"].tolist() if "weight" in table else None
 
 
-def _made_ahead(total: float | None, limits: TaskLimits, options: PlanOptions) -> list[str]:
+def _made_ahead(
+    total: float | None, limits: TaskLimits, options: PlanOptions, said: Said
+) -> list[str]:
     """What is asked for that only a plan made ahead takes."""
     plain = PlanOptions()
-    fixed = {"total": total, **vars(limits)}
+    fixed = {"total": total, **vars(limits), "loss": said[0], "class_share": said[1]}
     names = [name for name, value in fixed.items() if value is not None]
     changed = ("promise", "gain")
     return names + [n for n in changed if getattr(options, n) != getattr(plain, n)]
@@ -873,6 +969,16 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
     if isinstance(by_worker, pd.DataFrame):
         return tables.column(by_worker, "worker", "capacity")
     return by_worker if isinstance(by_worker, Mapping) else ()
+
+
+def _able(
+    skills: Table | PerWorker | None, labels: LabelTable | None, gold: Truth | None
+) -> tuple[Ability, Ids, Ids, History | None, pd.DataFrame | None]:
+    """What is known of the workers, by skills or by gold; see `_estimated`."""
+    if skills is None:
+        return _estimated(labels, gold)
+    ability, workers = _known(skills)
+    return ability, workers, Ids("label"), None, None
 
 
 def _estimated(

@@ -882,6 +882,11 @@ def described(problem: Problem, formulation: str) -> str:
     if isinstance(problem, JointProblem):
         low, high = problem.epsilon.min(), problem.epsilon.max()
         error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
+        if problem.scale != 1.0:
+            cost = f"{problem.scale * low:.4g}"
+            if low != high:
+                cost = f"from {cost} to {problem.scale * high:.4g}"
+            error = f"expected cost {cost}, which is {error} under the tilted prior"
         return f"{JOINT[formulation]}, {n} tasks × {m} workers, {error}"
     needs = problem.requirement
     if problem.gain not in GAINS:

@@ -56,6 +56,9 @@ class ClassProgram:
         Price by task type and worker, shape (T, m), or None for 1.
     available
         Shape (n, m); None for all pairs.
+    scale
+        What an error counts in what is promised: 1, or what it costs in expectation where the prior
+        is tilted by losses (`crowd.loss`).
     """
 
     confusion: FloatArray
@@ -65,6 +68,7 @@ class ClassProgram:
     capacity: IntArray
     cost: FloatArray | None = None
     available: BoolArray | None = None
+    scale: float = 1.0
     _known: dict[tuple[int, bool, int, bytes], Judged] = field(default_factory=dict)
 
     @property

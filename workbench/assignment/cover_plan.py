@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -61,6 +61,16 @@ class CoverPlan:
     log_prior: FloatArray | None = None
     together: float | None = None
     kept: Kept | None = None
+
+    def costing(self, scale: float) -> CoverPlan:
+        """The same with expected costs for errors: each costs so much."""
+        return replace(
+            self,
+            levels=scale * self.levels,
+            errors=None if self.errors is None else scale * self.errors,
+            radius=scale * self.radius,
+            bounds=None if self.bounds is None else scale * self.bounds,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,12 +27,15 @@ from workbench.crowd.confusion import (
     without_constant,
 )
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask
+from workbench.crowd.loss import Stakes
 from workbench.crowd.votes import Votes, leading
 from workbench.solving.joint.route import solve_joint
 from workbench.solving.joint.worker_sets import WorkerSets
 
 
-def joint_plan_rule(votes: Votes, terms: PlanTerms, *, by_class: bool = False) -> GoldRule:
+def joint_plan_rule(
+    votes: Votes, terms: PlanTerms, *, by_class: bool = False, stakes: Stakes | None = None
+) -> GoldRule:
     """Make a rule of a joint program; arguments and the rule's labels as for `plan_rule`.
 
     Parameters
@@ -40,11 +43,16 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms, *, by_class: bool = False) -
     by_class
         Whether ε is of the worst class: levels are of classes that are equally likely, and the log
         prior of a vote is one that keeps the error of every class low.
+    stakes
+        What errors cost, and shares of the classes where they are stated.
     """
     by_task, kinds = VotesByTask(votes), terms.kinds(len(votes.tasks))
 
     def fit(gold: IntArray) -> FittedRule:
-        confusion, prior, answered = _learned(by_task, gold, kinds, len(terms.tasks))
+        confusion, share, answered = _learned(by_task, gold, kinds, len(terms.tasks))
+        prior = share
+        if stakes is not None:
+            share, prior = stakes.known(share).shares, stakes.known(share).tilted
         problem = JointProblem(
             pair_gains(confusion),
             pair_weights(np.full_like(prior, 1.0 / len(prior)) if by_class else prior),
@@ -58,7 +66,7 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms, *, by_class: bool = False) -
             terms.most,
         )
         time = time_prices(problem)
-        return _JointVote(by_task, problem, kinds, confusion, prior, time, by_class)
+        return _JointVote(by_task, problem, kinds, confusion, prior, share, time, by_class)
 
     return fit
 
@@ -90,13 +98,17 @@ def time_prices(problem: JointProblem) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _JointVote(FittedRule):
-    """Sets of workers bought at their prices and those of their time (m,), and their vote."""
+    """Sets of workers bought at their prices and those of their time (m,), and their vote.
+
+    `prior` is that of the vote, tilted by what errors cost, `share` that of the tasks.
+    """
 
     by_task: VotesByTask
     problem: JointProblem
     kinds: IntArray
     confusion: FloatArray
     prior: FloatArray
+    share: FloatArray
     time: FloatArray
     by_class: bool
     _priors: dict[tuple[int, bytes], FloatArray] = field(default_factory=dict)
@@ -108,7 +120,7 @@ class _JointVote(FittedRule):
     def independent_error(self, tasks: IntArray) -> FloatArray:
         chosen, met = self._chosen(tasks)
         chance, place = self._said(tasks, chosen)
-        likely = posteriors(chance, place, self.prior, len(tasks))
+        likely = posteriors(chance, place, self.share, len(tasks))
         error: FloatArray = 1.0 - (likely * self._chance(tasks, chosen, met)).sum(axis=1)
         return error
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
+from workbench.accuracy.class_error import vote_confusion
 from workbench.assignment.budget import Program, spend
 from workbench.assignment.class_scores import class_scores
 from workbench.assignment.cover_plan import CoverPlan, PlanPromise, TopUp
@@ -27,6 +28,7 @@ from workbench.base.errors import InputError
 from workbench.crowd import align
 from workbench.crowd.confusion import confusion_from_gold, constant_in, without_constant
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.loss import Stakes
 from workbench.crowd.votes import Votes
 from workbench.solving import Solution, Termination
 from workbench.solving.claims import CostClaim
@@ -73,6 +75,12 @@ class AssignmentPlan:
         can be kept.
     surely
         In what share of the draws the mean error is at most ε, where that was asked.
+    stakes
+        What errors cost, with the shares of the classes: errors above are expected costs then.
+        None where nothing is said of it.
+    named
+        With stakes: chance of each class to be named, by true class, in the mean over the tasks,
+        shape (K, K), if skills are as given and labels independent.
     """
 
     table: pd.DataFrame
@@ -90,6 +98,8 @@ class AssignmentPlan:
     why: NoPlan | None = None
     kept: AssignmentPlan | None = None
     surely: float | None = None
+    stakes: Stakes | None = None
+    named: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +136,9 @@ class AssignmentTerms:
         at most ε; None to go by mean skills. Of two classes.
     strength
         a + b of each skill's Beta posterior, by worker and task type; goes with `sure`.
+    stakes
+        What errors cost, and how frequent classes are: ε is then an expected cost. Workers are
+        known by confusion matrices.
     """
 
     capacity: int | pd.Series[Any]
@@ -140,8 +153,12 @@ class AssignmentTerms:
     most: int | None = None
     sure: float | None = None
     strength: pd.DataFrame | None = None
+    stakes: Stakes | None = None
 
     def __post_init__(self) -> None:
+        if self.stakes is not None and (self.promise == "class" or self.sure is not None):
+            name = "sure" if self.sure is not None else "promise 'class'"
+            raise InputError(f"{name}: goes with errors alone; leave `loss` and `class_share` out")
         if self.sure is not None:
             checks.inside("sure", self.sure)
             if self.epsilon is None or self.strength is None:
@@ -216,6 +233,23 @@ def confusions(
     )
 
 
+def one_coin(skills: pd.DataFrame | pd.Series[Any], classes: Sequence[Any]) -> Confusions:
+    """Workers of known skill as confusion matrices of two classes, alike frequent.
+
+    Parameters
+    ----------
+    skills
+        As `make_plan` takes them.
+    classes
+        Names of the two.
+    """
+    skill = skills.rename("all").to_frame() if isinstance(skills, pd.Series) else skills
+    p = skill.fillna(0.5).to_numpy(np.float64).T
+    right = np.stack([p, 1.0 - p], axis=-1)
+    confusion = np.stack([right, right[..., ::-1]], axis=-2)
+    return Confusions(confusion, np.full(2, 0.5), classes, skill)
+
+
 def make_plan(
     skills: pd.DataFrame | pd.Series[Any] | Confusions,
     tasks: pd.Series[Any],
@@ -252,6 +286,9 @@ def make_plan(
                 f"{len(skills.classes)}; leave it out"
             )
         skill = skills.skill
+        if terms.stakes is not None:
+            stakes = terms.stakes.over(skills.classes).known(skills.prior)
+            skills, terms = replace(skills, prior=stakes.shares), replace(terms, stakes=stakes)
         program: Program = _several_classes(skills, tasks, terms)
     else:
         skill = align.skills(skills, tasks.unique())
@@ -266,7 +303,7 @@ def make_plan(
     else:
         made = _made(program, terms, options)
     classes = skills.classes if isinstance(skills, Confusions) else None
-    naming = _Naming(program, tasks.index, skill.fillna(0.5), strangers, classes)
+    naming = _Naming(program, tasks.index, skill.fillna(0.5), strangers, classes, terms.stakes)
     if made.chosen is not None:
         plan = naming.plan(made)
         # A plan that is surer was made for a lower ε: it is not the program asked that was solved.
@@ -285,16 +322,21 @@ class _Naming:
     skill: pd.DataFrame
     strangers: tuple[Any, ...]
     classes: Sequence[Any] | None
+    stakes: Stakes | None = None
 
     def plan(self, made: CoverPlan) -> AssignmentPlan:
         """The plan."""
         assert made.chosen is not None
-        program, scores = self.program, None
+        program, scores, named, stakes = self.program, None, None, self.stakes
+        chosen = made.chosen
         if isinstance(program, SeveralClasses):
             assert self.classes is not None
-            scores = class_scores(program, made, self.tasks, self.skill.index, self.classes)
+            names = self.tasks, self.skill.index, self.classes
+            scores = class_scores(program, made, *names, stakes)
+        if stakes is not None and isinstance(program, SeveralClasses):
+            made, named = made.costing(stakes.scale), _named(program, made)
         return AssignmentPlan(
-            self._table(made.chosen),
+            self._table(chosen),
             self._table(program.given.recorded),
             made.solution,
             self.skill,
@@ -305,6 +347,8 @@ class _Naming:
             pd.Series(made.levels, index=self.skill.columns[: len(made.levels)]),
             claim=made.claim,
             scores=scores,
+            stakes=stakes,
+            named=named,
         )
 
     def none(self, made: CoverPlan, why: str, mend: str) -> AssignmentPlan:
@@ -397,6 +441,8 @@ def _made(program: Program, terms: AssignmentTerms, options: RunOptions) -> Cove
         total = checks.number("total", terms.total, 0.0, np.inf)
         return spend(program, total, options=options)
     assert terms.epsilon is not None
+    if terms.stakes is not None:
+        return program.keep(terms.stakes.error_for(terms.epsilon), terms.promise, options)
     return program.keep(checks.inside("epsilon", terms.epsilon), terms.promise, options)
 
 
@@ -426,15 +472,32 @@ def _several_classes(
     crowd: Confusions, tasks: pd.Series[Any], terms: AssignmentTerms
 ) -> SeveralClasses:
     kinds, prices, available = _aligned(crowd.skill, tasks, terms)
+    stakes = terms.stakes
     return SeveralClasses(
         crowd.confusion,
-        crowd.prior,
+        crowd.prior if stakes is None else stakes.tilted,
         kinds,
         _given(crowd.skill, tasks, kinds, terms),
         align.capacities(list(crowd.skill.index), terms.capacity),
         prices,
         available,
+        1.0 if stakes is None else stakes.scale,
     )
+
+
+def _named(program: SeveralClasses, made: CoverPlan) -> FloatArray:
+    """Chance of each class to be named, by true class, in the mean over the tasks, (K, K)."""
+    assert made.chosen is not None
+    assert made.log_prior is not None
+    voting = made.chosen | program.given.recorded
+    alike = np.column_stack([program.kinds, voting])
+    _, first, many = np.unique(alike, axis=0, return_index=True, return_counts=True)
+    total = np.zeros((len(program.prior), len(program.prior)))
+    for i, times in zip(first.tolist(), many.tolist(), strict=True):
+        voters = program.confusion[program.kinds[i], voting[i]]
+        total += times * vote_confusion(voters, made.log_prior[i])
+    named: FloatArray = total / len(program.kinds)
+    return named
 
 
 def _aligned(
@@ -470,9 +533,12 @@ def _hardest(made: CoverPlan, program: SeveralClasses, crowd: Confusions) -> str
     if made.together is None:
         return ""
     first, second = (checks.show(crowd.classes[k]) for k in program.apart())
+    said = "err with a chance of"
+    if program.scale != 1.0:
+        said = "have an expected cost of"
     return (
-        f"; all workers together err with a chance of {made.together:.3g} on the hardest task, and "
-        f"confuse {first} with {second} most"
+        f"; all workers together {said} {program.scale * made.together:.3g} on the hardest task, "
+        f"and confuse {first} with {second} most"
     )
 
 

@@ -28,6 +28,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd import align
 from workbench.crowd.gold_rule import GoldRule, gold_codes, some_votes
+from workbench.crowd.loss import Stakes
 from workbench.crowd.votes import Votes
 
 FOLDS = 10
@@ -70,10 +71,13 @@ class PlanFromGold:
         if made.error_exact is not None and terms.promise != "bound":
             errors = tuple(made.error_exact[place == k] for k in range(len(types)))
         level = levels.fillna(levels.max()).to_numpy(np.float64)
+        stakes = made.stakes
+        level, errors = _as_errors(stakes, level, errors)
         program = _program(votes, self.gold_types, made.skills, self.tasks, terms, level, errors)
         by_rows = made.scores is not None
         if by_rows:
-            rule = joint_plan_rule(votes, program, by_class=terms.promise == "class")
+            by_class = terms.promise == "class"
+            rule = joint_plan_rule(votes, program, by_class=by_class, stakes=terms.stakes)
         else:
             rule = plan_rule(votes, program, seed=seed)
         if self.compared:
@@ -112,6 +116,16 @@ class PlanFromGold:
         planned = np.flatnonzero(np.isin(made.skills.index, list(voters))[votes.worker])
         correlation = error_correlation(some_votes(votes, planned), codes, seed=seed)
         return error, correlation, majority_error(votes, codes, error.counted)
+
+
+def _as_errors(
+    stakes: Stakes | None, level: FloatArray, errors: tuple[FloatArray, ...] | None
+) -> tuple[FloatArray, tuple[FloatArray, ...] | None]:
+    """Expected costs as errors under the tilted prior, by which programs go."""
+    if stakes is None:
+        return level, errors
+    scale = stakes.scale
+    return level / scale, None if errors is None else tuple(each / scale for each in errors)
 
 
 def may_take_rows(terms: AssignmentTerms, types: int) -> bool:

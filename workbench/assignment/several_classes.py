@@ -79,13 +79,12 @@ class SeveralClasses(ClassProgram):
         drawn = bool(everybody.radii.any())
         more = f", as {len(beyond) - 1} more may be" if len(beyond) > 1 else ""
         where = " on its worst class" if promise == "class" else ""
-        why = (
-            f"is wrong with a chance of {floors[worst]:.4g}{where} even where all workers label it"
-            f"{more}"
-        )
+        said = "is wrong with a chance of" if self.scale == 1.0 else "has an expected cost of"
+        most = self.scale * floors[worst]
+        why = f"{said} {most:.4g}{where} even where all workers label it{more}"
         if in_mean:
-            why += f", {floors.mean():.4g} in the mean over tasks"
-        least = floors.mean() if in_mean else floors[worst] / (2 if promise == "mean" else 1)
+            why += f", {self.scale * floors.mean():.4g} in the mean over tasks"
+        least = self.scale * floors.mean() if in_mean else most / (2 if promise == "mean" else 1)
         mend = f"use a larger --epsilon, of which none below {least:.4g} will do"
         blank = JointSolution("ip", "arrays", Termination.INFEASIBLE)
         reason = Infeasibility(

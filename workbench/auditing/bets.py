@@ -21,6 +21,10 @@ grows with T, so K(S + k + 1) ≤ K(T), which by Ville's inequality ever reaches
 most. In the same way every T from S + k + 1 on is refuted where K(T) ≥ 1/α. No factor is clipped. A
 task that is drawn for certain says A = T (a factor of 1) and is only corrected.
 
+Where errors cost more or less T is what the wrong answers cost together, S what those found do:
+e_J is a cost between 0 and w, the most that an answer of the bin costs, and w r_j stands for r_j.
+All of the above holds, λ being below 1/(Σ_j w_j r_j + max_j w_j (1 − r_j)/q_j − (k + 1)).
+
 All arrays have bins last; q and r are of one task of the bin.
 """
 
@@ -47,7 +51,13 @@ EVEN = 0.3
 """Share of the draws that is even over the tasks left, whatever the forecast."""
 
 
-def chances(rate: FloatArray, left: FloatArray, sure: BoolArray, even: float) -> FloatArray:
+def chances(
+    rate: FloatArray,
+    left: FloatArray,
+    sure: BoolArray,
+    even: float,
+    most: FloatArray | float = 1.0,
+) -> FloatArray:
     """Give q: mostly by the standard deviation of what a check says; 0 where the error is sure.
 
     Parameters
@@ -60,40 +70,56 @@ def chances(rate: FloatArray, left: FloatArray, sure: BoolArray, even: float) ->
         Bins whose tasks are wrong for certain (no answer), shape (bins,).
     even
         Share of the draws that is even over the tasks left.
+    most
+        w of each bin, shape (bins,).
     """
     testable = np.where(sure, 0.0, left)
-    spread = np.sqrt(rate * (1.0 - rate))
+    spread = most * np.sqrt(rate * (1.0 - rate))
     spreads = (testable * spread).sum(axis=-1, keepdims=True)
     tasks = testable.sum(axis=-1, keepdims=True)
     none = tasks == 0
-    most = (1.0 - even) * spread / np.where(none, 1.0, spreads)
-    return np.where(sure | none, 0.0, most + even / np.where(none, 1.0, tasks))
+    mostly = (1.0 - even) * spread / np.where(none, 1.0, spreads)
+    return np.where(sure | none, 0.0, mostly + even / np.where(none, 1.0, tasks))
 
 
-def expected(rate: FloatArray, left: FloatArray, sure: BoolArray) -> FloatArray:
-    """Give Σ r over the tasks left, sure ones counted as what they are."""
-    total: FloatArray = (left * np.where(sure, 1.0, rate)).sum(axis=-1)
+def expected(
+    rate: FloatArray, left: FloatArray, sure: BoolArray, most: FloatArray | float = 1.0
+) -> FloatArray:
+    """Give Σ w r over the tasks left, sure ones counted as what they are."""
+    total: FloatArray = (left * np.where(sure, 1.0, rate) * most).sum(axis=-1)
     return total
 
 
 def largest_bet(
-    rate: FloatArray, q: FloatArray, left: FloatArray, sure: BoolArray, least: ArrayLike
+    rate: FloatArray,
+    q: FloatArray,
+    left: FloatArray,
+    sure: BoolArray,
+    least: ArrayLike,
+    most: FloatArray | float = 1.0,
 ) -> FloatArray:
-    """Give the λ that no bet reaches: 1/(Σ r + max (1 − r)/q − m).
+    """Give the λ that no bet reaches: 1/(Σ w r + max w (1 − r)/q − m).
 
     Parameters
     ----------
     least
-        m, errors that are left at least if the claim is false, shape (…).
+        m, errors that are left at least if the claim is false, or what they cost, shape (…).
+    most
+        w of each bin, shape (bins,).
     """
     drawn = (left > 0) & ~sure
-    farthest = np.where(drawn, (1.0 - rate) / np.where(drawn, q, 1.0), 0.0).max(axis=-1)
-    reach = expected(rate, left, sure) + farthest - np.asarray(least)
+    farthest = np.where(drawn, most * (1.0 - rate) / np.where(drawn, q, 1.0), 0.0).max(axis=-1)
+    reach = expected(rate, left, sure, most) + farthest - np.asarray(least)
     return np.asarray(1.0 / np.maximum(reach, LEAST_REACH))
 
 
 def own_fraction(
-    rate: FloatArray, q: FloatArray, left: FloatArray, bet: FloatArray, spare: FloatArray
+    rate: FloatArray,
+    q: FloatArray,
+    left: FloatArray,
+    bet: FloatArray,
+    spare: FloatArray,
+    most: FloatArray | float = 1.0,
 ) -> FloatArray:
     """Give the f at which log [1 + f λ (T − A)] grows most, if the forecasts are right.
 
@@ -102,10 +128,13 @@ def own_fraction(
     bet
         λ, shape (…).
     spare
-        T − S − Σ r: errors left in the world to refute, beyond those that are expected, shape (…).
+        T − S − Σ w r: errors left in the world to refute, or what they cost, beyond those that are
+        expected, shape (…).
+    most
+        w of each bin, shape (bins,).
     """
     drawn = (left > 0) & (q > 0)
-    reach = np.where(drawn, bet[..., None] / np.where(drawn, q, 1.0), 0.0)
+    reach = most * np.where(drawn, bet[..., None] / np.where(drawn, q, 1.0), 0.0)
     still = (bet * spare)[..., None]
     right, wrong = still + reach * rate, still - reach * (1.0 - rate)
     chance_right, chance_wrong = left * q * (1.0 - rate), left * q * rate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,6 +32,9 @@ class Opening:
         As of `Strata`.
     seed_sha256
         Digest of the seed.
+    loss
+        What it costs to miss a class, where that is said: ε is an expected cost then. None
+        elsewhere, and it is not written then.
     """
 
     error: float
@@ -42,11 +45,20 @@ class Opening:
     bins: Sequence[int]
     log_odds: Sequence[float]
     seed_sha256: str
+    loss: Mapping[str, float] | None = None
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """As a certificate has it."""
+        fields = asdict(self)
+        if self.loss is None:
+            del fields["loss"]
+        return fields
 
     @property
     def sha256(self) -> str:
         """What is published when the audit begins."""
-        return digest(asdict(self))
+        return digest(self.written)
 
 
 @dataclass(frozen=True)
@@ -90,10 +102,11 @@ def certificate(
             continue
         drawn = asdict(state.draws[event])
         rows.append({"draw": drawn.pop("task"), **{k: v for k, v in drawn.items() if k != "bin"}})
+    what = "wrong" if opening.loss is None else "cost"
     return {
         "kind": KIND,
         "format": FORMAT,
-        "start": asdict(opening),
+        "start": opening.written,
         "answers_sha256": digest({"tasks": opening.tasks, "answers": opening.answers}),
         "start_sha256": opening.sha256,
         "seed": None if seed is None else seed.hex(),
@@ -101,8 +114,8 @@ def certificate(
         "claim": {
             "certified": state.certified,
             "certified_tasks": state.certified_tasks,
-            "certified_wrong": state.most_in_share(),
-            "most_wrong": state.bound(),
+            f"certified_{what}": state.most_in_share(),
+            f"most_{what}": state.bound(),
             "tasks": state.tasks,
             "checks": state.checks,
             "errors": state.errors,

@@ -42,6 +42,8 @@ CLAIMS = {
     "most_wrong",
     "tasks",
 }
+OF_LOSS = {"certified_wrong": "certified_cost", "most_wrong": "most_cost"}
+# Where a loss is stated the claims of this name are costs, in units of the smallest digit of it.
 DRAWS = {"draw", "correction", "chance", "rate", "expected", "bet", "fraction"}
 WORDS = {"of", "word"}
 # The scheme: what follows is its definition, once more.
@@ -140,8 +142,12 @@ def read(content: bytes) -> dict[str, Any]:
     require(type(raw.get("format")) is int and raw["format"] == FORMAT, "another format")
     require(same, "is not written canonically")
     keys(raw, HEADS, "certificate")
-    start = keys(raw["start"], STARTS, "start")
-    claim = keys(raw["claim"], CLAIMS, "claim")
+    start = raw["start"]
+    require(type(start) is dict, "start is to be an object")
+    by_cost = "loss" in start
+    keys(start, STARTS | {"loss"} if by_cost else STARTS, "start")
+    named = {OF_LOSS.get(name, name) if by_cost else name for name in CLAIMS}
+    claim = keys(raw["claim"], named, "claim")
     count = len(listed(start["tasks"], "tasks"))
     require(count > 0, "there are no tasks")
     require(all(type(x) in (str, int) for x in start["tasks"]), "a task is to be text or whole")
@@ -152,24 +158,21 @@ def read(content: bytes) -> dict[str, Any]:
     require(sha(raw["answers_sha256"], "answers_sha256") == stated, "the answers' digest differs")
     require(sha(raw["start_sha256"], "start_sha256") == digest(start), "the start's digest differs")
     sha(start["seed_sha256"], "seed_sha256")
-    number(start["error"], "error", 0, 1)
+    costs = Costs(start)
+    number(start["error"], "error", 0, 1e6)
     number(start["risk"], "risk", 0, 1)
-    require(0 < start["error"] < 1, "error is to lie between 0 and 1")
+    require(0 < start["error"] < costs.dearest, "error is to lie between 0 and what one costs")
     require(0 < start["risk"] < 1, "risk is to lie between 0 and 1")
     if start["share"] is not None:
+        require(not by_cost, "a share is of errors, not of costs")
         number(start["share"], "share", 0, 1)
         require(start["share"] > 0, "share is to lie above 0")
     require(type(claim["certified"]) is bool, "certified is to be true or false")
-    for name in (
-        "certified_tasks",
-        "certified_wrong",
-        "checks",
-        "corrected",
-        "errors",
-        "most_wrong",
-        "tasks",
-    ):
+    for name in ("certified_tasks", "checks", "corrected", "errors", "tasks"):
         whole(claim[name], name, 0, count)
+    most = sum(costs.most(answer) for answer in answers)
+    for pair in OF_LOSS.items():
+        whole(claim[pair[by_cost]], pair[by_cost], 0, most)
     number(claim["evidence"], "evidence", -1e9, 1e9)
     if raw["seed"] is not None:
         seed = bytes.fromhex(sha(raw["seed"], "seed"))
@@ -177,6 +180,36 @@ def read(content: bytes) -> dict[str, Any]:
         require(shown == start["seed_sha256"], "the seed is not the one of the start")
     listed(raw["events"], "events")
     return dict(raw)
+
+
+class Costs:
+    """What wrong answers cost, in whole units."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        self.stated = "loss" in start
+        loss = start.get("loss", {})
+        require(type(loss) is dict, "loss is to be an object")
+        exact = {}
+        for name, cost in loss.items():
+            number(cost, "loss", 0, 1e6)
+            exact[name] = Fraction(repr(float(cost)))
+            require(cost > 0, "loss is to be above 0")
+        self.one = math.lcm(*(cost.denominator for cost in exact.values()))
+        require(self.one <= 10**6, "loss has too many digits")
+        self.costs = {name: int(cost * self.one) for name, cost in exact.items()}
+        self.dearest = max([1.0, *loss.values()])
+
+    def most(self, answer: str | None) -> int:
+        """What an answer costs at most."""
+        return max([self.one, *(cost for name, cost in self.costs.items() if name != answer)])
+
+    def wrong(self, answer: str | None, word: str | None) -> int:
+        """What an answer costs by the expert's word; the most where one of the two is none."""
+        if word is not None and word == answer:
+            return 0
+        if word is None or answer is None:
+            return self.most(answer)
+        return self.costs.get(word, self.one)
 
 
 # ---- the forecasts ----
@@ -276,14 +309,19 @@ def planned(
 
 
 def own_fraction(
-    rates: list[float], chances: list[float], left: list[float], bet: float, spare: float
+    rates: list[float],
+    chances: list[float],
+    left: list[float],
+    bet: float,
+    spare: float,
+    most: list[int] | None = None,
 ) -> float:
     """The fraction at which evidence is expected to grow most."""
     outcomes = []
-    for r, q, n in zip(rates, chances, left, strict=True):
+    for r, q, n, w in zip(rates, chances, left, most or [1] * len(left), strict=True):
         if n and q:
-            outcomes.append((n * q * (1.0 - r), bet * (spare + r / q)))
-            outcomes.append((n * q * r, bet * (spare - (1.0 - r) / q)))
+            outcomes.append((n * q * (1.0 - r), bet * (spare + w * r / q)))
+            outcomes.append((n * q * r, bet * (spare - w * (1.0 - r) / q)))
     fraction = 0.5
     for _ in range(OWN_STEPS):
         gains = [(chance, x / (1.0 + fraction * x)) for chance, x in outcomes]
@@ -316,7 +354,16 @@ class Audit:
         require(all(len(set(x)) == 1 for x in empty), "a bin has tasks with and without an answer")
         self.sure = [x[0] for x in empty]
         self.tasks, self.error, self.risk = len(self.bin), start["error"], start["risk"]
-        self.most = math.floor(Fraction(repr(self.error)) * self.tasks)
+        self.costs = Costs(start)
+        each = [{self.costs.most(answers[task]) for task in urn} for urn in self.urns]
+        require(all(len(costs) == 1 for costs in each), "a bin has tasks of different costs")
+        self.weight = [costs.pop() for costs in each]
+        self.unseen = self.total = sum(self.weight[b] for b in self.bin)
+        self.most = math.floor(Fraction(repr(self.error)) * self.tasks * self.costs.one)
+        self.rate = self.error
+        if self.costs.stated:
+            self.rate = min(self.error * self.costs.one * self.tasks / self.unseen, 1.0)
+        self.cost: list[int] = []
         self.need = math.log(1.0 / self.risk)
         self.checked, self.wrong = [0.0] * bins, [0.0] * bins
         self.waiting: dict[int, tuple[list[float], float]] = {}
@@ -327,7 +374,7 @@ class Audit:
         self.counted = self.finds = self.corrected = 0
         self.series: list[tuple[float, float, float]] = []
         self.products = [0.0] * len(WEIGHTS)
-        self.shown = self.tasks <= self.most
+        self.shown = self.unseen <= self.most
 
     def evidence(self, products: list[float]) -> float:
         """Logarithm of the weighted mean of products."""
@@ -362,7 +409,7 @@ class Audit:
         if anew:
             whole_, correction, finds = self.corrections(left, forecast)
             self.plan = (level, slope, whole_, correction, finds)
-        flat = within((4.0 * self.error + sum(wrong)) / (FLAT_CHECKS + sum(checked)))
+        flat = within((4.0 * self.rate + sum(wrong)) / (FLAT_CHECKS + sum(checked)))
         weight = logistic(TRUST + self.advantage)
         rate = [weight * r + (1.0 - weight) * flat for r in forecast]
         value = [2.0 if sure else r for sure, r in zip(self.sure, forecast, strict=True)]
@@ -372,22 +419,25 @@ class Audit:
         chance = [0.0] * len(left)
         bet = fraction = 0.0
         expected = sum(
-            n * (1.0 if sure else r) for n, sure, r in zip(left, self.sure, rate, strict=True)
+            n * (1.0 if sure else r) * w
+            for n, sure, r, w in zip(left, self.sure, rate, self.weight, strict=True)
         )
         if not any(open_):
             correct = 1.0
         else:
-            spread = [math.sqrt(r * (1.0 - r)) for r in rate]
+            spread = [w * math.sqrt(r * (1.0 - r)) for r, w in zip(rate, self.weight, strict=True)]
             all_spread = sum(n * s for n, s in zip(open_, spread, strict=True))
             for b, sure in enumerate(self.sure):
                 if not sure:
                     chance[b] = (1.0 - EVEN) * spread[b] / all_spread + EVEN / sum(open_)
-            far = max((1.0 - rate[b]) / chance[b] for b, n in enumerate(open_) if n)
-            least = self.most + 1.0 - len(self.refused)
-            known = max(least - (len(self.draws) - checks), 0.0)
+            far = max(
+                self.weight[b] * (1.0 - rate[b]) / chance[b] for b, n in enumerate(open_) if n
+            )
+            least = self.most + 1.0 - self.refusals()
+            known = max(least - sum(self.weight_of(k) for k in self.waiting), 0.0)
             bet = 1.0 / max(expected + far - known, LEAST_REACH)
-            spare_then = max(least, 0.0) + max(finds - sum(self.wrong), 0.0) - expected
-            fraction = own_fraction(rate, chance, left, bet, spare_then)
+            spare_then = max(least, 0.0) + max(finds - sum(self.cost), 0.0) - expected
+            fraction = own_fraction(rate, chance, left, bet, spare_then, self.weight)
         return {
             "left": left,
             "forecast": forecast,
@@ -405,11 +455,23 @@ class Audit:
     def corrections(self, left: list[float], rates: list[float]) -> tuple[list[bool], float, float]:
         """Bins to correct whole, their share of the checks, errors found in the end."""
         rates = [0.98 if sure else r for sure, r in zip(self.sure, rates, strict=True)]
-        spare = float(max(self.most - len(self.refused), 0))
+        spare = float(max(self.most - self.refusals(), 0))
+        wrongs = [n * r for n, r in zip(left, rates, strict=True)]
+        all_cost = sum(x * w for x, w in zip(wrongs, self.weight, strict=True))
+        each = all_cost / sum(wrongs) if sum(wrongs) else 1.0
         need = self.need - max(self.evidence(self.products), 0.0) + MIXTURE
-        whole_, correction, finds = planned(left, rates, spare, max(need, LEAST_EVIDENCE))
+        need = max(need, LEAST_EVIDENCE)
+        whole_, correction, finds = planned(left, rates, spare / each, need)
         whole_ = [all_ or sure for all_, sure in zip(whole_, self.sure, strict=True)]
-        return whole_, correction, sum(self.wrong) + finds
+        return whole_, correction, sum(self.cost) + each * finds
+
+    def weight_of(self, place: int) -> int:
+        """What the answer of a draw costs at most."""
+        return int(self.weight[self.bin[self.draws[place]["task"]]])
+
+    def refusals(self) -> int:
+        """What the draws cost that got no label."""
+        return sum(self.cost[place] for place in self.refused)
 
     def draw(self, event: dict[str, Any], seed: bytes | None) -> None:
         """Take a draw: as it must have been, and by the seed where that is shown."""
@@ -430,7 +492,8 @@ class Audit:
             require(testable, f"{what}: it could not be tested")
         chance = 0.0 if correction else now["chance"][bin_]
         bet, fraction = (0.0, 0.0) if correction else (now["bet"], now["fraction"])
-        values = {"fraction": fraction, "rate": now["rate"][bin_], "expected": now["expected"]}
+        rate = now["rate"][bin_] * self.weight[bin_]
+        values = {"fraction": fraction, "rate": rate, "expected": now["expected"]}
         for name, value in {**values, "chance": chance, "bet": bet}.items():
             stated = number(event[name], f"{what}: {name}", 0, math.inf)
             near = abs(stated - value) <= CLOSE * max(1.0, abs(value))
@@ -443,6 +506,7 @@ class Audit:
         made = {"task": task, "correction": correction, "chance": chance, "bet": bet}
         self.draws.append({**made, **values})
         self.heard.append(None)
+        self.cost.append(0)
 
     def drawn_by(
         self, seed: bytes, place: int, task: int, correction: bool, now: dict[str, Any]
@@ -484,6 +548,7 @@ class Audit:
         if word is None:
             self.refused.add(place)
         self.heard[place] = wrong
+        self.cost[place] = self.costs.wrong(answer, word)
         bin_ = self.bin[self.draws[place]["task"]]
         forecast, flat = self.waiting.pop(place)
         if not self.sure[bin_]:
@@ -499,14 +564,15 @@ class Audit:
 
     def count(self) -> None:
         """Let the next draw count for the evidence."""
-        drawn, wrong = self.draws[self.counted], bool(self.heard[self.counted])
+        drawn, wrong = self.draws[self.counted], self.cost[self.counted]
         estimate = 0.0
         if not drawn["correction"]:
             estimate = self.finds + drawn["expected"] + (wrong - drawn["rate"]) / drawn["chance"]
         self.series.append((estimate, drawn["bet"], drawn["fraction"]))
         before = self.tested()
         self.finds += wrong
-        self.corrected += wrong and self.counted not in self.refused
+        self.corrected += wrong * (self.counted not in self.refused)
+        self.unseen -= self.weight_of(self.counted)
         if self.tested() != before:
             self.products = self.product(self.tested())
         elif drawn["bet"]:
@@ -518,7 +584,7 @@ class Audit:
         self.counted += 1
         uncorrected = self.finds - self.corrected
         if uncorrected <= self.most:
-            few = uncorrected + self.tasks - self.counted <= self.most
+            few = uncorrected + self.unseen <= self.most
             self.shown = self.shown or few or self.evidence(self.products) >= self.need
 
     def tested(self) -> int:
@@ -530,7 +596,7 @@ class Audit:
         uncorrected = self.finds - self.corrected
         if wrong < uncorrected:
             return False
-        if wrong >= uncorrected + self.tasks - self.counted:
+        if wrong >= uncorrected + self.unseen:
             return True
         if self.shown and wrong >= self.most:
             return True
@@ -542,7 +608,7 @@ class Audit:
         """Answers of which something is certified, and how many of them may be wrong."""
         if not self.shown:
             return 0, 0
-        low, high = -1, self.tasks
+        low, high = -1, self.total
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.supports(middle) else (middle, high)
@@ -748,15 +814,15 @@ def check(content: bytes) -> str:
     near = abs(claim["evidence"] - evidence) <= CLOSE * max(1.0, abs(evidence))
     require(near, f"claim: the evidence is {evidence!r}")
     require(audit.shown or not claim["certified"], "claim: the draws do not certify it")
-    require(
-        audit.supports(claim["most_wrong"]), "claim: the draws do not refute more wrong answers"
-    )
+    by_cost = audit.costs.stated
+    inside, over = (pair[by_cost] for pair in OF_LOSS.items())
+    require(audit.supports(claim[over]), "claim: the draws do not refute more wrong answers")
     if claim["certified"] and start["share"] is None:
-        require(claim["most_wrong"] <= audit.most, "claim: certified, and more may be wrong")
+        require(claim[over] <= audit.most, "claim: certified, and more may be wrong")
     tasks, most = audit.certified_share()
     require(claim["certified_tasks"] <= tasks, "claim: the draws certify fewer answers")
-    whole_ = claim["certified_tasks"] == tasks and claim["certified_wrong"] >= most
-    whole_ = whole_ or claim["certified_tasks"] == claim["certified_wrong"] == 0
+    whole_ = claim["certified_tasks"] == tasks and claim[inside] >= most
+    whole_ = whole_ or claim["certified_tasks"] == claim[inside] == 0
     require(whole_, "claim: more of the certified answers may be wrong")
     how = "each draw is the seed's" if seed else "the seed is not shown: draws are taken as stated"
     if start["share"] is not None:
@@ -764,6 +830,15 @@ def check(content: bytes) -> str:
             f"of {claim['certified_tasks']} of {audit.tasks} answers, those believed right first, "
             f"at most {claim['certified_wrong']} are wrong, with {100 * (1 - audit.risk):g} % "
             f"confidence, after {len(heard)} checks; "
+            f"{'certified' if claim['certified'] else 'not certified'}; {how}"
+        )
+    if by_cost:
+        loss = ", ".join(f"{name} {cost:g}" for name, cost in start["loss"].items())
+        return (
+            f"{audit.tasks} answers cost at most {claim[over] / audit.costs.one:g} in all, "
+            f"{claim[over] / audit.costs.one / audit.tasks:.4g} in the mean, where missing a class "
+            f"costs: {loss}, any other 1; with {100 * (1 - audit.risk):g} % confidence, after "
+            f"{len(heard)} checks, of which {corrected} were corrected; "
             f"{'certified' if claim['certified'] else 'not certified'}; {how}"
         )
     return (

@@ -98,6 +98,8 @@ def outlook(
     *,
     spare: ArrayLike,
     evidence: ArrayLike,
+    most: FloatArray | float = 1.0,
+    found: ArrayLike | None = None,
 ) -> Outlook:
     """Plan what to correct.
 
@@ -111,14 +113,22 @@ def outlook(
         Errors that may be left, shape (…).
     evidence
         What is still needed, shape (…).
+    most
+        What a wrong answer of each bin costs at most, shape (bins,); `spare` is in such units.
+    found
+        What the errors found cost; None where each costs 1, shape (…).
     """
-    finds = wrong.sum(axis=-1)
+    finds = wrong.sum(axis=-1) if found is None else np.asarray(found)
     checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
     line = fit_line(log_odds, checked, wrong)
     rate = np.where(sure, 0.98, recalibrated(line, log_odds, checked, wrong))
     need = np.maximum(np.asarray(evidence) + MIXTURE, LEAST_EVIDENCE)
-    plan = fluid_plan(left, rate, spare, need)
-    return Outlook(line, plan.whole | sure, plan.correction, finds + plan.finds)
+    # A plan is made of errors: as many as cost so much, where they cost what those expected do.
+    wrongs = left * rate
+    each = (wrongs * most).sum(axis=-1) / np.maximum(wrongs.sum(axis=-1), 1e-300)
+    each = np.where(each > 0, each, 1.0)
+    plan = fluid_plan(left, rate, np.asarray(spare) / each, need)
+    return Outlook(line, plan.whole | sure, plan.correction, finds + each * plan.finds)
 
 
 def look(
@@ -133,6 +143,8 @@ def look(
     least: ArrayLike,
     known: ArrayLike,
     advantage: ArrayLike,
+    most: FloatArray | float = 1.0,
+    found: ArrayLike | None = None,
 ) -> Look:
     """Say how the next task is drawn.
 
@@ -148,8 +160,11 @@ def look(
     advantage
         Log-likelihood of the checks by the recalibrated forecasts less that by the flat ones,
         shape (…).
+    most, found
+        As of `outlook`; `least` and `known` are costs as well.
     """
-    to_find = np.maximum(planned.finds - wrong.sum(axis=-1), 0.0)
+    already = wrong.sum(axis=-1) if found is None else np.asarray(found)
+    to_find = np.maximum(planned.finds - already, 0.0)
     checked, wrong = (np.where(sure, 0.0, count) for count in (checked, wrong))
     forecast = recalibrated(planned.line, log_odds, checked, wrong)
     level = flat(error, checked.sum(axis=-1), wrong.sum(axis=-1))
@@ -161,10 +176,11 @@ def look(
     correct = np.where((planned.whole & (left > 0)).any(axis=-1), correct, 0.0)
     # Where only tasks without an answer are left there is nothing to test; their bins are planned.
     correct = np.where(((left > 0) & ~sure).any(axis=-1), correct, 1.0)
-    q = bets.chances(rate, left, sure, bets.EVEN)
-    bet = bets.largest_bet(rate, q, left, sure, known)
-    foreseen = bets.expected(rate, left, sure)
-    fraction = bets.own_fraction(rate, q, left, bet, np.asarray(least) + to_find - foreseen)
+    q = bets.chances(rate, left, sure, bets.EVEN, most)
+    bet = bets.largest_bet(rate, q, left, sure, known, most)
+    foreseen = bets.expected(rate, left, sure, most)
+    spare = np.asarray(least) + to_find - foreseen
+    fraction = bets.own_fraction(rate, q, left, bet, spare, most)
     return Look(forecast, level, rate, q, foreseen, bet, fraction, correct, target)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.auditing.certificate import ExpertWord, Opening, certificate
 from workbench.auditing.draws import new_seed, point, seed_digest
+from workbench.auditing.losses import CostUnits
 from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import AuditState
 from workbench.auditing.strata import Strata
@@ -40,6 +41,7 @@ class AuditBegun(Event, frozen=True):
     bins: list[int]
     log_odds: list[float]
     seed: str
+    loss: dict[str, float] | None = None
 
 
 class AuditDrawn(Event, frozen=True):
@@ -94,7 +96,9 @@ class AuditRecord:
             begun.bins,
             begun.log_odds,
             seed_digest(self._seed),
+            begun.loss,
         )
+        self.units = CostUnits.of(begun.loss)
         self._place: dict[str, int] | None = None
         self._journal, self._start, self._origin = journal, start, origin
         self._rewind()
@@ -104,10 +108,17 @@ class AuditRecord:
         bins = np.array(self.opening.bins, dtype=np.int64)
         unanswered = np.array([answer is None for answer in self.opening.answers])
         sure = np.bincount(bins, unanswered, len(self.opening.log_odds)) > 0
-        strata = Strata(bins, np.array(self.opening.log_odds, dtype=np.float64), sure)
+        odds, most = np.array(self.opening.log_odds, dtype=np.float64), np.ones(1)
+        if self.opening.loss is not None:
+            most = np.zeros(len(odds))
+            most[bins] = [self.units.most(answer) for answer in self.opening.answers]
+        strata = Strata(bins, odds, sure, most)
         asked = strata, self.opening.error, self.opening.risk
-        share = self.opening.share
-        self.state = AuditState(*asked) if share is None else SelectiveState(*asked, share)
+        share, units = self.opening.share, None if self.opening.loss is None else self.units.one
+        if share is None:
+            self.state = AuditState(*asked, units)
+        else:
+            self.state = SelectiveState(*asked, share)
         self.words: dict[int, str | None] = {}
         self._events: list[int | ExpertWord] = []
         self._number: dict[str, int] = {}
@@ -126,6 +137,7 @@ class AuditRecord:
         seed: int | None,
         path: str | Path | None,
         origin: str,
+        loss: dict[str, float] | None = None,
     ) -> AuditRecord:
         """Fix everything, and keep it.
 
@@ -143,6 +155,7 @@ class AuditRecord:
             strata.bin.tolist(),
             strata.log_odds.tolist(),
             new_seed(seed).hex(),
+            loss,
         )
         if path is None:
             return cls(begun, origin=origin)
@@ -258,7 +271,10 @@ class AuditRecord:
         wrong = event.word is None or event.word != answer
         self.words[event.of] = event.word
         self._events.append(ExpertWord(event.of, event.word))
-        self.state.hear(event.of, wrong, refused=event.word is None)
+        cost = None
+        if event.word is not None and answer is not None:
+            cost = self.units.missed(event.word)
+        self.state.hear(event.of, wrong, refused=event.word is None, cost=cost)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[JournalTransaction[Events] | None]:

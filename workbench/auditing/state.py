@@ -38,9 +38,9 @@ class TaskDraw:
     chance
         q of the task among those that were left, where it is a test.
     rate
-        Forecast r of its bin.
+        Forecast r of its bin, times what an error there costs at most.
     expected
-        Σ r over the tasks left before it.
+        Σ r over the tasks left before it, in the same units.
     bet
         λ.
     fraction
@@ -57,9 +57,9 @@ class TaskDraw:
     fraction: float
 
 
-def most_wrong(error: float, tasks: int) -> int:
-    """Give k = ⌊ε N⌋, ε as the decimal number that it is written as."""
-    return math.floor(Fraction(repr(error)) * tasks)
+def most_wrong(error: float, tasks: int, units: int = 1) -> int:
+    """Give k = ⌊ε N⌋, ε as the decimal number that it is written as; in units where there are."""
+    return math.floor(Fraction(repr(error)) * tasks * units)
 
 
 class AuditState:
@@ -71,6 +71,9 @@ class AuditState:
         The tasks by bin.
     error, risk
         ε and α.
+    units
+        Of the cost 1; ε is an expected cost then, and all numbers of wrong answers are costs in
+        units, each error of a bin at most `strata.most`. None where errors are counted.
 
     Attributes
     ----------
@@ -84,13 +87,22 @@ class AuditState:
         Whether it has been shown, at any time so far, that at most k answers are wrong.
     """
 
-    def __init__(self, strata: Strata, error: float, risk: float) -> None:
-        self.strata, self.error, self.risk = strata, error, risk
+    def __init__(self, strata: Strata, error: float, risk: float, units: int | None = None) -> None:
+        self.strata, self.error, self.risk, self.units = strata, error, risk, units
         self.tasks = len(strata.bin)
-        self.most = most_wrong(error, self.tasks)
+        self.most = most_wrong(error, self.tasks, units or 1)
+        dearest = np.broadcast_to(strata.most, len(strata.log_odds)).astype(np.int64)
+        self._most_of = dearest[strata.bin]
+        self._unseen = int(self._most_of.sum())
+        """What the tasks of no draw that counts cost at most."""
+        self.rate = error
+        """Share of wrong answers that is asked about."""
+        if units is not None:
+            self.rate = min(error * units * self.tasks / self._unseen, 1.0)
         self.need = math.log(1.0 / risk)
         self.draws: list[TaskDraw] = []
         self.heard: list[bool | None] = []
+        self.costs: list[int] = []
         self.refused: set[int] = set()
         self._looks: dict[int, Look] = {}
         self._urns = Urns(strata.bin, len(strata.log_odds))
@@ -107,7 +119,7 @@ class AuditState:
         self.corrected = 0
         """Those of them that got a label."""
         self._products = np.zeros(len(bets.WEIGHTS))
-        self.certified = self.tasks <= self.most
+        self.certified = self._unseen <= self.most
         self._near = 0
 
     @property
@@ -148,6 +160,16 @@ class AuditState:
         return int(self._wrong.sum())
 
     @property
+    def _found(self) -> int:
+        """What all wrong answers that were heard of cost."""
+        return sum(self.costs)
+
+    @property
+    def _refusals(self) -> int:
+        """What the refused draws cost."""
+        return sum(self.costs[number] for number in self.refused)
+
+    @property
     def evidence(self) -> float:
         """Log K of more than k wrong answers, by the draws that count."""
         return float(bets.mixed(self._products))
@@ -161,20 +183,24 @@ class AuditState:
                 strata.log_odds,
                 strata.sure,
                 *seen,
-                spare=float(max(self.most - len(self.refused), 0)),
+                spare=float(max(self.most - self._refusals, 0)),
                 evidence=self.need - max(self.evidence, 0.0),
+                most=strata.most,
+                found=float(self._found),
             )
-        least = self.most + 1 - len(self.refused)
-        waiting = len(self.draws) - self.checks
+        least = self.most + 1 - self._refusals
+        waiting = sum(int(self._most_of[self.draws[number].task]) for number in self._looks)
         return look(
             self._planned,
             strata.log_odds,
             strata.sure,
             *seen,
-            error=self.error,
+            error=self.rate,
             least=float(max(least, 0)),
             known=float(max(least - waiting, 0)),
             advantage=self._advantage,
+            most=strata.most,
+            found=float(self._found),
         )
 
     def draw(self, point: DrawPoint) -> TaskDraw:
@@ -193,7 +219,7 @@ class AuditState:
             bin_,
             correction,
             0.0 if correction else float(now.q[bin_]),
-            float(now.rate[bin_]),
+            float(now.rate[bin_] * np.broadcast_to(self.strata.most, now.rate.shape)[bin_]),
             float(now.expected),
             0.0 if correction else float(now.bet),
             0.0 if correction else float(now.fraction),
@@ -201,12 +227,20 @@ class AuditState:
         self._looks[len(self.draws)] = now
         self.draws.append(drawn)
         self.heard.append(None)
+        self.costs.append(0)
         return drawn
 
-    def hear(self, number: int, wrong: bool, refused: bool = False) -> None:
-        """Take the word of a draw that waits for it."""
+    def hear(
+        self, number: int, wrong: bool, refused: bool = False, cost: int | None = None
+    ) -> None:
+        """Take the word of a draw that waits for it, and what a wrong answer costs.
+
+        Without a cost it is the most that an answer of the bin costs.
+        """
         drawn, now = self.draws[number], self._looks.pop(number)
         self.heard[number] = wrong
+        most = int(self._most_of[drawn.task])
+        self.costs[number] = wrong * (most if cost is None else min(cost, most))
         if refused:
             self.refused.add(number)
         if not self.strata.sure[drawn.bin]:
@@ -218,16 +252,17 @@ class AuditState:
 
     def _count(self, number: int) -> None:
         """Let the next draw count."""
-        drawn, wrong = self.draws[number], bool(self.heard[number])
+        drawn, wrong = self.draws[number], self.costs[number]
         if number == self._series.shape[1]:
             self._series = np.concatenate([self._series, np.zeros_like(self._series)], axis=1)
         if not drawn.correction:
             estimate = self.finds + drawn.expected + (wrong - drawn.rate) / drawn.chance
             self._series[:, number] = estimate, drawn.bet, drawn.fraction
         self.counted = number + 1
+        self._unseen -= int(self._most_of[drawn.task])
         before = self.tested
         self.finds += wrong
-        self.corrected += wrong and number not in self.refused
+        self.corrected += wrong * (number not in self.refused)
         if self.tested != before:
             self._products = bets.log_products(*self._counted(), self.tested)
         else:
@@ -246,7 +281,7 @@ class AuditState:
         uncorrected = self.finds - self.corrected
         if uncorrected > self.most:
             return False
-        if uncorrected + self.tasks - self.counted <= self.most:
+        if uncorrected + self._unseen <= self.most:
             return True
         return self.evidence >= self.need + ROUNDING
 
@@ -264,7 +299,7 @@ class AuditState:
 
         No less than k before no task is left: the bets are such that nothing is said of fewer.
         """
-        left = self.tasks - self.counted
+        left = self._unseen
         series, need = self._counted(), self.need + ROUNDING
         above = bets.refuted_from(series, self.tested, self.finds + left, need, self._near)
         self._near = above
@@ -273,16 +308,18 @@ class AuditState:
 
     def bounds(self, points: int = 80) -> list[tuple[int, int]]:
         """Give checks and the bound after them, at some of the draws that count."""
-        finds = np.concatenate([[0], np.cumsum([bool(w) for w in self.heard[: self.counted]])])
+        finds = np.concatenate([[0], np.cumsum(self.costs[: self.counted])]).astype(np.int64)
+        seen = np.array([self._most_of[drawn.task] for drawn in self.draws[: self.counted]])
+        unseen = self._unseen + np.append(np.cumsum(seen[::-1])[::-1], 0).astype(np.int64)
         refusals = np.zeros(self.counted + 1, dtype=np.int64)
         for number in self.refused:
-            refusals[number + 1 :] += 1
+            refusals[number + 1 :] += self.costs[number]
         rows = []
         for t in np.unique(np.linspace(0, self.counted, points).astype(int)).tolist():
             count = int(finds[t])
             corrected = count - int(refusals[t])
             least = max(self.most + 1 + corrected, count)
-            need, all_left = self.need + ROUNDING, count + self.tasks - t
+            need, all_left = self.need + ROUNDING, count + int(unseen[t])
             above = bets.refuted_from(self._counted(t), least, all_left, need)
             rows.append((t, above - 1 - corrected))
         return rows

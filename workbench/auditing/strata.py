@@ -30,11 +30,15 @@ class Strata:
         Belief that an answer of the bin is wrong, shape (bins,).
     sure
         Bins of tasks without an answer, wrong for certain, shape (bins,).
+    most
+        What a wrong answer of the bin costs at most, in units, shape (bins,); 1 where all errors
+        cost the same.
     """
 
     bin: IntArray
     log_odds: FloatArray
     sure: BoolArray
+    most: FloatArray | float = 1.0
 
     @property
     def size(self) -> FloatArray:

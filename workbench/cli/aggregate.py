@@ -30,6 +30,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.choice("--method", METHODS)
 @options.csv("--gold")
 @options.csv("--truth")
+@options.stakes
 @options.number("--truncate")
 @options.whole("--classes", metavar="L")
 @options.choice("--class-prior", ("estimated", "uniform"))
@@ -38,7 +39,8 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.choice("--calibrate", ("auto", "gold", "labels", "none"))
 @options.path(
     "--out",
-    "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled.",
+    "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled; and "
+    "expected_cost, where it is said what errors cost.",
     ".csv",
 )
 @options.path("--plot", "Picture to write, a .png.", ".png")

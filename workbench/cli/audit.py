@@ -50,6 +50,7 @@ RISK = options.number("--risk", default=0.05)
 @ERROR
 @RISK
 @options.number("--share")
+@options.loss
 @options.whole("--seed")
 def start(
     store: Path,
@@ -57,6 +58,7 @@ def start(
     error: float,
     risk: float,
     share: float | None,
+    loss: dict[str, float] | None,
     seed: int | None,
     as_json: bool,
 ) -> int:
@@ -67,7 +69,9 @@ def start(
     """
     from workbench import audit
 
-    auditor = audit(answers, error, risk, seed, share=share, path=store, origin="command")
+    auditor = audit(
+        answers, error, risk, seed, share=share, loss=loss, path=store, origin="command"
+    )
     return _status(auditor, as_json, f"digest of the beginning: {auditor.commitment}")
 
 

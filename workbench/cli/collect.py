@@ -129,6 +129,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @options.csv("--gold")
 @options.csv("--hidden")
 @options.text("--classes", "A,B,…")
+@options.class_share
 @CAPACITY
 @EPSILON
 @TOTAL

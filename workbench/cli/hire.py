@@ -28,6 +28,7 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.csv("--gold")
 @options.whole("--budget", least=1, required=True)
 @options.choice("--rule", RULES, default="accuracy")
+@options.stakes
 @options.number("--threshold")
 @click.option("--prior", type=(float, float), metavar="A B")
 @options.whole("--classes", most=1000, metavar="L")

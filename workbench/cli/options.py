@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -183,6 +184,42 @@ def _defaulted(name: str, default: object, **settings: Any) -> Decorator[Any]:
 def text(name: str, metavar: str, help: str | None = None, **more: Any) -> Decorator[Any]:
     """Words, or whatever the command makes of them: `--policy NAME`."""
     return click.option(name, metavar=metavar, help=help, **more)
+
+
+def stakes(function: Function) -> Any:
+    """`--loss` and `--class-share`: what errors cost, and how frequent classes are."""
+    return loss(class_share(function))
+
+
+def class_share(function: Function) -> Any:
+    """`--class-share`: how frequent classes are."""
+    return click.option("--class-share", metavar="CLASS=SHARE,…", callback=_numbers)(function)
+
+
+def loss(function: Function) -> Any:
+    """`--loss`: what errors cost."""
+    return click.option("--loss", metavar="CLASS=COST,…", callback=_numbers)(function)
+
+
+def _numbers(
+    _: click.Context, option: click.Parameter, text: str | None
+) -> dict[str, float] | None:
+    """Read `yes=5,no=1`; a name may hold commas and equals signs."""
+    if text is None:
+        return None
+    name, numbers = option.opts[0], dict[str, float]()
+    for part in re.split(r"(?<=\d),(?=[^=]+=)", text):
+        word, _equals, number = part.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not word.strip() or math.isnan(value):
+            raise InputError(f"{name} {text}: write a number by class, as yes=5")
+        if word.strip() in numbers:
+            raise InputError(f"{name} names {word.strip()} twice: give one number a class")
+        numbers[word.strip()] = value
+    return numbers
 
 
 def flag(name: str, help: str | None = None) -> Decorator[Any]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @options.number("--epsilon")
 @options.number("--total")
 @options.csv("--costs")
+@options.stakes
 @click.option("--available", "--availability", "availability", metavar="CSV")
 @options.csv("--have")
 @options.whole("--least", most=10**6)

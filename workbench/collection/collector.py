@@ -111,7 +111,10 @@ class Collector(KeptCollection):
         True label of some of the tasks, by task: they are asked about like all others, and tell how
         far beliefs may be trusted, so that others are closed when they should. Two or more.
     classes
-        Names, or a mapping of their prior shares; those of the gold when None.
+        Names; those of the gold when None.
+    class_share
+        How frequent the classes are: a number by class, as {"yes": 0.1}; one that is not named has
+        the rest. Alike when None.
     epsilon
         ε, the error that each task may have.
     total
@@ -154,7 +157,8 @@ class Collector(KeptCollection):
         *,
         gold: PerTask | None = None,
         hidden: PerTask | None = None,
-        classes: Listed | Mapping[Any, float] | None = None,
+        classes: Listed | None = None,
+        class_share: Mapping[Any, float] | None = None,
         epsilon: float | None = None,
         total: float | None = None,
         people: People | None = None,
@@ -173,6 +177,7 @@ class Collector(KeptCollection):
             gold=gold,
             hidden=hidden,
             classes=classes,
+            class_share=class_share,
             people=people or People(),
             epsilon=None if epsilon is None else float(epsilon),
             mean=rules.mean,

@@ -34,6 +34,8 @@ from workbench.base.state import (
 )
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
 from workbench.crowd.libraries import Frame, Values, keyed, to_pandas
+from workbench.crowd.loss import stakes_of
+from workbench.crowd.reading import as_text
 
 HIGHEST_TOTAL = 1e308
 MOST_CLASSES = 1000
@@ -230,7 +232,8 @@ def read_setup(
     *,
     gold: PerTask | None,
     hidden: PerTask | None,
-    classes: Listed | Mapping[Any, float] | None,
+    classes: Listed | None,
+    class_share: Mapping[Any, float] | None,
     people: People,
     **goal: Any,
 ) -> Named:
@@ -263,9 +266,8 @@ def read_setup(
         "2^30 pairs; collect in several parts",
     )
     secret = _hidden_tasks(keyed(hidden, "task"), task_places)
-    shares = _class_shares(
-        to_pandas(classes), [*(task.label for task in named_gold), *(label for _, label in secret)]
-    )
+    told = [*(task.label for task in named_gold), *(label for _, label in secret)]
+    shares = _class_shares(to_pandas(classes), class_share, told)
     names = [label for label, _ in shares]
     return Named(
         Setup(
@@ -438,9 +440,13 @@ def _hidden_tasks(hidden: Any, places: Mapping[Id, int]) -> tuple[tuple[Id, Labe
 
 
 def _class_shares(
-    classes: Iterable[Any] | Mapping[Any, float] | None, labels: list[Label]
+    classes: Iterable[Any] | None, class_share: Mapping[Any, float] | None, labels: list[Label]
 ) -> list[tuple[Label, float]]:
     """Each class and its prior share; the labels of gold must be among them."""
+    check(
+        not isinstance(classes, Mapping),
+        "classes: give a list of names, and their shares as `class_share`",
+    )
     if classes is None:
         check(labels, "classes: name them, since there is no gold to take them from")
         classes = distinct(labels)
@@ -454,11 +460,10 @@ def _class_shares(
     )
     for label in labels:
         check(label in names, f"gold has the label {label!r}, which is not among classes")
-    if not isinstance(classes, Mapping):
+    stated = stakes_of(None, class_share, map(as_text, names))
+    if stated is None:
         return [(label, 1.0 / len(names)) for label in names]
-    shares = [checks.share(f"share of class {label!r}", classes[label]) for label in names]
-    check(abs(sum(shares) - 1.0) < 1e-6, f"shares of classes sum to {sum(shares):g}: make it 1")
-    return list(zip(names, shares, strict=True))
+    return list(zip(names, stated.shares.tolist(), strict=True))
 
 
 def _hands(

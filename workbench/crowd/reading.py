@@ -96,6 +96,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "weight": (),
     "class": (),
     "score": (),
+    "loss": (),
     "group": ("family",),
     "confidence": (),
 }

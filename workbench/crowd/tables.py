@@ -401,7 +401,8 @@ def read_plan(source: Source) -> pd.DataFrame:
     -------
     DataFrame
         Columns `task, worker` as text and `weight`, in the order of the file. Of several classes
-        `task, worker, label, class` as text, "" where there is none, and `score`.
+        `task, worker, label, class` as text, "" where there is none, and `score`; with `loss`, what
+        it costs to miss a class, where the file has that (missing in rows of labels).
 
     Raises
     ------
@@ -447,7 +448,18 @@ def _read_scores(table: TextTable) -> pd.DataFrame:
             f"{table.at(row)}: task {show(frame['task'].iloc[row])} has no score for some class, "
             f"of its labels or before any: give all {every}, as `plan --vote` writes them"
         )
-    return frame.assign(score=score)
+    frame = frame.assign(score=score)
+    if (place := table.find("loss")) is None:
+        return frame
+    loss = pd.to_numeric(pd.Series(np.asarray(table.columns[place][:], dtype=object)), "coerce")
+    here = alone.to_numpy()
+    bad = here & ~(loss > 0).to_numpy()
+    if bad.any():
+        raise InputError(f"{table.at(int(bad.argmax()))}: loss: give a number above 0")
+    each = loss[here].groupby(frame["class"][here].to_numpy()).nunique()
+    if (each > 1).any():
+        raise InputError(f"{table.name}: the loss of a class differs by task: give one")
+    return frame.assign(loss=loss.where(here))
 
 
 def read_workers(source: Source) -> pd.DataFrame:

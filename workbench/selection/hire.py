@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from workbench.accuracy.class_error import vote_confusion
 from workbench.accuracy.error_rate import ErrorRate
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.base import checks
@@ -26,6 +27,7 @@ from workbench.base.seeds import Seed
 from workbench.crowd import align, frames
 from workbench.crowd.confusion import ConfusionEstimates
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.loss import Outcome, Stakes
 from workbench.crowd.tables import row_table
 from workbench.crowd.votes import Votes
 from workbench.selection import RULES
@@ -42,6 +44,7 @@ from workbench.selection.rows import (
     in_question,
     labels_seen,
     learned_rows,
+    one_coin_rows,
     rows_err_less,
     rows_of,
 )
@@ -70,6 +73,12 @@ BY_ROWS = (
     "by how frequent the classes are in the gold: on control tasks hidden in turn that errs less "
     "than one skill a worker does, by a standard error at least; the expected error takes the "
     "chosen to err independently, given the class"
+)
+BY_COST = (
+    "votes go to the class of least expected cost, by what each worker names where each class is "
+    "true (columns 'says … of …') and by how frequent the classes are; where on control tasks "
+    "hidden in turn that does not cost less by a standard error, workers are taken to err evenly, "
+    "each with one skill; the expected cost takes the chosen to err independently, given the class"
 )
 BEYOND_DOUBT = 0.999
 """Chance from which on the rule "accuracy" takes a worker of two classes at the opposite word."""
@@ -120,6 +129,9 @@ class HireOptions:
         that of a vote in which all the hired take part.
     undecided
         Error that a task counts there which none of the hired has labelled; None for 1 − 1/L.
+    stakes
+        What errors cost, and how frequent classes are: those are hired whose vote costs least.
+        Workers are then known by rows, of confusion matrices or of one skill each.
     """
 
     rule: str = "accuracy"
@@ -135,6 +147,7 @@ class HireOptions:
     allow_below_chance: bool = False
     as_answered: bool = True
     undecided: float | None = None
+    stakes: Stakes | None = None
 
     @property
     def covers(self) -> bool:
@@ -156,6 +169,11 @@ class HireOptions:
         if self.undecided is not None:
             checks.number("undecided", self.undecided, 0.0, 1.0)
         check_threshold(self.threshold, self.rule)
+        if self.stakes is not None and not self.by_rows:
+            raise InputError(
+                "`loss` and `class_share` go with the rule 'accuracy' alone: leave money, curve, "
+                "prior and allow_below_chance out"
+            )
         if self.curve and self.rule != "accuracy":
             raise InputError(
                 f"the curve goes with the rule 'accuracy', not {self.rule!r}: leave one of them out"
@@ -227,6 +245,9 @@ class Hiring:
         Names of those who name one class throughout, and are refused.
     votes, truth
         All labels, and the class of each task by its gold, −1 without, shape (n,).
+    promised
+        Where it is said what errors cost: expected cost, error, recall and precision of the vote
+        where all the chosen take part; None elsewhere.
     """
 
     table: pd.DataFrame
@@ -256,6 +277,7 @@ class Hiring:
     constant: Names
     votes: Votes
     truth: IntArray
+    promised: Outcome | None = None
 
     @property
     def size(self) -> int:
@@ -342,9 +364,8 @@ def hire(
     far = min(budget, int(pool.eligible.sum())) if options.money is None else k
     table = _workers_table(workers, answers, made, prices, options.confidence)
     if (by := made.vote.rows) is not None:
-        table = pd.concat(
-            [table.drop(columns="weight"), row_table(by.confusion, by.prior, names)], axis=1
-        )
+        rows = row_table(by.confusion, made.vote.shares, names)
+        table = pd.concat([table.drop(columns="weight"), rows], axis=1)
     score = set_score(pool.gain[chosen])
     certain = k > 0 and bool((pool.answered[chosen] >= 2).all())
     notes = _notes(made, workers, options) + _cheaper(curve_sets, workers)
@@ -376,6 +397,7 @@ def hire(
         constant=workers[made.constant],
         votes=votes,
         truth=truth,
+        promised=_promised(made),
     )
 
 
@@ -440,8 +462,8 @@ def choose(
     money, sets, rows = None, None, None
     if options.by_rows and pool.eligible.any() and answers.true is not None:
         rows = _RowsOrSkill(answers, unguarded, pool, seen, budget, options)
-    if rows is not None and rows.better:
-        vote = rows.by_rows(answers, None)
+    if rows is not None and (rows.better or options.stakes is not None):
+        vote = rows.by_rows(answers, None) if rows.better else rows.by_skill(answers, None)
         value = pool.posterior_value
         selection = Selection(vote.chosen, np.zeros(0), NONE, _one_by_one(seen, options), value)
     else:
@@ -480,30 +502,42 @@ class _RowsOrSkill:
     @cached_property
     def better(self) -> bool:
         """Whether rows are to be taken."""
+        stakes, how = self.options.stakes, (self.by_rows, self.by_skill)
         return self.compared and rows_err_less(
-            self.answers, self.by_rows, self.by_skill, self.pool.classes, self.options.seed
+            self.answers, *how, self.pool.classes, self.options.seed, stakes
         )
 
     def by_rows(self, answers: ControlAnswers, draws: int | None = FEW_DRAWS) -> HiredVote:
         """Choose by the rows of some answers, drawn as much as those of all."""
-        rows = rows_of(answers, self.rows)
+        return self._chosen(rows_of(answers, self.rows), self.pool.eligible, draws)
+
+    def _chosen(
+        self, rows: ConfusionEstimates, eligible: BoolArray, draws: int | None
+    ) -> HiredVote:
+        stakes = self.options.stakes
+        if stakes is not None:
+            stakes = stakes.known(rows.prior)
+        vote = HiredVote(np.zeros(0, dtype=np.int64), np.zeros(0), rows, stakes)
         chosen = covering_by_rows(
             rows.confusion,
-            rows.prior,
-            self.pool.eligible,
+            vote.prior,
+            eligible,
             self.seen.answers if self.options.covers else None,
             self.budget,
             undecided=self.options.undecided,
             draws=draws,
             seed=self.options.seed,
         )
-        return HiredVote(chosen, np.full(len(chosen), np.nan), rows)
+        return replace(vote, chosen=chosen, weight=np.full(len(chosen), np.nan))
 
-    def by_skill(self, answers: ControlAnswers) -> HiredVote:
+    def by_skill(self, answers: ControlAnswers, draws: int | None = FEW_DRAWS) -> HiredVote:
         """Choose by the skills of some answers, drawn as much as those of all."""
         # Held against skills that know who is constant, rows were taken a little less often, and
         # hired votes erred as often: .0457, here .0446, in the mean of twelve simulated crowds.
         pool = replace(self.unguarded, correct=answers.correct, answered=answers.answered)
+        if self.options.stakes is not None:
+            coins = one_coin_rows(answers, pool.posterior_skill, self.rows)
+            return self._chosen(coins, self.pool.eligible, draws)
         who = self.seen.answers
         made = chosen_by(pool, None, self.budget, self.options, who, draws=FEW_DRAWS)
         chosen = made[0].chosen
@@ -516,9 +550,22 @@ def _one_by_one(seen: LabelsSeen, options: HireOptions) -> str:
 
 
 def _error_by_rows(vote: HiredVote, first: int, seed: Seed) -> ErrorRate:
-    """Expected error of the likeliest class by the first of the hired, all labelling each task."""
+    """Expected error, or cost, of the vote by the first of the hired, all labelling each task."""
     assert vote.rows is not None
-    return likeliest_error(vote.rows.confusion[vote.chosen[:first]], vote.rows.prior, seed=seed)
+    rate = likeliest_error(vote.rows.confusion[vote.chosen[:first]], vote.prior, seed=seed)
+    if vote.stakes is None:
+        return rate
+    scale = vote.stakes.scale
+    return replace(rate, probability=scale * rate.probability, radius=scale * rate.radius)
+
+
+def _promised(made: Choice) -> Outcome | None:
+    """What the vote of all the chosen comes to, where it is said what errors cost."""
+    vote = made.vote
+    if vote.stakes is None or vote.rows is None or not len(vote.chosen):
+        return None
+    confusion = vote.rows.confusion[vote.chosen]
+    return vote.stakes.outcome(vote_confusion(confusion, np.log(vote.prior)))
 
 
 def _predicted(made: Choice, seed: Seed) -> ErrorRate | None:
@@ -527,7 +574,9 @@ def _predicted(made: Choice, seed: Seed) -> ErrorRate | None:
     if not len(chosen):
         return None
     if made.vote.rows is not None:
-        return _error_by_rows(made.vote, len(chosen), seed)
+        rate = _error_by_rows(made.vote, len(chosen), seed)
+        promised = _promised(made)
+        return rate if promised is None else replace(rate, probability=promised.error)
     return predicted_error(made.pool, chosen, seed=seed)
 
 
@@ -771,7 +820,8 @@ def _notes(made: Choice, workers: Names, options: HireOptions) -> tuple[str, ...
         f"{np.isin(tied, chosen).sum()} of them taken by a draw": len(tied),
         f"chosen though worse than guessing, {len(liars)} ({checks.listing(liars)}): their weights "
         "are negative; in a plain majority they do harm": len(liars),
-        BY_ROWS: not by_skill,
+        BY_ROWS: not by_skill and made.vote.stakes is None,
+        BY_COST: made.vote.stakes is not None,
         "bound and expected error take every chosen worker to label every task, independently of "
         "the others and, where wrong, evenly among the classes: workers who err on the same hard "
         "tasks do worse": len(chosen) and by_skill,

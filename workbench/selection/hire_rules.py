@@ -151,6 +151,6 @@ class _HiredVote(FittedRule):
         if known is None:
             skill = pooled_skills(self.answers.correct, self.answers.answered)
             return wrong_chance(label, skill[worker], place, chance)
-        likely = posteriors(known.confusion[worker, :, label], place, known.prior, len(tasks))
+        likely = posteriors(known.confusion[worker, :, label], place, self.vote.shares, len(tasks))
         wrong: FloatArray = 1.0 - (likely * chance).sum(axis=1)
         return wrong

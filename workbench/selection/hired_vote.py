@@ -10,6 +10,7 @@ from workbench.accuracy.likeliest import TINY
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.confusion import ConfusionEstimates
 from workbench.crowd.gold_rule import chances
+from workbench.crowd.loss import Stakes
 from workbench.crowd.votes import leading
 
 
@@ -26,11 +27,27 @@ class HiredVote:
     rows
         What every worker names where each class is true, and how frequent the classes are: the
         vote is then the likeliest class. None for the vote by weights.
+    stakes
+        What errors cost, with the shares of the classes: the vote by rows is then the class of
+        least expected cost. None where all cost the same.
     """
 
     chosen: IntArray
     weight: FloatArray
     rows: ConfusionEstimates | None = None
+    stakes: Stakes | None = None
+
+    @property
+    def shares(self) -> FloatArray:
+        """How frequent the vote by rows takes the classes to be, shape (L,)."""
+        assert self.rows is not None
+        return self.rows.prior if self.stakes is None else self.stakes.shares
+
+    @property
+    def prior(self) -> FloatArray:
+        """What the vote by rows weighs classes by before any label, shape (L,)."""
+        assert self.rows is not None
+        return self.rows.prior if self.stakes is None else self.stakes.tilted
 
     def chance(
         self, place: IntArray, worker: IntArray, label: IntArray, shape: tuple[int, int]
@@ -55,7 +72,7 @@ class HiredVote:
             weight[self.chosen] = self.weight
             return chances(place, label, weight[worker], shape)
         said = np.log(np.maximum(self.rows.confusion[worker, :, label], TINY))
-        total = np.tile(np.log(self.rows.prior), (shape[0], 1))
+        total = np.tile(np.log(self.prior), (shape[0], 1))
         size = np.abs(total)
         np.add.at(total, place, said)
         np.add.at(size, place, np.abs(said))

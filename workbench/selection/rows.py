@@ -31,6 +31,7 @@ from workbench.crowd.confusion import (
     estimate_confusion,
     one_class,
 )
+from workbench.crowd.loss import Stakes
 from workbench.crowd.votes import Votes
 from workbench.selection.covering import who_answers
 from workbench.selection.hired_vote import HiredVote
@@ -94,12 +95,24 @@ def in_question(answers: ControlAnswers, rows: ConfusionEstimates) -> bool:
     )
 
 
+def one_coin_rows(
+    answers: ControlAnswers, skill: FloatArray, like: ConfusionEstimates
+) -> ConfusionEstimates:
+    """Rows of workers known by one skill each, shape (m,), errors even; and the classes' shares."""
+    L = len(like.classes)
+    p = np.where(np.isnan(skill), 1.0 / L, skill)[:, None, None]
+    even = (1.0 - p) / (L - 1)
+    confusion = np.where(np.eye(L, dtype=bool), p, even)
+    return replace(like, confusion=confusion, prior=_shares(answers, L))
+
+
 def rows_err_less(
     answers: ControlAnswers,
     by_rows: Callable[[ControlAnswers], HiredVote],
     by_skill: Callable[[ControlAnswers], HiredVote],
     classes: int,
     seed: Seed,
+    stakes: Stakes | None = None,
 ) -> bool:
     """Whether votes by rows err less on hidden control tasks, by one standard error at least.
 
@@ -111,6 +124,8 @@ def rows_err_less(
         Choose workers anew by some of the answers.
     classes, seed
         L; of the parts.
+    stakes
+        What errors cost: votes by rows are then to cost less.
     """
     assert answers.true is not None
     assert answers.said is not None
@@ -126,7 +141,7 @@ def rows_err_less(
             right = chance[np.arange(len(part)), true[part]]
             loss.append(1.0 - np.nan_to_num(right))
         less[part] = loss[0] - loss[1]
-    return less_by_a_standard_error(less)
+    return less_by_a_standard_error(less if stakes is None else less * stakes.weights(true))
 
 
 def _counts(answers: ControlAnswers, classes: int) -> IntArray:

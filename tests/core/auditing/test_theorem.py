@@ -111,7 +111,7 @@ BROKEN = {
     "chances not of all that are left": ("chances", lambda *a, good: good(*a) * 0.97),
     "bets that know nothing of the past": (
         "chances",
-        lambda r, n, s, e, good: good(1 - r, n, s, e) * 1.02,
+        lambda r, n, s, e, w, good: good(1 - r, n, s, e, w) * 1.02,
     ),
 }
 

@@ -153,7 +153,9 @@ def test_newcomers_take_places_and_nobody_unnamed_is_asked():
         ({"workers": "ann"}, "workers: give a list of names"),
         ({"classes": None}, "classes: name them"),
         ({"classes": ["a"]}, "name two or more"),
-        ({"classes": {"a": 0.9, "b": 0.3}}, "sum to 1.2"),
+        ({"classes": {"a": 0.9, "b": 0.1}}, "as `class_share`"),
+        ({"class_share": {"no": 0.9, "yes": 0.3}}, "sums to 1.2"),
+        ({"class_share": {"maybe": 0.3}}, "names the class 'maybe'"),
         ({"gold": {"g": "maybe"}}, "which is not among classes"),
         ({"gold": {"t0": "yes"}}, "is also a gold task"),
         ({"total": None}, "`epsilon`, an error, or `total`, a budget"),
@@ -314,3 +316,9 @@ def test_without_money_nobody_new_would_be_asked():
     assert answered_by(collector) == 2
     assert not collector.belief().closed.all()
     assert not collector.asks_newcomers()
+
+
+def test_stated_shares_are_believed_before_any_label():
+    stated = {"classes": ["no", "yes"], "epsilon": 0.04, "class_share": {"yes": 0.1}}
+    collector = wb.Collector(["a", "b"], ["ann"], **stated)
+    assert dict(collector._now.setup.classes) == pytest.approx({"no": 0.9, "yes": 0.1})

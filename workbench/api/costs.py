@@ -1,0 +1,91 @@
+"""What errors cost, in words and in results: promised, believed and measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.api.result import percent
+from workbench.crowd.loss import MeasuredCost, Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 3
+"""Classes whose recall and precision a sentence gives."""
+
+
+TEN = 10
+"""Gold tasks of a class that tell well how often each worker finds it."""
+
+
+def gold_by_class(gold: pd.Series[Any]) -> str | None:
+    """Advise to draw gold by class where a class has few tasks of it; None where all have ten.
+
+    Parameters
+    ----------
+    gold
+        True label of each gold task, as its user names it.
+    """
+    counts = gold.value_counts()
+    if counts.empty or counts.iloc[-1] >= TEN:
+        return None
+    name, tasks = counts.index[-1], int(counts.iloc[-1])
+    are = "task is" if tasks == 1 else "tasks are"
+    return (
+        f"Only {tasks} gold {are} {name!s}: ten of each class tell as much of the workers as a "
+        "hundred drawn evenly; where you draw them by class, say how frequent the classes are "
+        f"(--class-share {name!s}=…)."
+    )
+
+
+def amount(cost: float) -> str:
+    """Write an expected cost."""
+    return f"{cost:.3g}"
+
+
+def by_class(outcome: Outcome, classes: Sequence[Any]) -> str:
+    """Write error, recall and precision: "2 % are wrong; recall and precision: 95 %, 80 % (a)"."""
+    rows = [
+        f"{_share(found)}, {_share(true)} ({name!s})"
+        for name, found, true in zip(classes, outcome.recall, outcome.precision, strict=True)
+    ]
+    shown = "; ".join(rows[:SHOWN]) + ("; …" if len(rows) > SHOWN else "")
+    return f"{percent(outcome.error)} are wrong; recall and precision: {shown}"
+
+
+def _share(value: float) -> str:
+    return "unknown" if math.isnan(value) else percent(value)
+
+
+def measured_sentence(costs: MeasuredCost, how: str = "") -> str:
+    """Say what answers cost on gold, and everybody's majority beside them."""
+    low, high = (amount(end) for end in costs.interval)
+    beside = ""
+    if costs.beside is not None:
+        beside = f" Everybody's majority costs {amount(costs.beside)}."
+    return (
+        f"Measured, an answer costs {amount(costs.outcome.cost)} in the mean (90 % interval {low} "
+        f"to {high}; {int(costs.tasks.sum())} gold tasks{how}): "
+        f"{by_class(costs.outcome, costs.stakes.classes)}.{beside}"
+    )
+
+
+def outcome_payload(outcome: Outcome, classes: Sequence[Any]) -> dict[str, Any]:
+    """Give an outcome in plain types."""
+    return {
+        "cost": outcome.cost,
+        "error": outcome.error,
+        "recall": dict(zip(map(str, classes), outcome.recall.tolist(), strict=True)),
+        "precision": dict(zip(map(str, classes), outcome.precision.tolist(), strict=True)),
+    }
+
+
+def measured_payload(costs: MeasuredCost) -> dict[str, Any]:
+    """Give what was measured in plain types."""
+    return {
+        **outcome_payload(costs.outcome, costs.stakes.classes),
+        "interval": costs.interval,
+        "cost_majority": costs.beside,
+    }
