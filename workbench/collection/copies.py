@@ -142,9 +142,12 @@ class CopySearch:
         """
         merged, undecided = np.arange(self.workers), False
         sets = self._agreeing_sets(before)
-        apart = self.evidence(merged) if sets else None
+        if not sets:
+            return merged, False
+        apart = self.evidence(merged)
         for members, agreement in sets:
-            if (np.bincount(merged, minlength=self.workers)[merged[members]] > 1).any():
+            voices = np.bincount(merged, minlength=self.workers)
+            if (voices[merged[members]] > 1).any():  # some of them are merged by now
                 continue
             others = self._fit_of_others(members, merged)
             tried = merged.copy()
@@ -156,11 +159,11 @@ class CopySearch:
             if gain <= -UNDECIDED:
                 continue
             undecided |= gain < UNDECIDED
-            err_together = self._chance_wrong_alike(members, together) <= BY_CHANCE
-            others_say_so = self._chance_wrong_alike(members, others) <= BY_CHANCE
-            if gain > 0.0 and (err_together or (agreement == 1.0 and others_say_so)):
+            shown = self._chance_wrong_alike(members, together) <= BY_CHANCE
+            others_say_so = not shown and self._chance_wrong_alike(members, others) <= BY_CHANCE
+            if gain > 0.0 and (shown or (others_say_so and agreement == 1.0)):
                 merged, apart = tried, together
-            elif gain < UNDECIDED and others_say_so and not err_together:
+            elif others_say_so and gain < UNDECIDED:
                 break
         return merged, bool(undecided)
 
@@ -287,8 +290,8 @@ class CopySearch:
         return self.labels[np.isin(self.labels[:, 0], self.common)]
 
 
-def _likelier(one: GridFit | None, other: GridFit) -> GridFit:
-    return other if one is None or other.evidence > one.evidence else one
+def _likelier(one: GridFit, other: GridFit) -> GridFit:
+    return other if other.evidence > one.evidence else one
 
 
 def seem_very_good(labels: IntArray, weight: FloatArray, grid: SkillGrid) -> BoolArray:
