@@ -8,10 +8,11 @@ for able workers takes able workers for copies, but these agree less. A set is m
 
 - the labels are likelier so, by more than a bound of nats for each whose own voice is lost; and
 - they are wrong on the same tasks more often than chance would have it. Who agrees on everything
-  seems never to be wrong where she is believed: there the others say who is wrong.
+  seems never to be wrong where she is believed: if only the others say that she is, the labels
+  must be a hundred times likelier.
 
 While the first is nearly even, more workers are asked about the tasks that would tell; and where
-the others say that a set errs together, and it says that it does not, those who agree less wait.
+only the others say that a set errs together, those who agree less wait.
 
 Source: beyond the papers.
 """
@@ -51,8 +52,9 @@ UNDECIDED = 14.0
 """Nats beside these within which it is undecided whether to merge workers."""
 # By judgement, not tuned.
 BY_CHANCE, DEALS = 0.01, 199
-"""Workers are merged if they would be wrong on so much the same tasks with less chance than this;
-and how often errors are dealt anew to tell."""
+"""Workers are merged if they would be wrong on so much the same tasks with less chance than this,
+and how often errors are dealt anew to tell; those of whom only the others say so, if beside that
+the labels are likelier by its inverse."""
 COPY_PRIOR = (9.0, 1.0)
 """Weights of a Beta distribution: the chance that a copy repeats a label, beforehand."""
 TURNS = 20
@@ -161,7 +163,8 @@ class CopySearch:
             undecided |= gain < UNDECIDED
             shown = self._chance_wrong_alike(members, together) <= BY_CHANCE
             others_say_so = not shown and self._chance_wrong_alike(members, others) <= BY_CHANCE
-            if gain > 0.0 and (shown or (others_say_so and agreement == 1.0)):
+            by_others = others_say_so and agreement == 1.0 and gain > -np.log(BY_CHANCE)
+            if by_others or (shown and gain > 0.0):
                 merged, apart = tried, together
             elif others_say_so and gain < UNDECIDED:
                 break
