@@ -62,7 +62,7 @@ TURNS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class ComparedPairs:
     """Pairs of workers who share so many tasks, and how many, and on how many of these they agree.
 
     All of shape (pairs,).
@@ -74,7 +74,7 @@ class Pairs:
     agreed: IntArray
 
     @classmethod
-    def of(cls, labels: IntArray, workers: int) -> Pairs:
+    def of(cls, labels: IntArray, workers: int) -> ComparedPairs:
         """Compare workers by some labels, shape (k, 3), with at least `SHARED` tasks in common."""
         task, worker, label = labels.T
         size = (int(task.max(initial=-1)) + 1, workers)
@@ -276,8 +276,8 @@ class CopySearch:
         Or on everything that they share; with their agreement on common tasks, the greatest first.
         By several degrees of agreement: an expert who agrees with copies now and then links them.
         """
-        common = Pairs.of(self._common_labels(), self.workers)
-        anywhere = Pairs.of(self.labels, self.workers).links(1.0, self.workers)
+        common = ComparedPairs.of(self._common_labels(), self.workers)
+        anywhere = ComparedPairs.of(self.labels, self.workers).links(1.0, self.workers)
         sets = {tuple(np.flatnonzero(before == who).tolist()) for who in np.unique(before).tolist()}
         for degree in ALIKE:
             linked = common.links(degree, self.workers) + anywhere
