@@ -2,12 +2,17 @@
 
 Workers who seem very good answer the same few *common tasks*, and so do those of the cold start;
 of labels that were bought task by task agreement would mislead, as disputed tasks draw more of
-them. A set of workers who agree on nearly all common tasks is taken for copies of one of them where
+them. Sets of workers who agree on nearly all of these, or on all tasks that they share, are looked
+at by turns, those who agree most first, and each given the copies found so far: who takes copies
+for able workers takes able workers for copies, but these agree less. A set is merged where
 
 - the labels are likelier so, by more than a bound of nats for each whose own voice is lost; and
-- they are wrong on the same tasks more often than chance would have it.
+- they are wrong on the same tasks more often than chance would have it. Who agrees on everything
+  seems never to be wrong where she is believed: if only the others say that she is, the labels
+  must be a hundred times likelier.
 
-While the first is nearly even, more workers are asked about the tasks that would tell.
+While the first is nearly even, more workers are asked about the tasks that would tell; and where
+only the others say that a set errs together, those who agree less wait.
 
 Source: beyond the papers.
 """
@@ -18,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import betaln, gammaln
 
@@ -35,9 +41,9 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import stream
 
 # Chosen on draws of crowds in which some copy: docs/findings/until-trusted.md, at its end.
-SHARED, ALIKE = 20, (0.84, 0.9, 0.96)
-"""Common tasks that two workers must share, and shares of them on which they must agree, for them
-to be looked at as copies."""
+SHARED, ALIKE = 20, (0.9, 0.96, 1.0)
+"""Tasks that two workers must share, and shares of them on which they must agree, for them to be
+looked at as copies; a set must agree in the mean on the least of these."""
 SUSPECT_LABELS, SUSPECT_SKILL = 30, 0.88
 """Labels, and believed chance to be right, from which on a worker is compared with others."""
 MERGE_GAIN = 2.0
@@ -46,12 +52,53 @@ UNDECIDED = 14.0
 """Nats beside these within which it is undecided whether to merge workers."""
 # By judgement, not tuned.
 BY_CHANCE, DEALS = 0.01, 199
-"""Workers are merged if they would be wrong on so much the same tasks with less chance than this;
-and how often errors are dealt anew to tell."""
+"""Workers are merged if they would be wrong on so much the same tasks with less chance than this,
+and how often errors are dealt anew to tell; those of whom only the others say so, if beside that
+the labels are likelier by its inverse."""
 COPY_PRIOR = (9.0, 1.0)
 """Weights of a Beta distribution: the chance that a copy repeats a label, beforehand."""
 TURNS = 20
 """Turns at most of the fits by which it is judged whom to merge."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedPairs:
+    """Pairs of workers who share so many tasks, and how many, and on how many of these they agree.
+
+    All of shape (pairs,).
+    """
+
+    first: IntArray
+    second: IntArray
+    shared: IntArray
+    agreed: IntArray
+
+    @classmethod
+    def of(cls, labels: IntArray, workers: int) -> ComparedPairs:
+        """Compare workers by some labels, shape (k, 3), with at least `SHARED` tasks in common."""
+        task, worker, label = labels.T
+        size = (int(task.max(initial=-1)) + 1, workers)
+        named = csr_array((np.ones(len(task), dtype=np.int64), (task, worker)), shape=size)
+        together = (named.T @ named).tocoo()
+        kept = (together.row < together.col) & (together.data >= SHARED)
+        first, second = together.row[kept].astype(np.int64), together.col[kept].astype(np.int64)
+        agreed = np.zeros(len(first), dtype=np.int64)
+        for k in np.unique(label).tolist() if len(first) else []:
+            mine = csr_array(((label == k).astype(np.int64), (task, worker)), shape=size)
+            agreed += np.asarray((mine.T @ mine)[first, second]).ravel()
+        return cls(first, second, together.data[kept], agreed)
+
+    def links(self, degree: float, workers: int) -> coo_array:
+        """Pairs that agree on such a share of their tasks, as a table of shape (m, m)."""
+        some = self.agreed >= degree * self.shared
+        shape = (workers, workers)
+        return coo_array((np.ones(some.sum()), (self.first[some], self.second[some])), shape=shape)
+
+    def agreement(self, members: IntArray) -> float:
+        """Share of tasks on which pairs of members agree; 1 where none are compared."""
+        inside = np.isin(self.first, members) & np.isin(self.second, members)
+        shared = int(self.shared[inside].sum())
+        return float(self.agreed[inside].sum() / shared) if shared else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,35 +142,36 @@ class CopySearch:
         before
             Who spoke for whom so far, shape (m,): those sets are looked at again.
         """
-        alone = np.arange(self.workers)
+        merged, undecided = np.arange(self.workers), False
         sets = self._agreeing_sets(before)
         if not sets:
-            return alone, False
-        plain, apart = self.evidence(alone, self.share)
-        evidence, fits = [], []
-        for members in sets:
-            # A fit ends where it began to go: each begins where the other ended, too. All sets are
-            # held against the best that was found of everybody for herself.
-            merged = alone.copy()
-            merged[members] = members[0]
-            one, together = self.evidence(merged, self.share, apart)
-            plain = max(plain, self.evidence(alone, None, together)[0])
-            evidence.append(one - MERGE_GAIN * (len(members) - 1))
-            fits.append(together)
-        gains = np.array(evidence) - plain
-        merged = alone.copy()
-        for at in np.argsort(gains)[::-1].tolist():
-            members = sets[at]
-            if gains[at] <= 0.0 or (merged[members] != members).any():
+            return merged, False
+        apart = self.evidence(merged)
+        for members, agreement in sets:
+            voices = np.bincount(merged, minlength=self.workers)
+            if (voices[merged[members]] > 1).any():  # some of them are merged by now
                 continue
-            if self._chance_wrong_alike(members, fits[at]) <= BY_CHANCE:
-                merged[members] = members[0]
-        return merged, bool((np.abs(gains) < UNDECIDED).any())
+            others = self._fit_of_others(members, merged)
+            tried = merged.copy()
+            tried[members] = members[0]
+            # A fit ends where it began to go: each begins where the other ended, too.
+            together = _likelier(self.evidence(tried, apart), self.evidence(tried, others))
+            apart = _likelier(apart, self.evidence(merged, together))
+            gain = together.evidence - MERGE_GAIN * (len(members) - 1) - apart.evidence
+            if gain <= -UNDECIDED:
+                continue
+            undecided |= gain < UNDECIDED
+            shown = self._chance_wrong_alike(members, together) <= BY_CHANCE
+            others_say_so = not shown and self._chance_wrong_alike(members, others) <= BY_CHANCE
+            by_others = others_say_so and agreement == 1.0 and gain > -np.log(BY_CHANCE)
+            if by_others or (shown and gain > 0.0):
+                merged, apart = tried, together
+            elif others_say_so and gain < UNDECIDED:
+                break
+        return merged, bool(undecided)
 
-    def evidence(
-        self, merged: IntArray, share: FloatArray | None, other: GridFit | None = None
-    ) -> tuple[float, GridFit]:
-        """Log-evidence of the labels, merged workers' repeated labels being copies or not.
+    def evidence(self, merged: IntArray, start: GridFit | None = None) -> GridFit:
+        """Fit the labels, merged workers' repeated labels being copies or not.
 
         Of more than `most` labels those of the common tasks count, and of evenly spread others.
 
@@ -131,30 +179,48 @@ class CopySearch:
         ----------
         merged
             Who speaks for each worker, shape (m,).
-        share
-            Shares of the classes to start from, shape (K,); None for not.
-        other
-            A fit to start from; None for not.
+        start
+            A fit to start from; None for equal workers and the shares beforehand.
 
         Returns
         -------
-        The evidence, and its fit, in which workers are as those they are merged with.
+        The fit, in which workers are as those they are merged with; its evidence is that of all
+        labels, copies included.
         """
         labels = self.unit_labels(merged)
-        looked = np.arange(labels.tasks) % -(-len(self.labels) // self.most) == 0
-        looked[self.common] = True
+        looked = self._looked(labels.tasks)
         labels = of_some(labels, looked[labels.task])
-        starts = [] if share is None else [begin(labels, self.grid, share, unequal=False)]
-        starts += [] if other is None else [begin_from(labels, self.grid, other)]
-        ends = [fit(labels, self.grid, each, sweeps=TURNS, settled=self.settled) for each in starts]
-        end = max(ends, key=lambda each: each.evidence)
+        end = self._fitted(labels, start)
         copying = self._log_chance_of_copies(merged, looked)
         # The fewer labels count, the more do shares of first labels: Dirichlet's constant differs.
         weights = labels.shares + 1.0
         scale = gammaln(weights.sum()) - gammaln(weights).sum()
         units = end.worker.reshape(-1, self.workers, len(self.grid.prior))[:, merged]
-        end = replace(end, worker=units.reshape(end.worker.shape))
-        return float(end.evidence + scale + copying), end
+        return replace(
+            end,
+            worker=units.reshape(end.worker.shape),
+            evidence=float(end.evidence + scale + copying),
+        )
+
+    def _fit_of_others(self, members: IntArray, merged: IntArray) -> GridFit:
+        """Fit the labels of all but some workers: what they say of the tasks without these."""
+        labels = self.unit_labels(merged)
+        rest = ~np.isin(labels.unit % self.workers, members)
+        rest &= self._looked(labels.tasks)[labels.task]
+        return self._fitted(of_some(labels, rest))
+
+    def _fitted(self, labels: UnitLabels, start: GridFit | None = None) -> GridFit:
+        if start is None:
+            begun = begin(labels, self.grid, self.share, unequal=False)
+        else:
+            begun = begin_from(labels, self.grid, start)
+        return fit(labels, self.grid, begun, sweeps=TURNS, settled=self.settled)
+
+    def _looked(self, tasks: int) -> BoolArray:
+        """Tasks whose labels count, shape (n,)."""
+        looked: BoolArray = np.arange(tasks) % -(-len(self.labels) // self.most) == 0
+        looked[self.common] = True
+        return looked
 
     def _log_chance_of_copies(self, merged: IntArray, looked: BoolArray) -> float:
         """Log-chance of the labels of merged workers after their first on a task, as copies of it.
@@ -180,9 +246,10 @@ class CopySearch:
     def _chance_wrong_alike(self, members: IntArray, by: GridFit) -> float:
         """Chance that workers would be wrong on so much the same tasks if each erred for herself.
 
-        Of the common tasks, by a fit in which they are one voter: their errors are dealt anew among
-        the tasks that each answered. Where the one whose label counts errs and the fit follows her,
-        the others all seem wrong there, so that this chance is too small rather than too large.
+        Of the common tasks, by a fit: their errors are dealt anew among the tasks that each
+        answered. Where they are one voter, and the one whose label counts errs and the fit follows
+        her, the others all seem wrong there, so that this chance is too small rather than too
+        large.
         """
         task, worker, label = self._common_labels().T
         mine = np.isin(worker, members)
@@ -203,35 +270,31 @@ class CopySearch:
             more += together(dealt) >= seen - 1e-9
         return (more + 1) / (DEALS + 1)
 
-    def _agreeing_sets(self, before: IntArray) -> list[IntArray]:
+    def _agreeing_sets(self, before: IntArray) -> list[tuple[IntArray, float]]:
         """Sets of workers who agree on nearly all common tasks, and those merged before.
 
+        Or on everything that they share; with their agreement on common tasks, the greatest first.
         By several degrees of agreement: an expert who agrees with copies now and then links them.
         """
-        common, worker, label = self._common_labels().T
-        workers = np.flatnonzero(np.bincount(worker, minlength=self.workers) >= SHARED)
-        if len(workers) < 2:
-            return []
-        column = np.full(self.workers, -1)
-        column[workers] = np.arange(len(workers))
-        row = np.full(int(self.common.max()) + 1, -1)
-        row[self.common] = np.arange(len(self.common))
-        table = np.full((len(self.common), len(workers)), -1)
-        here = column[worker] >= 0
-        table[row[common[here]], column[worker[here]]] = label[here]
-        named = (table >= 0).astype(np.float64)
-        shared = named.T @ named
-        classes = range(len(self.share))
-        agreed = sum((table == k).T.astype(np.float64) @ (table == k) for k in classes)
-        sets = {tuple(np.flatnonzero(before == who).tolist()) for who in before.tolist()}
+        common = ComparedPairs.of(self._common_labels(), self.workers)
+        anywhere = ComparedPairs.of(self.labels, self.workers).links(1.0, self.workers)
+        sets = {tuple(np.flatnonzero(before == who).tolist()) for who in np.unique(before).tolist()}
         for degree in ALIKE:
-            linked = (shared >= SHARED) & (agreed >= degree * np.maximum(shared, 1.0))
+            linked = common.links(degree, self.workers) + anywhere
             group = connected_components(linked, directed=False)[1]
-            sets |= {tuple(workers[group == at].tolist()) for at in range(int(group.max()) + 1)}
-        return [np.array(members) for members in sorted(sets) if len(members) > 1]
+            many = np.flatnonzero(np.bincount(group) > 1).tolist()
+            sets |= {tuple(np.flatnonzero(group == at).tolist()) for at in many}
+        found = [np.array(members) for members in sets if len(members) > 1]
+        alike = [(members, common.agreement(members)) for members in found]
+        alike = [each for each in alike if each[1] >= min(ALIKE)]
+        return sorted(alike, key=lambda each: (-each[1], -len(each[0]), each[0].tolist()))
 
     def _common_labels(self) -> IntArray:
         return self.labels[np.isin(self.labels[:, 0], self.common)]
+
+
+def _likelier(one: GridFit, other: GridFit) -> GridFit:
+    return other if other.evidence > one.evidence else one
 
 
 def seem_very_good(labels: IntArray, weight: FloatArray, grid: SkillGrid) -> BoolArray:

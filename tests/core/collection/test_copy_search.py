@@ -13,12 +13,21 @@ from workbench.collection.grid_beliefs import GridBeliefs
 from workbench.collection.pool import Ledger, Questions
 
 
-def answered(label):
-    """Beliefs in which each worker has answered all of 30 tasks."""
-    beliefs = GridBeliefs(Ledger(pool_of(*label.shape)))
-    task, worker = (axis.ravel() for axis in np.meshgrid(*map(np.arange, label.shape)))
+def answered(label, common=None, heard=None):
+    """Beliefs by the labels of all workers on all tasks, or on those marked in `heard`."""
+    beliefs = GridBeliefs(Ledger(pool_of(*label.shape)), common)
+    task, worker = np.nonzero(np.ones(label.shape) if heard is None else heard)
     hear(beliefs, Questions(task, worker), label)
     return beliefs
+
+
+def crowd_with_copies(skills, copied, seed):
+    """Labels of 32 tasks, shape (32, m): some workers say what the first of them says."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 32)
+    label = np.where(rng.random((32, len(skills))) < skills, truth[:, None], 1 - truth[:, None])
+    label[:, copied] = label[:, copied[:1]]
+    return label
 
 
 @pytest.mark.parametrize(
@@ -40,13 +49,13 @@ def test_who_errs_on_tasks_of_her_own_is_merged_with_nobody(monkeypatch):
     """However much likelier the labels are said to be of one voter."""
     truth = np.arange(30) % 2
     label = np.tile(truth[:, None], (1, 6))
-    label[:2, 1], label[2:4, 2] = 1 - truth[:2], 1 - truth[2:4]
+    label[np.arange(5), np.arange(1, 6)] = 1 - truth[:5]
     beliefs = answered(label)
     plain = copies.CopySearch.evidence
 
-    def gaining(search, merged, share, other=None):
-        evidence, end = plain(search, merged, share, other)
-        return evidence + 1e3 * len(merged) - 1e3 * len(np.unique(merged)), end
+    def gaining(search, merged, start=None):
+        end = plain(search, merged, start)
+        return replace(end, evidence=end.evidence + 1e3 * (len(merged) - len(np.unique(merged))))
 
     monkeypatch.setattr(copies.CopySearch, "evidence", gaining)
     search, alone = beliefs.copy_search(), np.arange(6)
@@ -54,3 +63,89 @@ def test_who_errs_on_tasks_of_her_own_is_merged_with_nobody(monkeypatch):
     assert (search.merged(alone)[0] == alone).all()
     monkeypatch.setattr(copies, "BY_CHANCE", 1.0)
     assert (search.merged(alone)[0] != alone).any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_copies_a_poor_worker_is_found_and_able_workers_are_not_merged(seed):
+    """Two workers of skill .6 agree on all of 32 tasks with a chance of .52 to the 32nd.
+
+    The copies outnumber the able, who agree on nine tasks in ten: taken for the truth, they would
+    make copies of the able. They agree more, so they are looked at first.
+    """
+    skills = np.array([0.6] * 8 + [0.95] * 4 + [0.7] * 4)
+    copied = np.arange(8)
+    search = answered(crowd_with_copies(skills, copied, seed)).copy_search()
+    alone = np.arange(16)
+    assert np.array_equal(search.merged(alone)[0], np.where(alone < 8, 0, alone))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_able_workers_who_agree_on_nearly_everything_are_merged_with_nobody(seed):
+    """Against workers who err often: in some draws three of them agree on all tasks."""
+    skills = np.array([0.95] * 5 + [0.75] * 7)
+    search = answered(crowd_with_copies(skills, np.arange(1), seed)).copy_search()
+    assert np.array_equal(search.merged(np.arange(12))[0], np.arange(12))
+
+
+def test_by_the_fit_of_the_others_copies_are_wrong_where_their_own_follows_them():
+    """Their own says that they never err, which chance would have, too."""
+    skills = np.array([0.6] * 4 + [0.95] * 3 + [0.7] * 3)
+    search = answered(crowd_with_copies(skills, np.arange(4), 0)).copy_search()
+    alone, members = np.arange(10), np.arange(4)
+    others = search._fit_of_others(members, alone)
+    assert search._chance_wrong_alike(members, others) <= copies.BY_CHANCE
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_who_agrees_on_all_that_she_shares_is_looked_at(differ):
+    """Two workers who share thirty tasks, few of them common ones."""
+    label = np.zeros((60, 4), dtype=np.int64)
+    label[20, 1] = int(differ)
+    heard = np.zeros((60, 4), dtype=bool)
+    heard[10:40, :2] = True
+    beliefs = answered(label, np.arange(12), heard)
+    sets = beliefs.copy_search()._agreeing_sets(np.arange(4))
+    assert [members.tolist() for members, _ in sets] == ([] if differ else [[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("gains", "wrong_alike", "found"),
+    [
+        ({0: 5.0, 2: 5.0}, {}, [0, 0, 2, 3]),
+        ({0: 5.0, 2: 5.0}, {2}, [0, 0, 2, 2]),
+        ({0: 4.0, 2: 5.0}, {2}, [0, 1, 2, 3]),
+        ({0: -1.0, 2: 5.0}, {2}, [0, 1, 2, 3]),
+        ({0: -50.0, 2: 5.0}, {2}, [0, 1, 2, 2]),
+    ],
+)
+def test_where_the_others_alone_say_who_errs_those_who_agree_less_wait(
+    monkeypatch, gains, wrong_alike, found
+):
+    """Two who agree on everything, and two who do but for one task; the others say that both err.
+
+    Parameters
+    ----------
+    gains
+        Nats that merging gains, by the first of the two.
+    wrong_alike
+        Firsts of those who err together by their own fit, too.
+    """
+    label = np.tile(np.array([0, 0, 1, 1]), (30, 1))
+    label[0, 3] = 0
+    search, alone = answered(label).copy_search(), np.arange(4)
+    fit = search.evidence(alone)
+
+    def evidence(search, merged, start=None):
+        both = [first for first in gains if merged[first + 1] == first]
+        return replace(fit, evidence=sum(gains[first] + copies.MERGE_GAIN for first in both))
+
+    def chance(search, members, by):
+        return 0.005 if by.evidence == 1e9 or members[0] in wrong_alike else 1.0
+
+    monkeypatch.setattr(copies.CopySearch, "evidence", evidence)
+    monkeypatch.setattr(copies.CopySearch, "_chance_wrong_alike", chance)
+    by_others = replace(fit, evidence=1e9)
+    monkeypatch.setattr(copies.CopySearch, "_fit_of_others", lambda *_: by_others)
+    merged, undecided = search.merged(alone)
+    assert merged.tolist() == found
+    assert undecided

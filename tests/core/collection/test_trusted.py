@@ -191,7 +191,7 @@ def test_copies_stay_one_voter_as_they_repeat_one_another():
     label = drawn(np.concatenate([np.full(4, 0.8), rng.uniform(0.6, 0.9, 16)]), truth, 31)
     for copy in (1, 2, 3):
         label[:, copy] = np.where(rng.random(300) < 0.95, label[:, 0], label[:, copy])
-    one, share = np.maximum(np.arange(20) - 3, 0), np.full(2, 0.5)
+    one = np.maximum(np.arange(20) - 3, 0)
     one[4:] = np.arange(4, 20)
     gains = []
     for more in (0, 160):
@@ -203,7 +203,7 @@ def test_copies_stay_one_voter_as_they_repeat_one_another():
         beliefs.refit()
         assert beliefs.copying.tolist() == [False] + [True] * 3 + [False] * 16
         search = beliefs.copy_search()
-        gains.append(search.evidence(one, share)[0] - search.evidence(np.arange(20), share)[0])
+        gains.append(search.evidence(one).evidence - search.evidence(np.arange(20)).evidence)
     assert gains[1] > gains[0] + 8.0
 
 
