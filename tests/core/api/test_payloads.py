@@ -170,6 +170,8 @@ ACTIONS = {
     "collect next",
     "collect tell",
     "collect audit",
+    "collect change",
+    "collect labels",
     "collect status",
     "collect answers",
     "collect history",

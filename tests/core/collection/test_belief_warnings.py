@@ -13,7 +13,7 @@ def posterior(confidence, n):
 
 def test_hidden_tasks_contradict_a_belief_that_is_too_sure():
     truth = np.where(np.arange(40) < 8, 1, 0)
-    assert "8 of 40 answers are wrong, where 2.0 would be" in contradicted(
+    assert "8 of 40 answers are wrong, where 2.0 were to be" in contradicted(
         posterior(0.95, 40), truth
     )
     assert contradicted(posterior(0.8, 40), truth) == ""

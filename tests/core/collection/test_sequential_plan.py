@@ -148,7 +148,7 @@ def test_a_saved_collection_goes_on_with_its_plan(tmp_path):
     [
         ({"skills": None}, "knows all skills"),
         ({"classes": ["a", "b", "c"]}, "two classes"),
-        ({"classes": {"a": 0.3, "b": 0.7}}, "equally likely"),
+        ({"class_share": {"a": 0.3, "b": 0.7}}, "equally likely"),
         ({"epsilon": None, "total": 9}, "epsilon"),
         ({"epsilon": 0.01}, "cannot keep the promise"),
         ({"options": {"plan": {"rules": []}}}, "plan: is not one for 1 task types and 2 workers"),

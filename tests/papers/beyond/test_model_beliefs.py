@@ -295,7 +295,8 @@ def test_confidences_of_a_collection_are_kept(tmp_path):
     asked = collector.next("p0", 5)
     assert len(asked) == 5
     collector.tell("p0", {question.task: 1 for question in asked})
-    assert wb.Collector.open(path).status()["labels"] == 3 * 40 + 5
+    status = wb.Collector.open(path).status()
+    assert (status["on_record"], status["labels"]) == (3 * 40, 5)
     for wrong, words in (
         ({"confidences": sure.assign(confidence=-1)}, "confidence of worker 'm0' in task"),
         ({"confidences": sure.replace("m1", "m9")}, "confidences names worker 'm9'"),
