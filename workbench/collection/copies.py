@@ -223,7 +223,10 @@ class CopySearch:
         shared = named.T @ named
         classes = range(len(self.share))
         agreed = sum((table == k).T.astype(np.float64) @ (table == k) for k in classes)
-        sets = {tuple(np.flatnonzero(before == who).tolist()) for who in before.tolist()}
+        sets = {
+            tuple(np.flatnonzero(before == who).tolist())
+            for who in np.flatnonzero(np.bincount(before) > 1).tolist()
+        }
         for degree in ALIKE:
             linked = (shared >= SHARED) & (agreed >= degree * np.maximum(shared, 1.0))
             group = connected_components(linked, directed=False)[1]
@@ -247,10 +250,10 @@ def seem_very_good(labels: IntArray, weight: FloatArray, grid: SkillGrid) -> Boo
     grid
         What workers may be like.
     """
-    many = np.bincount(labels[:, 1], minlength=weight.shape[1])
+    good = np.bincount(labels[:, 1], minlength=weight.shape[1]) >= SUSPECT_LABELS
     right = np.einsum("gcc->g", grid.chance) / grid.chance.shape[1]
-    skill = weight.max(axis=0) @ right
-    return np.asarray((many >= SUSPECT_LABELS) & (skill >= SUSPECT_SKILL))
+    good[good] = weight[:, good].max(axis=0) @ right >= SUSPECT_SKILL
+    return good
 
 
 def contested(labels: IntArray, common: IntArray, able: BoolArray, classes: int) -> IntArray:

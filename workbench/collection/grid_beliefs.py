@@ -38,7 +38,7 @@ from workbench.collection.belief_warnings import REVERSED, changed, contradicted
 from workbench.collection.copies import CopySearch, contested, seem_very_good
 from workbench.collection.exact_skills import KnownSkills, tempered_beside
 from workbench.collection.merged_groups import MergedGroups
-from workbench.collection.pool import Ledger, Questions
+from workbench.collection.pool import NOTHING, Ledger, Questions
 
 # Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md.
 GROWTH, GROWTH_IN_DOUBT = 1.4, 1.2
@@ -197,7 +197,8 @@ class GridBeliefs:
         task, worker, _ = self.labels.T
         merged = self.merged if merged is None else merged
         counted: BoolArray = np.ones(len(task), dtype=bool)
-        shared = np.flatnonzero((np.bincount(merged, minlength=self.m) > 1)[merged[worker]])
+        together = np.bincount(merged, minlength=self.m) > 1
+        shared = np.flatnonzero(together[merged[worker]]) if together.any() else NOTHING.task
         if len(shared):
             pair = task[shared] * self.m + merged[worker[shared]]
             counted[shared] = False
