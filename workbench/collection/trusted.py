@@ -266,7 +266,8 @@ class UntilTrusted(Policy):
         if worker is not None and len(rows):
             if not self.return_seen:
                 least = PATIENCE * self.worker_index.price_to_come(self.beliefs, rows, self.came)
-            kinds = np.flatnonzero(np.bincount(pool.kind[rows]))
+            several = len(pool.price) > 1
+            kinds = np.flatnonzero(np.bincount(pool.kind[rows])) if several else pool.kind[:1]
             rate = index[kinds, worker]
             good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
             if not good.any():  # she is not asked about any: do not go through them
