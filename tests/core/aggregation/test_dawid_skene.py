@@ -162,3 +162,14 @@ def test_a_few_rows_are_normalised_as_many_are(columns):
     found, total = normalised(np.asfortranarray(joint[:30]))
     assert (found == expected[:30]).all()
     assert (total == sums[:30]).all()
+
+
+@pytest.mark.parametrize("rows", [33, 99])
+def test_a_table_is_normalised_in_parts_as_at_once(monkeypatch, rows):
+    """To the last bit; parts of 33 rows leave one, those of 99 too."""
+    joint = np.random.default_rng(3).normal(size=(100, 75)) * 30.0
+    expected, sums = normalised(joint.copy())
+    monkeypatch.setattr("workbench.aggregation.posteriors.CELLS", rows * 75)
+    found, total = normalised(joint.copy())
+    assert (found == expected).all()
+    assert (total == sums).all()
