@@ -269,7 +269,9 @@ def fit(
         turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], grid.chance)
         worker[inner] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
-        mass, point = posterior @ graph.labelled, normalised(worker.copy())[0]
+        # Who has answered gold tasks alone is judged too.
+        point = turn.point if len(inner) == len(seen) else normalised(worker.copy())[0]
+        mass = posterior @ graph.labelled
         after = _fit_shared(labels, shared, mass, point, kinds, grid)
         moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
         if moved < settled:
@@ -277,7 +279,7 @@ def fit(
     everybody = log(shared.population)[labels.kinds] + gold
     everybody[seen] = worker
     messages = np.empty((len(graph.order), labels.classes, len(start.levels)))
-    messages[graph.order] = log(chance).transpose(2, 0, 1)
+    messages[graph.order] = turn.log_chance.transpose(2, 0, 1)
     joint = np.ascontiguousarray(turn.joint.transpose(2, 0, 1))
     sent = replace(shared, joint=joint, worker=everybody, messages=messages)
     return replace(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.posteriors import chances, log
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 64
@@ -36,8 +36,8 @@ class Turn:
         Log-chance of the points for each unit with a label, unnormalised, shape (u, G).
     point
         The same as chances, shape (u, G).
-    chance
-        To the task of each label, shape (K, S, k).
+    chance, log_chance
+        To the task of each label, and its logarithm, shapes (K, S, k).
     cavity
         Chance of class and easiness of its task without each label, shape (K, S, k).
     """
@@ -46,6 +46,7 @@ class Turn:
     worker: FloatArray
     point: FloatArray
     chance: FloatArray
+    log_chance: FloatArray
     cavity: FloatArray
 
     @property
@@ -162,7 +163,7 @@ class ByUnit:
         """
         K, S, size = chance.shape
         # By answer and true class, x K + c, and point.
-        chances = np.ascontiguousarray(grid.transpose(2, 1, 0).reshape(K * K, -1))
+        by_point = np.ascontiguousarray(grid.transpose(2, 1, 0).reshape(K * K, -1))
         cavity = np.take(posterior.reshape(K * S, -1), self.task, axis=1)
         cavity /= chance.reshape(K * S, size)
         cavity /= cavity.sum(axis=0)
@@ -174,7 +175,7 @@ class ByUnit:
         rows = np.empty((K * K, size))
         for labels, units, blocks in self._parts():
             # The chance of each label by point.
-            answered = weight[:, labels].T @ chances
+            answered = weight[:, labels].T @ by_point
             alone = self.alone[labels]
             if alone.any():
                 answered[alone] = answered[alone].mean(axis=1, keepdims=True)
@@ -183,22 +184,23 @@ class ByUnit:
             if len(said) > units.stop - units.start:
                 said = np.add.reduceat(said, self.firsts[units] - blocks.start, axis=0)
             worker[units] += said
-            point[units] = normalised(worker[units].copy())[0]
+            point[units] = chances(worker[units].copy())
             # The worker without the label: her posterior over what the label was likely to be.
             without = np.take(point[units], self.place[labels] - units.start, axis=0)
             without /= answered
-            np.matmul(chances, without.T, out=rows[:, labels])
+            np.matmul(by_point, without.T, out=rows[:, labels])
         by_class = rows.reshape(K, K, size)
         right = (self.named * by_class).sum(axis=0)
         right /= by_class[:, 0].sum(axis=0)
         even = (1.0 - levels)[:, None] * right.mean(axis=0)
         chance = levels[:, None] * right[:, None, :] + even
-        flat = log(chance).reshape(K * S, size)
+        log_chance = log(chance)
         joint = np.empty((K, S, len(self.labelled)))
-        for total, each in zip(joint.reshape(K * S, -1), flat, strict=True):
+        by_task = zip(joint.reshape(K * S, -1), log_chance.reshape(K * S, size), strict=True)
+        for total, each in by_task:
             total[:] = np.bincount(self.task, each, minlength=len(total))
         joint += prior
-        return Turn(joint, worker, point, chance, cavity)
+        return Turn(joint, worker, point, chance, log_chance, cavity)
 
     def _parts(self) -> Iterator[tuple[slice, slice, slice]]:
         for now, after in zip(self.parts[:-1].tolist(), self.parts[1:].tolist(), strict=True):

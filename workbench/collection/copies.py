@@ -278,7 +278,10 @@ class CopySearch:
         """
         common = ComparedPairs.of(self._common_labels(), self.workers)
         anywhere = ComparedPairs.of(self.labels, self.workers).links(1.0, self.workers)
-        sets = {tuple(np.flatnonzero(before == who).tolist()) for who in np.unique(before).tolist()}
+        sets = {
+            tuple(np.flatnonzero(before == who).tolist())
+            for who in np.flatnonzero(np.bincount(before) > 1).tolist()
+        }
         for degree in ALIKE:
             linked = common.links(degree, self.workers) + anywhere
             group = connected_components(linked, directed=False)[1]
@@ -310,10 +313,10 @@ def seem_very_good(labels: IntArray, weight: FloatArray, grid: SkillGrid) -> Boo
     grid
         What workers may be like.
     """
-    many = np.bincount(labels[:, 1], minlength=weight.shape[1])
+    good = np.bincount(labels[:, 1], minlength=weight.shape[1]) >= SUSPECT_LABELS
     right = np.einsum("gcc->g", grid.chance) / grid.chance.shape[1]
-    skill = weight.max(axis=0) @ right
-    return np.asarray((many >= SUSPECT_LABELS) & (skill >= SUSPECT_SKILL))
+    good[good] = weight[:, good].max(axis=0) @ right >= SUSPECT_SKILL
+    return good
 
 
 def contested(labels: IntArray, common: IntArray, able: BoolArray, classes: int) -> IntArray:

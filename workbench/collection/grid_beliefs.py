@@ -38,7 +38,7 @@ from workbench.collection.belief_warnings import REVERSED, changed, contradicted
 from workbench.collection.copies import CopySearch, contested, seem_very_good
 from workbench.collection.exact_skills import KnownSkills, tempered_beside
 from workbench.collection.merged_groups import MergedGroups
-from workbench.collection.pool import Ledger, Questions
+from workbench.collection.pool import NOTHING, Ledger, Questions
 
 # Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md.
 GROWTH, GROWTH_IN_DOUBT = 1.4, 1.2
@@ -82,12 +82,10 @@ class TaskView:
     top: FloatArray
     square: FloatArray
 
-    def moved(self, rows: IntArray, now: TaskView) -> TaskView:
-        """Copy with some tasks as they are now: what was handed out must not change."""
-        parts = {each.name: getattr(self, each.name).copy() for each in fields(self)}
-        for name, whole in parts.items():
-            whole[rows] = getattr(now, name)
-        return TaskView(**parts)
+    def move(self, rows: IntArray, now: TaskView) -> None:
+        """Take some tasks as they are now."""
+        for each in fields(self):
+            getattr(self, each.name)[rows] = getattr(now, each.name)
 
 
 class GridBeliefs:
@@ -197,7 +195,8 @@ class GridBeliefs:
         task, worker, _ = self.labels.T
         merged = self.merged if merged is None else merged
         counted: BoolArray = np.ones(len(task), dtype=bool)
-        shared = np.flatnonzero((np.bincount(merged, minlength=self.m) > 1)[merged[worker]])
+        together = np.bincount(merged, minlength=self.m) > 1
+        shared = np.flatnonzero(together[merged[worker]]) if together.any() else NOTHING.task
         if len(shared):
             pair = task[shared] * self.m + merged[worker[shared]]
             counted[shared] = False
@@ -248,11 +247,11 @@ class GridBeliefs:
     # What is believed of tasks
 
     def posterior(self) -> FloatArray:
-        """Of each task, shape (n, K)."""
-        return self._viewed().posterior
+        """Of each task, shape (n, K); it stays as it is when labels come."""
+        return self._viewed().posterior.copy()
 
     def confidence(self) -> FloatArray:
-        """Posterior of the likeliest class of each task, shape (n,)."""
+        """Posterior of the likeliest class of each task, until the next label; shape (n,)."""
         return self._viewed().top
 
     def _viewed(self) -> TaskView:
@@ -263,19 +262,21 @@ class GridBeliefs:
     def _view_of(self, rows: IntArray | slice = slice(None)) -> TaskView:
         """What the fit says of some tasks, calibrated."""
         joint, levels = self.fit.joint[rows], self.fit.levels
-        plain = over_easiness(joint)
+        chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True))
+        plain = chance.sum(axis=2)
+        plain /= plain.sum(axis=1, keepdims=True)
         if self.calibration != Calibration(1.0):
             plain = self.calibration.apply(plain)
             if self.known is not None and not self.calibrated_by:
                 plain = tempered_beside(joint, self._known_messages[rows], self.calibration)
-        chance = np.exp(joint - joint.max(axis=(1, 2), keepdims=True)).sum(axis=1)
-        square = (chance @ levels**2) / chance.sum(axis=1)
+        of_ease = chance.sum(axis=1)
+        square = (of_ease @ levels**2) / of_ease.sum(axis=1)
         return TaskView(plain, plain.max(axis=1), square)
 
     def _renew_view(self, moved: IntArray) -> None:
         """Bring the view up to date where labels have moved tasks."""
         if self._view is not None:
-            self._view = self._view.moved(moved, self._view_of(moved))
+            self._view.move(moved, self._view_of(moved))
 
     def relative_gain(self) -> FloatArray:
         """What a label tells of each task, beside one that all workers find easy; shape (n,).

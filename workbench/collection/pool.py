@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,7 +110,7 @@ class Pool:
                 f"{self.price[kind, worker]:g}: give a number from 0 to {HIGHEST_PRICE:g}"
             )
 
-    @property
+    @cached_property
     def divisor(self) -> FloatArray:
         """Price by which what a label tells is divided, above 0; shape (T, m)."""
         return np.maximum(self.price, FREE)

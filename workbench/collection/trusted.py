@@ -266,7 +266,8 @@ class UntilTrusted(Policy):
         if worker is not None and len(rows):
             if not self.return_seen:
                 least = PATIENCE * self.worker_index.price_to_come(self.beliefs, rows, self.came)
-            kinds = np.flatnonzero(np.bincount(pool.kind[rows]))
+            several = len(pool.price) > 1
+            kinds = np.flatnonzero(np.bincount(pool.kind[rows])) if several else pool.kind[:1]
             rate = index[kinds, worker]
             good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
             if not good.any():  # she is not asked about any: do not go through them
@@ -291,8 +292,8 @@ class UntilTrusted(Policy):
         """
         suspects = self.beliefs.suspects()
         beside = self.starters if len(suspects) > 1 else suspects[:0]
-        ask = self._first_who_can([*suspects.tolist(), *beside.tolist()], self.common, worker)
-        more = self.witnesses[:MOST].tolist()
+        ask = self._first_who_can(np.append(suspects, beside), self.common, worker)
+        more = self.witnesses[:MOST]
         if len(ask) or not self.beliefs.undecided or (worker is not None and worker not in more):
             return ask
         return self._first_who_can(more, self.beliefs.contested(), worker)
@@ -305,17 +306,19 @@ class UntilTrusted(Policy):
         """
         if not self.beliefs.may_be_reversed:
             return NOTHING
-        return self._first_who_can(self.witnesses.tolist(), self.common[:FEW_TASKS], worker)
+        return self._first_who_can(self.witnesses, self.common[:FEW_TASKS], worker)
 
-    def _first_who_can(self, workers: list[int], tasks: IntArray, here: int | None) -> Questions:
+    def _first_who_can(self, workers: IntArray, tasks: IntArray, here: int | None) -> Questions:
         """Those of some tasks that the first of some workers who can has not answered."""
-        ledger = self.ledger
-        for who in workers:
-            if here in (None, who):
-                todo = tasks[self._open(tasks, who)][: ledger.left[who]]
-                if len(todo):
-                    return Questions(todo, np.full(len(todo), who))
-        return NOTHING
+        left = self.ledger.left
+        workers = workers[(left[workers] > 0) & (here is None or workers == here)]
+        able = self._open(tasks, workers[:, None])
+        first = np.flatnonzero(able.any(axis=1))[:1]
+        if not len(first):
+            return NOTHING
+        who = int(workers[first[0]])
+        todo = tasks[able[first[0]]][: left[who]]
+        return Questions(todo, np.full(len(todo), who))
 
     def _open(self, task: IntArray, worker: IntArray | int) -> BoolArray:
         """Whether each worker can be asked about each task, none of her group having it.
@@ -409,9 +412,10 @@ class UntilTrusted(Policy):
         only once has some tasks above it at any time.
         """
         top, can = self.beliefs.confidence(), ~self.ledger.full
+        if not self.goal.mean or not can.any():
+            return ~self._closed(top) & can
         error = 1.0 - top
-        done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
-        if not self.goal.mean or done or not can.any():
+        if self.goal.epsilon is not None and error.mean() <= self.goal.epsilon:
             return ~self._closed(top) & can
         can &= self._somebody_left(np.arange(len(top)))
         rate = np.where(self.ledger.left > 0, self.worker_index.index, 0.0).max(axis=1)

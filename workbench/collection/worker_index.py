@@ -141,12 +141,12 @@ class WorkerIndex:
         nats = np.cumsum(weight * gain, axis=2)
         rate = after * nats + trial * (nats[:, :, -1:] - nats)
         rate /= after * kept + trial * (1.0 - kept)
-        best = rate.argmax(axis=2)[:, :, None]
-        self.index[:, workers] = np.take_along_axis(rate, best, 2)[:, :, 0]
-        self.index[:, workers] /= pool.divisor[:, workers]
-        keep = np.take_along_axis(kept, best, 2)[:, :, 0]
+        best = rate.argmax(axis=2)
+        kinds, places = np.arange(len(rate))[:, None], np.arange(len(workers))
+        self.index[:, workers] = rate[kinds, places, best] / pool.divisor[:, workers]
+        keep = kept[kinds, places, best]
         self.keep[:, workers] = np.where(self.known[:, workers], 1.0, keep)
-        self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
+        self.limit[:, workers] = np.ceil(self.trial[best] / 2.0)
 
     def nats(self, beliefs: GridBeliefs) -> FloatArray:
         """Nats that a label of each worker is expected to tell of an easy task, shape (T, m).

@@ -162,3 +162,14 @@ def test_a_few_rows_are_normalised_as_many_are(columns):
     found, total = normalised(np.asfortranarray(joint[:30]))
     assert (found == expected[:30]).all()
     assert (total == sums[:30]).all()
+
+
+def test_a_table_is_normalised_in_parts_as_at_once(monkeypatch):
+    """To the last bit, also of a row that is left alone."""
+    joint = np.random.default_rng(3).normal(size=(120, 75))
+    expected, sums = normalised(joint.copy())
+    monkeypatch.setattr("workbench.aggregation.posteriors.CELLS", 33 * 75)
+    for first in range(20):
+        found, total = normalised(joint[first : first + 100].copy())
+        assert (found == expected[first : first + 100]).all()
+        assert (total == sums[first : first + 100]).all()
