@@ -550,8 +550,8 @@ class UntilTrusted(Policy):
         settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
         return (
             f"An error of {100 * epsilon:.3g} % is out of reach here: {wrong:.3g} of {len(hidden)} "
-            f"hidden tasks are wrong, and to {settled} of {len(truth)} tasks more labels would not "
-            "change the answer."
+            f"hidden tasks are wrong, and more labels would not change the answers to {settled} of "
+            f"{len(truth)} tasks."
         )
 
     def to_close(self) -> FloatArray | None:

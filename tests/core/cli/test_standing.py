@@ -124,7 +124,7 @@ def test_policies_to_whom_tasks_or_workers_come_go_on_asking():
         [], ["ann", "bob"], classes=[0, 1], policy=("ls-ol", {"schedule": "3,1"})
     )
     found = wb.standing(learner)
-    assert (found.state, found.asked) == ("asking", "Asked: labels of tasks as they arrive.")
+    assert (found.state, found.asked) == ("asking", "Goal: labels of tasks as they arrive.")
 
 
 def test_the_budget_that_closes_the_open_tasks_is_a_step():
