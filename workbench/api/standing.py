@@ -152,7 +152,7 @@ class Standing(Result):
         if self.epsilon is None:
             return f"Goal: the best answers that {shown(self.total, '.6g')} buys."
         of = "all answers" if self.mean else "the closed tasks"
-        money = "" if self.total is None else f", for {shown(self.total, '.6g')} at most"
+        money = "" if self.total is None else f", with a budget of {shown(self.total, '.6g')}"
         return f"Goal: at most {percent(self.epsilon)} of {of} wrong{money}."
 
     def known(self) -> list[str]:
@@ -229,7 +229,9 @@ class Standing(Result):
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
         cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
-        waits = f"; {counted(self.waiting, 'question')} open, and in the cost" * bool(self.waiting)
+        are = "is" if self.waiting == 1 else "are"
+        waits = f"; {counted(self.waiting, 'question')} {are} open and in the cost"
+        waits *= bool(self.waiting)
         sentences = [
             f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}{self._closed()}."
         ]
@@ -402,7 +404,7 @@ def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] 
     """
     if ledger.pool.hidden is not None:
         sentence = (
-            f"Believed, as the hidden tasks allow: {percent(error)} of the answers are wrong."
+            f"Believed, in line with the hidden tasks: {percent(error)} of the answers are wrong."
         )
         return sentence, None
     if not len(ledger.labels):

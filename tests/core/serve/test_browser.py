@@ -106,7 +106,7 @@ def test_two_workers_label_forty_tasks_by_keys_and_one_reloads(server, browsers)
         assert len({*texts[who]}) == len(texts[who]) == 40
         assert {*told(server, who)["task"]} == {*TASKS}
         browser.wait(lambda browser=browser: "There is no question" in browser.text("task"))
-        assert browser.text("progress").startswith("40 answers of yours")
+        assert browser.text("progress").startswith("You have given 40 answers ")
         requests = browser.requests()
         assert {url.removeprefix(server.url).split("?")[0] for url in requests} <= {
             *("/mine", "/next", "/tell", "/work", f"/work#{server.tokens[who]}"),

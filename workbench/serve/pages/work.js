@@ -226,8 +226,8 @@ function trouble(line) {
 /** Say how far she is. */
 function tell(reply) {
   at("progress").textContent =
-    `${reply.labels} ${reply.labels === 1 ? "answer" : "answers"} of yours, ` +
-    `${money(reply.earned)} earned; ` +
+    `You have given ${reply.labels} ${reply.labels === 1 ? "answer" : "answers"} ` +
+    `and earned ${money(reply.earned)}; ` +
     `${reply.closed} of ${reply.tasks} tasks are done.`;
   at("bar").value = reply.tasks ? reply.closed / reply.tasks : 0;
 }
