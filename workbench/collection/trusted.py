@@ -3,8 +3,8 @@
 **What is believed** of tasks and workers: `grid_beliefs`; where cheap models label beside people,
 `model_beliefs`.
 
-**Who is asked, and about what** (`UntilTrusted.next`). What it is worth to ask a worker:
-`worker_index`.
+**Who is asked, and about what** (`UntilTrusted.next`). A worker's *index* says what it is worth to
+ask her (`worker_index`).
 
 - *First, a cold start* (`_start`). A few workers answer the same few tasks, or the gold tasks where
   there are any. Cheap models answer all tasks first (`models_first`). A budget alone first buys
@@ -31,7 +31,8 @@ hardly decide are left open, and named:
 - `closed_at_floor`: hidden tasks show errors that no label cures, and that put ε out of reach; the
   task would be closed without them.
 
-The collection is over when every task is closed or left open, or the money is spent.
+The collection is over when every task is closed or left open, the money is spent, or nobody is left
+to ask.
 
 **What is answered** (`UntilTrusted.belief`). Closed tasks by the posterior that closed them, the
 others by several models (`final_answers`), which are believed as far as the open hidden tasks show

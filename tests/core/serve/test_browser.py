@@ -140,7 +140,7 @@ def test_what_was_sent_is_text_and_fits_the_page(server, browsers):
 def test_without_a_link_nothing_is_shown_and_another_cannot_answer_for_her(server, browsers):
     browser = browsers()
     for url, line in (
-        (f"{server.url}/work", "this one is not whole"),
+        (f"{server.url}/work", "This link is not complete"),
         (f"{server.url}/work#wrong", "this link is not valid"),
         (f"{server.url}/owner#{server.tokens['ann']}", "may not do this"),
     ):
