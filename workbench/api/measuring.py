@@ -217,8 +217,8 @@ class GoldError:
         how = f", {self.how}" if self.how else ""
         counted = f"{_counted(error)} of {error.tasks_measured} gold tasks{shared}{how}"
         if error.tasks_measured < FEW:
-            few = "too few for a single figure"
-            return f"{low} to {high}{of}, measured ({interval}; {counted}: {few})"
+            few = "too few tasks for a single figure"
+            return f"{low} to {high}{of}, measured ({interval}; {few}: {counted})"
         share = percent(error.error_measured)
         return f"{share}{of}, measured ({interval} {low} to {high}; {counted})"
 

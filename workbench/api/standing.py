@@ -35,7 +35,8 @@ State: TypeAlias = Literal[
 """Whether more is asked, or why not: questions are open; all is closed; money; nobody here has more
 to give, and nobody may come, or somebody may; the owner.
 """
-HOW_HIDDEN = "hidden among the others, which also tell when to stop"
+HOW_HIDDEN = "which are hidden among the others and also tell when to stop"
+NO_HELP = "No label that these workers can still give is expected to help"
 MEASURED = ("error_measured", "error_interval", "tasks_measured", "blank")
 MOST_STEPS = 4
 
@@ -147,12 +148,12 @@ class Standing(Result):
     def asked(self) -> str:
         """What is asked."""
         if self.epsilon is None and self.total is None:
-            return "Asked: labels of tasks as they arrive."
+            return "Goal: labels of tasks as they arrive."
         if self.epsilon is None:
-            return f"Asked: the best answers that {shown(self.total, '.6g')} buys."
+            return f"Goal: the best answers that {shown(self.total, '.6g')} buys."
         of = "all answers" if self.mean else "the closed tasks"
-        money = "" if self.total is None else f", for {shown(self.total, '.6g')} at most"
-        return f"Asked: at most {percent(self.epsilon)} of {of} wrong{money}."
+        money = "" if self.total is None else f", with a budget of {shown(self.total, '.6g')}"
+        return f"Goal: at most {percent(self.epsilon)} of {of} wrong{money}."
 
     def known(self) -> list[str]:
         """Say how wrong the answers are, as surely as it is known."""
@@ -170,9 +171,9 @@ class Standing(Result):
         if closed is None or still_open is None or self.epsilon is None:
             return []
         beside = still_open.measured
-        rest = f"{percent(beside.error_measured)} of {beside.tasks_measured} gold tasks"
+        rest = f"{percent(beside.error_measured)} (of {beside.tasks_measured} gold tasks)"
         wrong = closed.share(" are wrong")
-        return [f"Of the {self.closed} closed tasks {wrong}; of the others {rest}."]
+        return [f"Of the {self.closed} closed tasks {wrong}; of the others, {rest}."]
 
     def kept(self) -> list[str]:
         """Hold ε to the closed tasks, or to all in the mean, where it is not clearly kept."""
@@ -181,11 +182,12 @@ class Standing(Result):
             return []
         if self.state == "asking":
             return []
-        whose = "" if self.mean else " of closed tasks"
-        promise = f"{percent(self.epsilon)} at most{whose} were to be wrong"
+        whose = "all answers" if self.mean else "the closed tasks"
         if self.missed:
-            return [f"{promise}: the gold speaks against that."]
-        return [f"{promise}: the gold leaves open whether that is so."]
+            more = f"more than {percent(self.epsilon)} of {whose} seem to be wrong"
+            return [f"The gold speaks against the goal: {more}."]
+        most = f"at most {percent(self.epsilon)} of {whose} are wrong"
+        return [f"The gold tasks are too few to tell whether {most}."]
 
     @property
     def missed(self) -> bool:
@@ -200,7 +202,7 @@ class Standing(Result):
             if self.epsilon is None:
                 return "Still asking."
             cost = "what closing them will cost cannot be told yet"
-            more = closing(self.left_open) if self._closable() else cost
+            more = closing(self.left_open, self._unit()) if self._closable() else cost
             are = "is" if many == 1 else "are"
             return f"Still asking; {counted(many, 'task')} {are} open: {more}."
         if self.state == "waiting":
@@ -210,10 +212,10 @@ class Standing(Result):
             come = (
                 f"{self.newcomers} more may come" if self.labels else f"{self.newcomers} may come"
             )
-            here = "Whoever is here has no more to give" if self.labels else "Nobody is asked yet"
+            here = NO_HELP if self.labels else "Nobody is asked yet"
             return " ".join([*[self.reach] * bool(self.reach), f"{here}; {come}."])
         if self.state == "exhausted":
-            return self.reach or "These people have no more to give."
+            return self.reach or f"{NO_HELP}."
         return {
             "reached": "Every task is closed: nothing more is asked.",
             "spent": "The budget is spent.",
@@ -227,7 +229,9 @@ class Standing(Result):
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
         cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
-        waits = f"; {counted(self.waiting, 'question')} open, and in the cost" * bool(self.waiting)
+        are = "is" if self.waiting == 1 else "are"
+        waits = f"; {counted(self.waiting, 'question')} {are} open and in the cost"
+        waits *= bool(self.waiting)
         sentences = [
             f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}{self._closed()}."
         ]
@@ -248,8 +252,13 @@ class Standing(Result):
         are = "is" if left == 1 else "are"
         if self.state == "asking":
             return f"{closed}, {left} {are} open"
-        cost = closing(self.left_open)
+        cost = closing(self.left_open, self._unit())
         return f"{closed}, {left} {are} left open{cost and f': {cost}'}"
+
+    def _unit(self) -> str:
+        """What a cost is counted in: labels where each of them cost 1."""
+        bought = self.labels + self.gold_labels
+        return "labels" if bought and self.cost == bought + self.waiting else ""
 
     def _closable(self) -> bool:
         left = self.left_open
@@ -395,7 +404,7 @@ def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] 
     """
     if ledger.pool.hidden is not None:
         sentence = (
-            f"Believed, as the hidden tasks allow: {percent(error)} of the answers are wrong."
+            f"Believed, in line with the hidden tasks: {percent(error)} of the answers are wrong."
         )
         return sentence, None
     if not len(ledger.labels):

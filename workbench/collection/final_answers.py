@@ -1,12 +1,15 @@
 """What is answered in the end: by several models of the labels, weighed by hidden tasks.
 
-What a policy goes by must say whom to ask next; what is answered need not hang on one model. A task
-that is closed is answered by what closed it; on the others models differ. Where tasks of known
-class are hidden among the others, three models answer: `belief_propagation` (itself a mean),
-`pooled`, the default of `aggregate`, and a plain majority. Each is calibrated by the hidden tasks,
-and weighs as much as it makes their classes likely. Without hidden tasks the first answers where a
-budget alone was given, and the policy's own posterior where an error was to be kept, which believes
-more error of unequal tasks; of more than two classes, either in the mean with `pooled`.
+A policy needs one model to choose whom to ask next; the answers need not hang on that model alone.
+A task that is closed is answered by the posterior that closed it. On the others models differ:
+
+- With tasks of known class hidden among the others, the answers are a weighted mean of three
+  models: `belief_propagation` (itself a mean), `pooled` (the default of `aggregate`) and a plain
+  majority. Each is calibrated by the hidden tasks, and weighs as much as it makes their classes
+  likely.
+- Without them, `belief_propagation` answers where a budget alone was given, and the policy's own
+  posterior where an error was asked for: it believes more error of unequal tasks. Of more than two
+  classes, the mean of that and `pooled`.
 
 On the labels that the loop bought of the twelve recorded crowds at ε = .05 with forty hidden tasks,
 three orders each, this made an error of .130, and was behind a majority on no crowd; the posterior

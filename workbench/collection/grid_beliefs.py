@@ -7,6 +7,9 @@ begins anew at several shares of the classes, with tasks alike and of unequal ea
 from the one of most evidence (`workbench.aggregation.belief_choice`); copies are looked for
 (`copies`). Hidden tasks, whose class the model does not see, give a temperature and a floor: errors
 that more labels would not cure.
+
+`GridBeliefs` has, in this order: which labels count, what is believed of tasks, which tasks more
+labels can close, what is believed of workers, and how labels and fits change all of it.
 """
 
 from __future__ import annotations
@@ -214,7 +217,7 @@ class GridBeliefs:
         pool = self.ledger.pool
         merged = self.merged if merged is None else merged
         task, worker, label = self.labels[self._counted(merged)].T
-        # Tasks whose first label was doubted have more: of all labels they would count again.
+        # By first labels alone: doubted tasks have more labels, and would count more than once.
         first = label[np.unique(task, return_index=True)[1]]
         said = np.bincount(first, minlength=self.K) / max(len(first), 1)
         known = None

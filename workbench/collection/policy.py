@@ -271,8 +271,14 @@ def priced(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
     return [{"task": task, "cost": cost if np.isfinite(cost) else None} for task, cost in pairs]
 
 
-def closing(table: pd.DataFrame | None) -> str:
-    """Say in a clause what a table of `left_open` adds up to; "" where it has no task."""
+def closing(table: pd.DataFrame | None, unit: str = "") -> str:
+    """Say in a clause what a table of `left_open` adds up to; "" where it has no task.
+
+    Parameters
+    ----------
+    unit
+        What costs are counted in; "" where that is the reader's own money.
+    """
     if table is None or table.empty:
         return ""
     cost = table["cost"].to_numpy(dtype=np.float64)
@@ -281,4 +287,5 @@ def closing(table: pd.DataFrame | None) -> str:
         return "no labels that can be had are expected to close them"
     which = "them" if can.all() else f"{int(can.sum())} of them"
     rest = "" if can.all() else ", and no labels that can be had close the others"
-    return f"closing {which} is expected to cost {cost[can].sum():,.5g} more{rest}"
+    more = f"{cost[can].sum():,.5g} more{unit and f' {unit}'}"
+    return f"closing {which} is expected to cost {more}{rest}"

@@ -3,32 +3,40 @@
 **What is believed** of tasks and workers: `grid_beliefs`; where cheap models label beside people,
 `model_beliefs`.
 
-**Who is asked, and about what** (`UntilTrusted.next`). What it is worth to ask a worker:
-`worker_index`.
+**Who is asked, and about what** (`UntilTrusted.next`). A worker's *index* says what it is worth to
+ask her (`worker_index`).
 
-- *A cold start.* A few workers are put to the same few tasks, or to gold tasks where there are any.
-  Nothing else is fixed beforehand: as long as workers hardly agree nobody's labels close a task,
-  indices stay near each other, and more workers are asked about the same tasks. Cheap models answer
-  all tasks first (`models_first`). A budget alone first buys a few tasks several labels
-  (`first_block`), then every task one.
-- *Near ones first.* Tasks that are nearly closed are asked about first: there a newcomer is judged
-  by a truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and her word,
-  little as it counts, may close them. Of a mean, all tasks pass one bar before it falls; where a
-  budget is given, those in most doubt come first.
-- *Who comes and goes.* Of workers who arrive one at a time she who is here is asked if those to
-  come would not tell more for the price. Once somebody has come back after another nobody else is
-  counted on, and whoever is here is asked.
-- *Copies and strangers.* Workers who seem very good answer a few tasks in common (`copies`); while
-  right and wrong may be interchanged, strangers answer a few.
+- *First, a cold start* (`_start`). A few workers answer the same few tasks, or the gold tasks where
+  there are any. Cheap models answer all tasks first (`models_first`). A budget alone first buys
+  several labels for a few tasks (`first_block`), then one label for every task.
+- *Then the best worker for each task* (`_best_among`): of those who can be asked, the one of
+  highest index. As long as workers hardly agree nobody's labels close a task, indices stay near
+  each other, and more workers are asked about the same tasks.
+- *Which task first.* With ε, tasks that are nearly closed: there a newcomer is judged by a truth
+  that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and her label, little as
+  it counts, may close them. If ε is a mean, all tasks are brought below one bar, which then falls.
+  With a budget alone, the tasks in most doubt.
+- *Workers who arrive one at a time.* Whoever is here is asked unless those still to come would tell
+  more for the price. Once somebody has come back after another, nobody is waited for any more.
+- *Before and after that.* Before it, workers who seem very good answer a few common tasks
+  (`_comparison`, `copies`); after it, while right and wrong may be interchanged, workers who are
+  new answer a few (`_strangers`).
 
 **When it ends** (`UntilTrusted._wanted`). A task is closed when its posterior error is at most ε; a
 posterior that is right may be looked at after every label (Wald 1945). Tasks that more labels would
-hardly decide are left open, and named: those that are hopeless by what workers say of them, those
-for which too few workers are left, and, where hidden tasks show that ε is out of reach, those that
-are closed but for the errors that stay. It is over when no other task is left, or no money.
+hardly decide are left open, and named:
 
-**What is answered** (`UntilTrusted.belief`). Closed tasks by what closed them, the others by
-several models (`final_answers`), believed as hidden tasks among them show (`open_tasks`).
+- `hopeless`: a label tells next to nothing of the task;
+- `undecidable`: too few workers are left who could label it;
+- `closed_at_floor`: hidden tasks show errors that no label cures, and that put ε out of reach; the
+  task would be closed without them.
+
+The collection is over when every task is closed or left open, the money is spent, or nobody is left
+to ask.
+
+**What is answered** (`UntilTrusted.belief`). Closed tasks by the posterior that closed them, the
+others by several models (`final_answers`), which are believed as far as the open hidden tasks show
+(`open_tasks`).
 
 Source: Ho, Jabbari, Vaughan (2013), Section 3; Wald (1945); and beyond the papers.
 """
@@ -122,7 +130,7 @@ class UntilTrusted(Policy):
         self.fitted, self.fits = 0, 0
         self.cold_start_over = ledger.recorded[0] >= START[0] * START[1]
         self.block_done, self.ended = 0, False
-        self._answered: tuple[FloatArray | None, bool] | None = None  # by the labels so far
+        self._kept_final: tuple[FloatArray | None, bool] | None = None  # by the labels so far
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         self.worker_index = WorkerIndex(ledger, self.beliefs, self.epsilon)
         self._judge_workers()
@@ -228,10 +236,11 @@ class UntilTrusted(Policy):
         return None
 
     def _best(self, worker: int | None, most: int | None) -> Questions:
-        """The best worker for each of the wanted tasks that come first.
+        """What is asked once the start is over.
 
-        Before that, workers who are to be compared; where no task is wanted, strangers. A budget
-        alone buys every task a label before it buys any task another.
+        First workers are compared (`_comparison`); then a budget alone buys every task its first
+        label; then the best worker is asked about each of the wanted tasks that come first; and
+        where nothing of that is left, strangers are asked.
         """
         ask = self._comparison(worker) if self.beliefs.merged_groups is None else NOTHING
         bare = self.ledger.counts == 0
@@ -337,7 +346,7 @@ class UntilTrusted(Policy):
     def told(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs of tasks and workers, and the index of these workers' groups."""
         self.beliefs.told(ask, label)
-        self._answered = None
+        self._kept_final = None
         workers, groups = np.unique(ask.worker), self.beliefs.merged_groups
         if groups is not None:
             workers = np.flatnonzero(np.isin(groups.leader, groups.leader[workers]))
@@ -366,7 +375,7 @@ class UntilTrusted(Policy):
     def refit(self) -> None:
         """Fit the beliefs to all labels, from several starts where the collection may end."""
         self.beliefs.refit(anew=self._may_end())
-        self._answered, self.fits = None, self.fits + 1
+        self._kept_final, self.fits = None, self.fits + 1
         self.fitted += self._labels_since_fit()
         self._judge_workers()
 
@@ -374,7 +383,7 @@ class UntilTrusted(Policy):
         """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest."""
         if fitted.fitted <= self.fitted:
             return
-        self.beliefs, self.fitted, self._answered = fitted.beliefs, fitted.fitted, None
+        self.beliefs, self.fitted, self._kept_final = fitted.beliefs, fitted.fitted, None
         self.beliefs.ledger = self.ledger
         ledger, then = self.ledger, fitted.ledger
         gold, labels = (
@@ -396,8 +405,8 @@ class UntilTrusted(Policy):
     def _wanted(self, worker: int | None = None) -> BoolArray:
         """Tasks about which more is to be asked now, shape (n,); where there are none, it ends.
 
-        Not those that are closed, nor, once they have the least number of labels, those that more
-        labels would hardly close.
+        A task is not wanted if it is closed, or if it has its least number of labels and more
+        would hardly close it.
         """
         done = self.beliefs.hopeless() | self.undecidable
         if self.goal.epsilon is not None:
@@ -407,9 +416,9 @@ class UntilTrusted(Policy):
     def _still_open(self, worker: int | None) -> BoolArray:
         """Tasks that are not closed, and may have more labels; shape (n,).
 
-        Of a mean: those whose error, times the best index of their type, is above a bar that all
-        pass before it falls, so that in the end a price buys the same of each. A worker who is here
-        only once has some tasks above it at any time.
+        If ε is a mean: those whose error, times the best index of their type, is above a bar. The
+        bar falls when no task is above it, so that in the end a price buys the same of each. For a
+        worker who is here only once it falls until some tasks are above it.
         """
         top, can = self.beliefs.confidence(), ~self.ledger.full
         if not self.goal.mean or not can.any():
@@ -440,7 +449,7 @@ class UntilTrusted(Policy):
         return closed
 
     def _undecidable(self) -> BoolArray:
-        """Tasks of which all who can still label them would hardly tell enough, shape (n,)."""
+        """Tasks that would hardly be closed if all who still can labelled them, shape (n,)."""
         ledger = self.ledger
         out: BoolArray = np.zeros(len(ledger.counts), dtype=bool)
         evidence_needed = self._evidence_needed()
@@ -476,18 +485,18 @@ class UntilTrusted(Policy):
         return self._open(tasks[:, None], workers).any(axis=1) | (self.ledger.waiting[tasks] > 0)
 
     def _may_end(self) -> bool:
-        """Whether no task is wanted by a fit that was chosen on fewer labels: it is chosen anew."""
+        """Whether no task is wanted, but by a fit chosen on fewer labels: it is chosen anew."""
         if not self.beliefs.outgrown(LAST_GROWTH):
             return False
         return not self._wanted().any()
 
     def is_over(self) -> bool:
-        """Whether nothing more is asked, or whatever is wanted nobody is left to tell."""
+        """Whether nothing more is asked, or nobody is left who could label what is wanted."""
         wanted = np.flatnonzero(self._wanted())
         parts = np.split(wanted, range(ROWS, len(wanted), ROWS))
-        return self._over() or not any(self._somebody_left(part).any() for part in parts)
+        return self._asks_no_more() or not any(self._somebody_left(part).any() for part in parts)
 
-    def _over(self) -> bool:
+    def _asks_no_more(self) -> bool:
         """Whether nothing more is asked: the money is spent, or no task is wanted."""
         if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
             return True
@@ -498,10 +507,10 @@ class UntilTrusted(Policy):
     def belief(self) -> Belief:
         """Posterior and closed tasks; once nothing more is asked, several models answer the others.
 
-        Of open tasks no more is believed than hidden ones among them show.
+        Open tasks are believed to err at least as often as the hidden ones among them.
         """
         own, hidden = self._own_belief(), self.ledger.pool.hidden
-        posterior, final = own.posterior, self._final()[0] if self._over() else None
+        posterior, final = own.posterior, self._final()[0] if self._asks_no_more() else None
         if final is not None:
             posterior = np.where(own.closed[:, None], posterior, final)
         if hidden is not None and self.goal.epsilon is not None:
@@ -515,17 +524,17 @@ class UntilTrusted(Policy):
         return Belief(posterior, self._closed(posterior.max(axis=1)))
 
     def _final(self) -> tuple[FloatArray | None, bool]:
-        """As `final_posterior` has it, by the labels and the fit so far."""
-        if self._answered is None:
-            self._answered = final_posterior(
+        """Result of `final_posterior`, kept until the next label or fit."""
+        if self._kept_final is None:
+            self._kept_final = final_posterior(
                 self.beliefs, self.seed, budget_alone=self.goal.epsilon is None
             )
-        return self._answered
+        return self._kept_final
 
     def notes(self) -> list[str]:
         """Say what speaks against the belief, and whether mostly a majority answers."""
         lines = self.beliefs.notes()
-        if self._over() and self._final()[1]:
+        if self._asks_no_more() and self._final()[1]:
             lines.append(
                 "the answers are mostly those of a plain majority: by the hidden tasks it is right "
                 "more often than the models of workers"
@@ -546,8 +555,8 @@ class UntilTrusted(Policy):
         settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
         return (
             f"An error of {100 * epsilon:.3g} % is out of reach here: {wrong:.3g} of {len(hidden)} "
-            f"hidden tasks are wrong, and to {settled} of {len(truth)} tasks more labels would not "
-            "change the answer."
+            f"hidden tasks are wrong, and more labels would not change the answers to {settled} of "
+            f"{len(truth)} tasks."
         )
 
     def to_close(self) -> FloatArray | None:

@@ -2,14 +2,14 @@
 
 - **An index.** A label of a worker of ability g tells I(g) nats (Kullback–Leibler). A worker of
   unknown ability is put on trial: she is kept if she turns out to tell τ nats or more a label, and
-  sent away after some t labels if not. Her index is the best rate of nats to price, over all τ,
-  that the trial and what follows it have together; how many labels she can still give, or are still
-  needed, is known. It is Gittins' index with the trial's length set rather than optimised: a
-  newcomer's is above her mean, so that she is tried where better workers are few, and not where
-  they suffice.
-- **What is to come.** Where workers arrive one at a time and do not come back, she who is here is
-  asked if her index is not below the dual price of the nats still needed, the abilities of those
-  to come being drawn from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
+  sent away after some t labels if not. Her index is the nats for the price that the trial and what
+  follows it bring together, at the best τ. It counts no more labels than she can still give, or
+  than are still needed. It is Gittins' index with the trial's length set rather than optimised. A
+  newcomer's index is above her mean, so that she is tried where better workers are few, and not
+  where they suffice.
+- **What is to come** (`price_to_come`). Where workers arrive one at a time and do not come back,
+  whoever is here is asked if her index is not far below the dual price of the nats still needed.
+  Those to come are taken to be like the crowd so far: the sampled program of Algorithm 2, in nats.
 
 Source: Ho, Jabbari, Vaughan (2013), Section 3 and Algorithm 2; Gittins (1979).
 """

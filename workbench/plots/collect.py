@@ -89,7 +89,7 @@ def collected(
         left.set_ylabel("share of wrong answers")
         if epsilon is not None:
             left.axhline(
-                epsilon, ls="-.", **line, label=f"asked: {said.get('asked', f'{epsilon:g}')}"
+                epsilon, ls="-.", **line, label=f"goal: {said.get('asked', f'{epsilon:g}')}"
             )
             right = axes[1]
             for column, style in (("answered", {"ls": "--", "mfc": "white"}), ("closed", {})):

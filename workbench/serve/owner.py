@@ -120,7 +120,8 @@ def _odd(agreed: int, compared: int, share: float) -> str:
     """Say why a worker looks odd."""
     error = np.sqrt(max(share * (1.0 - share), 1e-4) / max(compared, 1))
     if compared >= LEAST_LABELS and agreed / compared < share - ODD * error:
-        return f"agrees with the answers in {agreed} of {compared}, all others in {share:.0%}"
+        others = f"all others in {100 * share:.0f} %"
+        return f"agrees with the answers in {agreed} of {compared}, {others}"
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,7 +125,7 @@ def test_policies_to_whom_tasks_or_workers_come_go_on_asking():
         [], ["ann", "bob"], classes=[0, 1], policy=("ls-ol", {"schedule": "3,1"})
     )
     found = wb.standing(learner)
-    assert (found.state, found.asked) == ("asking", "Asked: labels of tasks as they arrive.")
+    assert (found.state, found.asked) == ("asking", "Goal: labels of tasks as they arrive.")
 
 
 def test_the_budget_that_closes_the_open_tasks_is_a_step():
@@ -135,6 +136,10 @@ def test_the_budget_that_closes_the_open_tasks_is_a_step():
     cost = found.left_open["cost"].to_numpy()
     assert budget.value == np.ceil(found.cost + cost[np.isfinite(cost)].sum())
     assert budget.command.endswith(f"--total {budget.value:g}")
+    assert f"{budget.value - found.cost:g} more labels" in found.far()[0]
+    dear = replace(found, cost=2 * found.cost).far()[0]
+    assert " more" in dear
+    assert " more labels" not in dear
 
 
 def test_more_people_may_come(tmp_path):

@@ -106,7 +106,7 @@ def test_two_workers_label_forty_tasks_by_keys_and_one_reloads(server, browsers)
         assert len({*texts[who]}) == len(texts[who]) == 40
         assert {*told(server, who)["task"]} == {*TASKS}
         browser.wait(lambda browser=browser: "There is no question" in browser.text("task"))
-        assert browser.text("progress").startswith("40 answers of yours")
+        assert browser.text("progress").startswith("You have given 40 answers ")
         requests = browser.requests()
         assert {url.removeprefix(server.url).split("?")[0] for url in requests} <= {
             *("/mine", "/next", "/tell", "/work", f"/work#{server.tokens[who]}"),
@@ -140,7 +140,7 @@ def test_what_was_sent_is_text_and_fits_the_page(server, browsers):
 def test_without_a_link_nothing_is_shown_and_another_cannot_answer_for_her(server, browsers):
     browser = browsers()
     for url, line in (
-        (f"{server.url}/work", "this one is not whole"),
+        (f"{server.url}/work", "This link is not complete"),
         (f"{server.url}/work#wrong", "this link is not valid"),
         (f"{server.url}/owner#{server.tokens['ann']}", "may not do this"),
     ):

@@ -151,7 +151,7 @@ def test_no_answer_is_lost_where_the_server_is_killed_and_the_tab_closed(browser
         page.open(f"{server.url}/work#{tokens['ann']}")
         page.wait(lambda: len(labels(path)) == many)
         page.wait(lambda: page.run("return localStorage.length") == 0)
-        assert page.text("progress").startswith(f"{many} answers")
+        assert page.text("progress").startswith(f"You have given {many} answers ")
     assert many == 21
     assert not labels(path).duplicated(["task", "worker"]).any()
 

@@ -7,16 +7,16 @@ import { chart, squares } from "./chart.js";
 const AGAIN = 5000;
 const LINES = {
   measured: "measured on hidden tasks, with its 90 % interval",
-  believed: "believed: the range on recorded crowds",
+  believed: "believed, by the errors made on recorded crowds",
   proven: "proven by an audit",
-  asked: "asked",
+  asked: "goal",
 };
 const COLUMNS = [
   ["Worker", (row) => String(row.worker)],
   ["Labels", (row) => row.labels],
-  ["Known right", (row) => (row.known ? row.right / row.known : -1)],
+  ["Right on known", (row) => (row.known ? row.right / row.known : -1)],
   ["Open", (row) => row.waiting],
-  ["Agrees", (row) => row.agrees ?? -1],
+  ["Agreement", (row) => row.agrees ?? -1],
   ["Earned", (row) => row.earned],
   ["Odd", (row) => row.odd.length],
 ];
@@ -54,7 +54,11 @@ function stands(all) {
   fresh("steps", all.steps, (steps) => {
     const wait = steps.every((step) => WAIT.includes(step.kind));
     at("steps").replaceChildren(...(wait ? [] : steps.map(button)));
-    at("command").textContent = wait ? "Nothing to do now: whoever opens her link is asked." : "";
+    const many = steps.length > 1 ? "What to do next, one of these:" : "What to do next:";
+    at("choose").textContent = wait || !steps.length ? "" : many;
+    const comes =
+      steps[0]?.kind === "ask" ? "whoever opens a link is asked" : "labels are still to come";
+    at("command").textContent = wait ? `Nothing to do now: ${comes}.` : "";
   });
   at("pause").disabled = all.halted !== "";
   at("resume").disabled = all.halted === "";
@@ -67,7 +71,7 @@ function button(step) {
   made.title = step.command;
   const acts = {
     people: () => at("name").focus(),
-    accept: () => change({ epsilon: step.value }, `Ask for ${step.says.slice(7)} wrong at most?`),
+    accept: () => change({ epsilon: step.value }, `Change the goal to at most ${step.says.slice(7)} wrong?`),
     budget: () => (step.value ? change({ total: step.value }, `${made.textContent}?`) : at("total").focus()),
     resume: () => act("/resume"),
     answers: () => download("/answers.csv", "answers.csv"),
@@ -86,8 +90,8 @@ function change(message, question) {
 function far(all) {
   at("bar").value = all.tasks ? all.answered / all.tasks : 0;
   at("far").textContent =
-    `${all.answered} of ${all.tasks} tasks have an answer, and ${all.closed || "none"} of these ` +
-    "are closed: nothing more is asked about them.";
+    `${all.answered} of ${all.tasks} tasks have an answer. ` +
+    "Nothing more is asked about a task while it is closed.";
   fresh("further", all.far, (lines) =>
     at("further").replaceChildren(...lines.map((line) => element("p", line)))
   );
@@ -206,7 +210,7 @@ async function invite(name) {
     const { worker: who, url, qr } = await send("/invite", { worker: name });
     say("");
     at("whose").textContent =
-      `Send this to ${who} alone: who has it answers as ${who}. It is shown only now.`;
+      `Send this to ${who} alone: whoever has it can answer as ${who}. It is shown only this once.`;
     at("url").value = url;
     at("code").replaceChildren(squares(qr, `QR code of the link of ${who}`));
     at("invited").hidden = false;
@@ -268,7 +272,7 @@ async function download(path, name) {
 at("pause").addEventListener("click", () => act("/pause"));
 at("resume").addEventListener("click", () => act("/resume"));
 at("close").addEventListener("click", () => {
-  if (confirm("Ask nothing new from now on?")) act("/close");
+  if (confirm("Ask no new questions from now on?")) act("/close");
 });
 at("budget").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -26,7 +26,7 @@ const key = (task) => JSON.stringify(task);
 const unsent = new Unsent(heard, refused, (line) => trouble(line));
 
 async function start() {
-  if (!token) return say("Open the link that you were given: this one is not whole.");
+  if (!token) return say("This link is not complete: open the whole link that you were given.");
   try {
     const mine = await send("/mine");
     classes = mine.classes;
@@ -129,7 +129,7 @@ function show() {
   at("others").replaceChildren(...instead);
   [at("remark").hidden, at("remark").open, at("comment").value] = [false, false, ""];
   const pays = ask.pays ? `This answer pays ${money(ask.pays)}.` : "";
-  const again = "You have answered this question: another answer takes the place of yours.";
+  const again = "You have answered this question before: a new answer replaces that one.";
   at("pay").textContent = ask.before === undefined ? pays : again;
   trouble("");
   at("task").focus({ preventScroll: true });
@@ -218,7 +218,7 @@ async function settled(row) {
 function trouble(line) {
   const many = unsent.many;
   const are = many === 1 ? "1 answer is" : `${many} answers are`;
-  const kept = many ? ` ${are} not sent yet: keep this page open, or open it again later here.` : "";
+  const kept = many ? ` ${are} not sent yet: keep this page open, or open it again later in this browser.` : "";
   say(line ? line + kept : "");
   at("leave").hidden = Boolean(line && many);
 }
@@ -226,8 +226,8 @@ function trouble(line) {
 /** Say how far she is. */
 function tell(reply) {
   at("progress").textContent =
-    `${reply.labels} ${reply.labels === 1 ? "answer" : "answers"} of yours, ` +
-    `${money(reply.earned)} earned; ` +
+    `You have given ${reply.labels} ${reply.labels === 1 ? "answer" : "answers"} ` +
+    `and earned ${money(reply.earned)}; ` +
     `${reply.closed} of ${reply.tasks} tasks are done.`;
   at("bar").value = reply.tasks ? reply.closed / reply.tasks : 0;
 }
