@@ -31,6 +31,10 @@ hardly decide are left open, and named:
 - `closed_at_floor`: hidden tasks show errors that no label cures, and that put ε out of reach; the
   task would be closed without them.
 
+Where some tasks are hidden, each task that would be left open first gets one more label, and again
+as long as fewer hidden tasks are wrong than before (`_asks_once_more`): what seems hopeless may be
+a poor fit to few labels.
+
 The collection is over when every task is closed or left open, the money is spent, or nobody is left
 to ask.
 
@@ -133,6 +137,8 @@ class UntilTrusted(Policy):
         self._kept_final: tuple[FloatArray | None, bool] | None = None  # by the labels so far
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         self.worker_index = WorkerIndex(ledger, self.beliefs, self.epsilon)
+        self.least_labels: IntArray = np.zeros(len(pool.tasks), dtype=np.int64)
+        self.wrong_before = np.inf
         self._judge_workers()
 
     @property
@@ -174,6 +180,8 @@ class UntilTrusted(Policy):
         ask = self._best(worker, most) if ask is None else ask
         while not len(ask) and worker is None and (self._labels_since_fit() or self.is_due()):
             self.refit()
+            ask = self._best(worker, most)
+        if not len(ask) and worker is None and self._asks_once_more():
             ask = self._best(worker, most)
         ask = self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
         if worker is None:
@@ -272,6 +280,7 @@ class UntilTrusted(Policy):
             some = np.argpartition(-best, BETTER)[:BETTER]
             here = some if self._open(rows[:many, None], some).any() else here
         least = np.zeros(len(pool.price))
+        lacking = ledger.counts < self.least_labels
         if worker is not None and len(rows):
             if not self.return_seen:
                 least = PATIENCE * self.worker_index.price_to_come(self.beliefs, rows, self.came)
@@ -279,7 +288,7 @@ class UntilTrusted(Policy):
             kinds = np.flatnonzero(np.bincount(pool.kind[rows])) if several else pool.kind[:1]
             rate = index[kinds, worker]
             good = (rate * pool.divisor[kinds, worker] > LEAST_GAIN) & (rate >= least[kinds])
-            if not good.any():  # she is not asked about any: do not go through them
+            if not (good.any() or lacking[rows].any()):  # do not go through them
                 return NOTHING
         for task in _ascending(rows, key, many):
             kind = pool.kind[task]
@@ -289,6 +298,7 @@ class UntilTrusted(Policy):
             who = here[rate.argmax(axis=1)]
             rate = rate.max(axis=1)
             good = (rate * pool.divisor[kind, who] > LEAST_GAIN) & (rate >= least[kind])
+            good |= (rate >= 0.0) & lacking[task]
             if good.any():
                 return self.worker_index.one_visit(task[good], who[good])
         return NOTHING
@@ -399,8 +409,31 @@ class UntilTrusted(Policy):
         """Give all workers their index, and see which tasks those who are left cannot decide."""
         self.worker_index.judge_all(self.beliefs)
         self.undecidable = self._undecidable()
+        if not self._wanted().any():
+            self._asks_once_more()
 
     # When it ends
+
+    def _asks_once_more(self) -> bool:
+        """Want one more label of each task that would be left open, if that may still help.
+
+        It does as long as fewer hidden tasks are wrong than when that was done before.
+        """
+        lacking = np.flatnonzero(self.ledger.counts < self.least_labels)
+        if len(lacking) and len(self.ledger.open):  # who could have labelled them may be gone
+            self.least_labels[lacking[~self._somebody_left(lacking)]] = 0
+        hidden, at = self.ledger.pool.hidden, self.beliefs.hidden_heard()
+        if self.goal.epsilon is None or hidden is None or not len(self.ledger.open):
+            return False
+        posterior = self.beliefs.posterior()
+        wrong = int((posterior[at].argmax(axis=1) != hidden[at]).sum())
+        if not 0 < wrong < self.wrong_before:
+            return False
+        rows = np.flatnonzero(~self._closed(posterior.max(axis=1)) & ~self.ledger.full)
+        rows = rows[self._somebody_left(rows)]
+        self.wrong_before = wrong
+        self.least_labels[rows] = self.ledger.counts[rows] + 1
+        return len(rows) > 0
 
     def _wanted(self, worker: int | None = None) -> BoolArray:
         """Tasks about which more is to be asked now, shape (n,); where there are none, it ends.
@@ -411,7 +444,8 @@ class UntilTrusted(Policy):
         done = self.beliefs.hopeless() | self.undecidable
         if self.goal.epsilon is not None:
             done |= self.beliefs.closed_at_floor(self.goal.epsilon)
-        return self._still_open(worker) & ~(done & self.ledger.enough)
+        done &= self.ledger.enough & (self.ledger.counts >= self.least_labels)
+        return self._still_open(worker) & ~done
 
     def _still_open(self, worker: int | None) -> BoolArray:
         """Tasks that are not closed, and may have more labels; shape (n,).
@@ -587,7 +621,8 @@ class UntilTrusted(Policy):
     def version(self) -> Hashable:
         """Fits, who has been here, and what has come to its end."""
         here = self.return_seen, int(self.came.sum())
-        return self.fits, here, self.cold_start_over, self.block_done, self.ended
+        ends = self.cold_start_over, self.block_done, self.ended, self.wrong_before
+        return self.fits, here, *ends
 
     def state(self) -> dict[str, Any]:
         """Give beliefs, indices, which tasks are given up, and how far a budget's start is."""
@@ -602,6 +637,8 @@ class UntilTrusted(Policy):
             "undecidable": self.undecidable.tolist(),
             "block_done": self.block_done,
             "ended": self.ended,
+            "least_labels": self.least_labels.tolist(),
+            "wrong_before": None if np.isinf(self.wrong_before) else self.wrong_before,
         }
 
     def resume(self, saved: dict[str, Any]) -> None:
@@ -612,6 +649,8 @@ class UntilTrusted(Policy):
         self.latest, self.return_seen = int(saved["latest"]), bool(saved["return_seen"])
         self.came[:], self.undecidable[:] = saved["came"], saved["undecidable"]
         self.block_done, self.ended = int(saved["block_done"]), bool(saved["ended"])
+        self.least_labels[:], wrong = saved["least_labels"], saved["wrong_before"]
+        self.wrong_before = np.inf if wrong is None else wrong
 
 
 def _ascending(rows: IntArray, key: FloatArray, many: int) -> Iterator[IntArray]:
