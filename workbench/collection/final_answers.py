@@ -6,7 +6,10 @@ class are hidden among the others, three models answer: `belief_propagation` (it
 `pooled`, the default of `aggregate`, and a plain majority. Each is calibrated by the hidden tasks,
 and weighs as much as it makes their classes likely. Without hidden tasks the first answers where a
 budget alone was given, and the policy's own posterior where an error was to be kept, which believes
-more error of unequal tasks; of more than two classes, either in the mean with `pooled`.
+more error of unequal tasks; of more than two classes, either in the mean with `pooled`. Where
+errors have costs and there are no hidden tasks Dawid and Skene's model with few votes added
+answers, as in `aggregate` (`by_cost`): the chances of the others are too even, and make false
+alarms of whatever is open.
 
 On the labels that the loop bought of the twelve recorded crowds at ε = .05 with forty hidden tasks,
 three orders each, this made an error of .130, and was behind a majority on no crowd; the posterior
@@ -28,6 +31,7 @@ from workbench.aggregation.belief_choice import choose
 from workbench.aggregation.belief_propagation import UnitLabels
 from workbench.aggregation.beliefs import averaged
 from workbench.aggregation.calibration import mean_calibration
+from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.pool import pooled
 from workbench.aggregation.posteriors import Earlier, log
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -63,9 +67,12 @@ def final_posterior(
     told = pool.hidden is not None and len(hidden) >= LEAST_HIDDEN
     if pool.confusion is not None or beliefs.models is not None or not len(labels.task):
         return None, False
-    if not (told or budget_alone or beliefs.K > 2):
+    if not (told or budget_alone or beliefs.K > 2 or pool.loss is not None):
         return None, False
     votes, known = _votes_of_the_able(beliefs, labels)
+    if pool.loss is not None and not told:
+        fit = smoothed(votes, earlier=Earlier(known), seed=seed)
+        return fit.info["posterior"][: labels.tasks], False
     posteriors = [beliefs.posterior()]
     if told or budget_alone:
         chosen = choose(labels, pool.share, beliefs.warm_start())
