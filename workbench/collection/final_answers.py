@@ -7,9 +7,9 @@ class are hidden among the others, three models answer: `belief_propagation` (it
 and weighs as much as it makes their classes likely. Without hidden tasks the first answers where a
 budget alone was given, and the policy's own posterior where an error was to be kept, which believes
 more error of unequal tasks; of more than two classes, either in the mean with `pooled`. Where
-errors have costs and there are no hidden tasks Dawid and Skene's model with few votes added
-answers, as in `aggregate` (`by_cost`): the chances of the others are too even, and make false
-alarms of whatever is open.
+errors have costs Dawid and Skene's model with few votes added answers, as in `aggregate`
+(`by_cost`): the chances of the others are too even, and make false alarms of whatever is open (with
+forty hidden tasks a cost of .15, .01, .01 on three invented crowds, here .02, .01, .00).
 
 On the labels that the loop bought of the twelve recorded crowds at ε = .05 with forty hidden tasks,
 three orders each, this made an error of .130, and was behind a majority on no crowd; the posterior
@@ -70,7 +70,7 @@ def final_posterior(
     if not (told or budget_alone or beliefs.K > 2 or pool.loss is not None):
         return None, False
     votes, known = _votes_of_the_able(beliefs, labels)
-    if pool.loss is not None and not told:
+    if pool.loss is not None:
         fit = smoothed(votes, earlier=Earlier(known), seed=seed)
         return fit.info["posterior"][: labels.tasks], False
     posteriors = [beliefs.posterior()]
