@@ -29,8 +29,9 @@ from workbench.api.check_tables import (
     worker_table,
     wrong_shares,
 )
+from workbench.api.costs import gold_by_class
 from workbench.api.judging import JudgeCheck, check_judge
-from workbench.api.measuring import GoldError
+from workbench.api.measuring import RARE, GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base.arrays import FloatArray
@@ -268,11 +269,21 @@ class LabelCheck(Looked, Result):
                 "Next, for a next batch: with such gold 'workbench hire' names whom to ask.",
             ]
         return [
+            *self._few_of_a_class(),
             "Next, for the labels in hand: 'workbench aggregate' answers the tasks, and measures "
             "its error.",
             "Next, for a next batch: 'workbench hire' names a few workers whose vote errs least "
             "for its price.",
         ]
+
+    def _few_of_a_class(self) -> list[str]:
+        """Advise to draw gold by class, where a rare class has few tasks of it."""
+        found = {name: share for name, share in self.prevalence.items() if share > 0}
+        if min(found.values()) >= RARE / max(len(found), 2):
+            return []
+        gold = self.counts["gold_tasks"]
+        advice = gold_by_class({name: round(share * gold) for name, share in found.items()})
+        return [] if advice is None else [advice]
 
     def brief(self) -> str:
         """Lay out the workers and the tasks to look at first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,11 +12,20 @@ import pandas as pd
 from workbench.accuracy.measured import MajorityError, majority_error
 from workbench.api import inputs
 from workbench.api.audited import AuditedAnswers, AuditedRehearsal
+from workbench.api.costs import amount
 from workbench.api.inputs import Ids, Table, Truth
 from workbench.api.measuring import GoldError
 from workbench.api.result import Figure, Result, facts, listed, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.api.standing import Counted, Standing, Step, accept, believed_of, mean_of
+from workbench.api.standing import (
+    Counted,
+    Standing,
+    Step,
+    accept,
+    believed_costs,
+    believed_of,
+    mean_of,
+)
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.errors import InputError
@@ -31,10 +40,11 @@ from workbench.collection.policy import (
     Policy,
     answer_table,
     left_open,
+    refuse_losses,
 )
 from workbench.collection.pool import HIGHEST_PRICE, Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
-from workbench.collection.setup import ClosingRules, People, check_goal, check_people
+from workbench.collection.setup import ClosingRules, People, check_goal, check_people, losses_of
 from workbench.crowd import align, tables
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.replay import split_gold
@@ -181,6 +191,7 @@ class Collection(Result):
             ("cost", cost),
             ("closed", f"{self.closed} of {self.tasks} tasks"),
             ("error", "not measured" if self.measured is None else self.measured.share()),
+            *_cost_row(self.measured),
             *_measured_row("closed tasks", self.standing.measured_closed),
             *_measured_row("open tasks", self.standing.measured_open),
             ("believed error", f"{self.believed_error:.4f}, by the policy's own model"),
@@ -210,7 +221,7 @@ class Collection(Result):
         return collected(
             self.curve,
             tasks=self.tasks,
-            epsilon=self.standing.epsilon,
+            epsilon=self.standing.epsilon if self.standing.loss is None else None,
             limit=self.limit,
             within=None if now["low"] is None else (now["low"], now["high"]),
             said=self.standing.drawn(),
@@ -275,6 +286,7 @@ def collect(
     *,
     epsilon: float | None = None,
     total: float | None = None,
+    loss: Mapping[Any, float] | None = None,
     policy: str | None = None,
     known: KnownTasks | None = None,
     people: People | None = None,
@@ -301,6 +313,11 @@ def collect(
         Error each task may have.
     total
         In place of an error, or beside it: what all labels may cost, gold labels included.
+    loss
+        What it costs to miss a class, by class, as {"yes": 5}; 1 for those that are not named.
+
+        A task is answered by the class of least expected cost, and closed when that is at most
+        epsilon.
     policy
         Who decides whom to ask. [default: until-trusted]
 
@@ -353,10 +370,19 @@ def collect(
     checks.count("seed", seed)
     source = _source(labels, gold, known, seed)
     source = source._replace(pool=replace(source.pool, **_terms(source, people, policy)))
+    losses = losses_of(loss, source.pool.classes.tolist())
+    if losses is not None:
+        refuse_losses(policy, deciding)
+        source = source._replace(pool=replace(source.pool, loss=np.array(losses)))
     if audit is not None:
         audit, risk = checks.number("audit", audit, 0, HIGHEST_PRICE), checks.inside("risk", risk)
         if epsilon is None:
             raise InputError("`audit`: give `epsilon`, the share of the answers that may be wrong")
+        if losses is not None:
+            raise InputError(
+                "`audit` here proves how many answers are wrong, not what they cost: leave it out, "
+                "and `audit` the answers with `loss`"
+            )
     if shares is not None:
         _check_prior(source, people.have)
     watch = _Watch(source.answers.truth, len(source.pool.tasks), progress)
@@ -388,6 +414,7 @@ def collect(
     settings = {
         "epsilon": epsilon,
         "total": total,
+        "loss": None if loss is None else {str(name): cost for name, cost in loss.items()},
         **vars(rules),
         **vars(known),
         "arrivals": people.arrivals,
@@ -501,7 +528,7 @@ def _collection(
         limit=None if crowd is None else _limit(crowd, pool, measured),
         limit_unknown=_unknown_limit(source, settings["prior"], measured),
         settings=settings,
-        notes=tuple(_notes(measured, here.believed, belief, watch.policy)),
+        notes=tuple(_notes(here, watch.policy)),
         simulated=crowd is not None,
     )
 
@@ -513,11 +540,7 @@ def _standing(
     pool, answers, back = source.pool, source.answers, source.back
     belief, ledger = collected.belief, collected.ledger
     hidden, epsilon, total = pool.hidden, settings["epsilon"], settings["total"]
-    known = Counted(
-        answers.truth,
-        belief.loss(answers.truth, ledger.counts),
-        None if hidden is None else hidden >= 0,
-    )
+    known = Counted.of(belief, answers.truth, ledger, None if hidden is None else hidden >= 0)
     how = BLIND
     if hidden is not None:
         many = int((hidden >= 0).sum())
@@ -551,6 +574,7 @@ def _standing(
         believed_range=None if measured is not None else within,
         left_open=None if still_open is None else back.back(still_open),
         reach="" if watch.policy is None else watch.policy.out_of_reach(),
+        **believed_costs(belief, pool),
     )
     return replace(here, steps=tuple(_steps(here, settings)))
 
@@ -566,7 +590,7 @@ def _steps(here: Standing, settings: dict[str, Any]) -> list[Step]:
         if not hides:
             hide = "hide forty of them among the others, which tell when to stop"
             steps.append(Step("hide", hide, "--hidden-tasks 40"))
-        return [*steps, prove] if here.epsilon is not None else steps
+        return [*steps, prove] if here.epsilon is not None and here.loss is None else steps
     if here.epsilon is None or left is None or (left.empty and not here.missed):
         return []
     can = np.isfinite(left["cost"].to_numpy(dtype=np.float64))
@@ -579,7 +603,7 @@ def _steps(here: Standing, settings: dict[str, Any]) -> list[Step]:
     if here.missed and not (hides or settings["gold_tasks"]):
         steps.append(Step("hide", "hide gold tasks, which tell in time", "--hidden-tasks 40"))
     steps += accept(here, "--epsilon ")
-    return [*steps, prove] if settings["audit"] is None else steps
+    return [*steps, prove] if settings["audit"] is None and here.loss is None else steps
 
 
 def _plain_majority(
@@ -610,17 +634,26 @@ def _measured_row(name: str, found: GoldError | None) -> list[tuple[str, str]]:
     return [] if found is None else [(name, found.share())]
 
 
-def _notes(
-    found: GoldError | None, unmeasured: str, belief: Belief, policy: Policy | None
-) -> Iterator[str]:
-    if unmeasured:
-        yield unmeasured
+def _cost_row(found: GoldError | None) -> list[tuple[str, str]]:
+    """A line of what errors cost; none where every error costs 1."""
+    if found is None or found.costs is None:
+        return []
+    low, high = (amount(end) for end in found.costs.interval)
+    said = f"{amount(found.costs.outcome.cost)} an answer (90 % interval {low} to {high})"
+    return [("cost of errors", said)]
+
+
+def _notes(here: Standing, policy: Policy | None) -> Iterator[str]:
+    if here.believed:
+        yield here.believed
     if policy is not None:
         yield from policy.notes()
-    believed = float(belief.error.mean())
-    if found is not None and found.misses(believed):
+    believed, said = here.believed_error, percent(here.believed_error)
+    if here.believed_cost is not None:
+        believed, said = here.believed_cost, f"a cost of {amount(here.believed_cost)}"
+    if here.measured is not None and here.measured.misses(believed):
         yield (
-            f"the policy's own model believed {percent(believed)}, too little: workers err "
+            f"the policy's own model believed {said}, too little: workers err "
             "together, or few labels made them seem better than they are"
         )
     yield (

@@ -329,7 +329,8 @@ def audit_collection(
     Raises
     ------
     InputError
-        No price the first time, another promise than before, or a collection without a goal.
+        No price the first time, another promise than before, or a collection without a goal, or
+        whose errors have costs.
 
     Examples
     --------
@@ -348,6 +349,11 @@ def audit_collection(
     """
     from workbench.auditing.loop import SHARES
 
+    if collector.ledger.pool.loss is not None:
+        raise InputError(
+            "loss: these audits prove how many answers are wrong, not what they cost; take the "
+            "answers, and `audit` them with `loss`"
+        )
     plan = AuditLog(collector).plan
     if plan is None:
         if price is None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.result import percent
 from workbench.crowd.loss import MeasuredCost, Outcome
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 SHOWN = 3
 """Classes whose recall and precision a sentence gives."""
@@ -20,23 +20,22 @@ TEN = 10
 """Gold tasks of a class that tell well how often each worker finds it."""
 
 
-def gold_by_class(gold: pd.Series[Any]) -> str | None:
+def gold_by_class(counts: Mapping[Any, int]) -> str | None:
     """Advise to draw gold by class where a class has few tasks of it; None where all have ten.
 
     Parameters
     ----------
-    gold
-        True label of each gold task, as its user names it.
+    counts
+        Gold tasks of each class that has some, as its user names it.
     """
-    counts = gold.value_counts()
-    if counts.empty or counts.iloc[-1] >= TEN:
+    if not counts or min(counts.values()) >= TEN:
         return None
-    name, tasks = counts.index[-1], int(counts.iloc[-1])
+    name, tasks = min(counts.items(), key=lambda item: item[1])
     are = "task is" if tasks == 1 else "tasks are"
     return (
         f"Only {tasks} gold {are} {name!s}: ten of each class tell as much of the workers as a "
         "hundred drawn evenly; where you draw them by class, say how frequent the classes are "
-        f"(--class-share {name!s}=…)."
+        f"(--class-share {name!s}=… of hire, plan and aggregate)."
     )
 
 
@@ -59,12 +58,14 @@ def _share(value: float) -> str:
     return "unknown" if math.isnan(value) else percent(value)
 
 
-def measured_sentence(costs: MeasuredCost, how: str = "") -> str:
-    """Say what answers cost on gold, and everybody's majority beside them."""
+def measured_sentence(
+    costs: MeasuredCost, how: str = "", whose: str = "everybody's majority"
+) -> str:
+    """Say what answers cost on gold, and a majority beside them."""
     low, high = (amount(end) for end in costs.interval)
     beside = ""
     if costs.beside is not None:
-        beside = f" Everybody's majority costs {amount(costs.beside)}."
+        beside = f" {whose[0].upper()}{whose[1:]} costs {amount(costs.beside)}."
     return (
         f"Measured, an answer costs {amount(costs.outcome.cost)} in the mean (90 % interval {low} "
         f"to {high}; {int(costs.tasks.sum())} gold tasks{how}): "
@@ -80,6 +81,12 @@ def outcome_payload(outcome: Outcome, classes: Sequence[Any]) -> dict[str, Any]:
         "recall": dict(zip(map(str, classes), outcome.recall.tolist(), strict=True)),
         "precision": dict(zip(map(str, classes), outcome.precision.tolist(), strict=True)),
     }
+
+
+def losses_in_words(loss: Mapping[str, float]) -> str:
+    """Write what it costs to miss classes: "missing no costs 1, yes 5"."""
+    first, *rest = [(name, f"{cost:g}") for name, cost in loss.items()]
+    return ", ".join([f"missing {first[0]} costs {first[1]}", *map(" ".join, rest)])
 
 
 def measured_payload(costs: MeasuredCost) -> dict[str, Any]:

@@ -210,7 +210,7 @@ class Hires(Result):
         sentences += self._by_class()
         if hired.vote.stakes is not None:
             named = pd.Series(self.given.classes.all_back(self.gold), dtype=object)
-            sentences += [line] if (line := gold_by_class(named)) else []
+            sentences += [line] if (line := gold_by_class(named.value_counts().to_dict())) else []
         if self.error is not None:
             sentences += self.error.together()
         return [*sentences[: MOST - 1], self._next()]

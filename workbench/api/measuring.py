@@ -182,7 +182,8 @@ class GoldError:
         """
         error = self.measured
         if self.costs is not None:
-            return [measured_sentence(self.costs, f", {self.how}" if self.how else "")]
+            how = f", {self.how}" if self.how else ""
+            return [measured_sentence(self.costs, how, self.whose)]
         if not error.tasks_measured:
             return [f"No gold task has a label: how often {subject_is} wrong, nobody knows."]
         blank = " or missing" if error.blank else ""

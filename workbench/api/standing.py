@@ -17,16 +17,19 @@ from workbench.accuracy.believed import error_range, untold
 from workbench.accuracy.measured import MajorityError, count_errors
 from workbench.api.auditing import expected_checks
 from workbench.api.collection_audit import as_typed
+from workbench.api.costs import amount, losses_in_words
+from workbench.api.costs import measured_payload as cost_payload
 from workbench.api.measuring import FEW, GoldError, payload_of
 from workbench.api.result import Result, facts, percent, picked
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import counted, shown
-from workbench.collection.policy import closing, priced
+from workbench.collection.policy import Belief, closing, priced
+from workbench.crowd.loss import Stakes
 
 if TYPE_CHECKING:
     from workbench.collection.collector import Collector
-    from workbench.collection.pool import Ledger
+    from workbench.collection.pool import Ledger, Pool
     from workbench.collection.running import Running
 
 State: TypeAlias = Literal[
@@ -107,6 +110,11 @@ class Standing(Result):
         What audits have come to, as `Collector.status` has it; None without.
     proven_error
         Share of the answers that may be wrong at most, by an audit; None without.
+    loss
+        What it costs to miss each class, by class; None where every error costs 1. ε is then an
+        expected cost, and what was measured has `costs`.
+    believed_cost
+        Expected cost of an answer by the policy's own model; None without `loss`.
     notes
         What the reader must know of workers and tasks.
     steps
@@ -139,6 +147,8 @@ class Standing(Result):
     newcomers: int = 0
     audited: dict[str, Any] | None = None
     proven_error: float | None = None
+    loss: dict[str, float] | None = None
+    believed_cost: float | None = None
     notes: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
@@ -149,17 +159,23 @@ class Standing(Result):
         """What is asked."""
         if self.epsilon is None and self.total is None:
             return "Goal: labels of tasks as they arrive."
+        costs = "" if self.loss is None else f", where {losses_in_words(self.loss)}"
         if self.epsilon is None:
-            return f"Goal: the best answers that {shown(self.total, '.6g')} buys."
+            return f"Goal: the best answers that {shown(self.total, '.6g')} buys{costs}."
         of = "all answers" if self.mean else "the closed tasks"
         money = "" if self.total is None else f", with a budget of {shown(self.total, '.6g')}"
+        if self.loss is not None:
+            each = "an answer" if self.mean else "an answer that closes a task"
+            return f"Goal: {each} costs at most {amount(self.epsilon)}{costs}{money}."
         return f"Goal: at most {percent(self.epsilon)} of {of} wrong{money}."
 
     def known(self) -> list[str]:
         """Say how wrong the answers are, as surely as it is known."""
         proven = [self.proven] if self.proven else []
         if self.measured is None:
-            return [*proven, self.believed]
+            cost = f"By the policy's own model an answer costs {amount(self.believed_cost or 0.0)}."
+            own = [cost] if self.believed_cost is not None and self.labels else []
+            return [*proven, self.believed, *own]
         which = "the answers so far are" if self.state == "asking" else "the answers are"
         if self.proven and not self.audited:
             which = "before the checks the answers are"
@@ -170,6 +186,11 @@ class Standing(Result):
         closed, still_open = self.measured_closed, self.measured_open
         if closed is None or still_open is None or self.epsilon is None:
             return []
+        if closed.costs is not None and still_open.costs is not None:
+            own, rest = closed.costs, amount(still_open.costs.outcome.cost)
+            low, high = (amount(end) for end in own.interval)
+            cost = f"cost {amount(own.outcome.cost)} each (90 % interval {low} to {high})"
+            return [f"The answers to the {self.closed} closed tasks {cost}, the others {rest}."]
         beside = still_open.measured
         rest = f"{percent(beside.error_measured)} (of {beside.tasks_measured} gold tasks)"
         wrong = closed.share(" are wrong")
@@ -178,11 +199,17 @@ class Standing(Result):
     def kept(self) -> list[str]:
         """Hold ε to the closed tasks, or to all in the mean, where it is not clearly kept."""
         held = self.measured if self.mean else self.measured_closed
-        if self.epsilon is None or held is None or held.measured.error_interval[1] <= self.epsilon:
+        if self.epsilon is None or held is None or self.state == "asking":
             return []
-        if self.state == "asking":
+        within = held.measured.error_interval if held.costs is None else held.costs.interval
+        if within[1] <= self.epsilon:
             return []
         whose = "all answers" if self.mean else "the closed tasks"
+        if held.costs is not None:
+            most = f"{whose} cost at most {amount(self.epsilon)} each in the mean"
+            if self.missed:
+                return [f"The gold speaks against the goal that {most}."]
+            return [f"The gold tasks are too few to tell whether {most}."]
         if self.missed:
             more = f"more than {percent(self.epsilon)} of {whose} seem to be wrong"
             return [f"The gold speaks against the goal: {more}."]
@@ -319,7 +346,7 @@ class Standing(Result):
     def drawn(self) -> dict[str, str]:
         """Write what a picture draws last, by the name of its line, in the words of the verdict."""
         now, lines = self.point(), dict[str, str]()
-        if self.epsilon is not None:
+        if self.epsilon is not None and self.loss is None:
             lines["asked"] = f"{percent(self.epsilon)} at most"
         if now["low"] is not None:
             within = f"{percent(now['low'])} to {percent(now['high'])}"
@@ -354,7 +381,10 @@ class Standing(Result):
 
 def measured_payload(found: GoldError | None) -> dict[str, Any] | None:
     """What was measured of some tasks, as `to_dict` gives it."""
-    return None if found is None else picked(found.measured, *MEASURED)
+    if found is None:
+        return None
+    costs = {} if found.costs is None else {"cost_measured": cost_payload(found.costs)}
+    return {**picked(found.measured, *MEASURED), **costs}
 
 
 # ---- what is known ----
@@ -371,11 +401,30 @@ class Counted(NamedTuple):
         Of each task that counts, NaN without an answer.
     elsewhere
         Tasks that are of no use here, for they tell when to stop, shape (n,).
+    named
+        Which class each task that counts is answered by, a row of the unit matrix, NaN without an
+        answer, shape (k, K); None where every error costs 1.
+    stakes
+        What errors cost; None where every error costs 1.
     """
 
     known: IntArray
     loss: FloatArray
     elsewhere: BoolArray | None = None
+    named: FloatArray | None = None
+    stakes: Stakes | None = None
+
+    @classmethod
+    def of(
+        cls, belief: Belief, known: IntArray, ledger: Ledger, elsewhere: BoolArray | None = None
+    ) -> Counted:
+        """Hold what is answered against the known classes, −1 where they are not, shape (n,)."""
+        loss, pool = belief.loss(known, ledger.counts), ledger.pool
+        if pool.loss is None or belief.label is None:
+            return cls(known, loss, elsewhere)
+        said = belief.label[known >= 0]
+        named = np.where((said >= 0)[:, None], np.eye(len(pool.loss))[said], np.nan)
+        return cls(known, loss, elsewhere, named, Stakes(tuple(pool.classes.tolist()), pool.loss))
 
     def error(
         self, some: BoolArray, how: str = "", beside: MajorityError | None = None, whose: str = ""
@@ -388,8 +437,11 @@ class Counted(NamedTuple):
         left = some & (self.known < 0)
         if self.elsewhere is not None:
             left &= ~self.elsewhere
-        found = count_errors(self.loss[some[known]], tasks, int(left.sum()))
-        return GoldError(found, None, np.nan, how, beside, whose)
+        here = some[known]
+        named = None if self.named is None else self.named[here]
+        found = count_errors(self.loss[here], tasks, int(left.sum()), named=named)
+        costs = None if self.stakes is None else found.cost(self.stakes, self.known, beside)
+        return GoldError(found, None, np.nan, how, beside, whose, costs=costs)
 
 
 def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] | None]:
@@ -413,6 +465,17 @@ def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] 
         return why, None
     found = error_range(error)
     return found.sentence(), (found.low, found.high)
+
+
+def believed_costs(belief: Belief, pool: Pool) -> dict[str, Any]:
+    """What errors cost, and an answer in the mean as it is believed, as `Standing` has both."""
+    if pool.loss is None:
+        return {}
+    loss = dict(zip(map(str, pool.classes.tolist()), pool.loss.tolist(), strict=True))
+    weighed = belief.posterior * pool.loss
+    if belief.label is not None:
+        weighed *= belief.label[:, None] != np.arange(len(pool.loss))
+    return {"loss": loss, "believed_cost": float(weighed.sum() / max(len(weighed), 1))}
 
 
 def mean_of(error: FloatArray, some: BoolArray) -> float | None:
@@ -470,7 +533,7 @@ def known_so_far(collector: Collector) -> Standing:
             f"How many are wrong cannot be told yet: none of {many} hidden tasks has a label."
         )
         heard = np.where(ledger.counts > 0, hidden, -1)
-        known = Counted(heard, belief.loss(heard, ledger.counts))
+        known = Counted.of(belief, heard, ledger)
         measured = known.error(np.ones(len(hidden), dtype=bool), HOW_HIDDEN)
         measured_closed, measured_open = known.error(belief.closed), known.error(~belief.closed)
     else:
@@ -496,6 +559,7 @@ def known_so_far(collector: Collector) -> Standing:
         reach="",
         audited=status["audited"],
         proven_error=None if status["audited"] is None else status["audited"]["bound"],
+        **believed_costs(belief, ledger.pool),
         notes=tuple(status["notes"]),
     )
 
@@ -577,15 +641,17 @@ def accept(found: Standing, command: str) -> list[Step]:
     few = held is None or held.measured.tasks_measured < FEW
     if held is None or few or found.epsilon is None or found.proven:
         return []
-    error = math.ceil(100 * float(held.measured.error_measured or 0.0) - 1e-9) / 100
+    made = held.measured.error_measured if held.costs is None else held.costs.outcome.cost
+    error = math.ceil(100 * float(made or 0.0) - 1e-9) / 100
     if not found.epsilon < error < 0.5:
         return []
-    return [Step("accept", f"accept {percent(error)}", f"{command}{error:g}", error)]
+    says = f"accept {percent(error)}" if held.costs is None else f"accept a cost of {error:g}"
+    return [Step("accept", says, f"{command}{error:g}", error)]
 
 
 def _prove(found: Standing, collector: Collector, command: str) -> list[Step]:
     """Let an expert prove what was asked; about how many checks that takes."""
-    if found.epsilon is None or not found.answered:
+    if found.epsilon is None or not found.answered or found.loss is not None:
         return []
     checks = _checks(collector, found.epsilon)
     says = f"prove {percent(found.epsilon)}: about {checks:,} checks by an expert"

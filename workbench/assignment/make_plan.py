@@ -158,7 +158,10 @@ class AssignmentTerms:
     def __post_init__(self) -> None:
         if self.stakes is not None and (self.promise == "class" or self.sure is not None):
             name = "sure" if self.sure is not None else "promise 'class'"
-            raise InputError(f"{name}: goes with errors alone; leave `loss` and `class_share` out")
+            raise InputError(
+                f"{name}: goes with errors alone; leave it out, or plan without `loss` and "
+                "`class_share` and give these to `aggregate`"
+            )
         if self.sure is not None:
             checks.inside("sure", self.sure)
             if self.epsilon is None or self.strength is None:

@@ -55,6 +55,7 @@ CAPACITY = options.text("--capacity", "N|CSV")
 @CAPACITY
 @EPSILON
 @TOTAL
+@options.loss
 @MEAN
 @HAVE
 @LEAST
@@ -129,7 +130,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @options.csv("--gold")
 @options.csv("--hidden")
 @options.text("--classes", "A,B,…")
-@options.class_share
+@options.stakes
 @CAPACITY
 @EPSILON
 @TOTAL

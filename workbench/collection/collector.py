@@ -115,6 +115,9 @@ class Collector(KeptCollection):
     class_share
         How frequent the classes are: a number by class, as {"yes": 0.1}; one that is not named has
         the rest. Alike when None.
+    loss
+        What it costs to miss a class, by class, as {"yes": 5}; 1 for those that are not named. A
+        task is answered by the class of least expected cost, and closed when that is at most ε.
     epsilon
         ε, the error that each task may have.
     total
@@ -159,6 +162,7 @@ class Collector(KeptCollection):
         hidden: PerTask | None = None,
         classes: Listed | None = None,
         class_share: Mapping[Any, float] | None = None,
+        loss: Mapping[Any, float] | None = None,
         epsilon: float | None = None,
         total: float | None = None,
         people: People | None = None,
@@ -178,6 +182,7 @@ class Collector(KeptCollection):
             hidden=hidden,
             classes=classes,
             class_share=class_share,
+            loss=loss,
             people=people or People(),
             epsilon=None if epsilon is None else float(epsilon),
             mean=rules.mean,

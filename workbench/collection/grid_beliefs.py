@@ -42,6 +42,7 @@ from workbench.collection.copies import CopySearch, contested, seem_very_good
 from workbench.collection.exact_skills import KnownSkills, tempered_beside
 from workbench.collection.merged_groups import MergedGroups
 from workbench.collection.pool import NOTHING, Ledger, Questions
+from workbench.crowd.loss import allowed_errors, cheapest
 
 # Chosen on seeds 300 to 369 of the simulated crowds of docs/findings/until-trusted.md.
 GROWTH, GROWTH_IN_DOUBT = 1.4, 1.2
@@ -76,7 +77,8 @@ class TaskView:
     Attributes
     ----------
     posterior, top
-        Of classes, and that of the likeliest; shapes (n, K) and (n,).
+        Of classes, and that of the likeliest, or, where errors have costs, 1 less the expected cost
+        of the cheapest answer; shapes (n, K) and (n,).
     square
         Mean square of easiness, shape (n,).
     """
@@ -254,7 +256,11 @@ class GridBeliefs:
         return self._viewed().posterior.copy()
 
     def confidence(self) -> FloatArray:
-        """Posterior of the likeliest class of each task, until the next label; shape (n,)."""
+        """Posterior of the likeliest class of each task, until the next label; shape (n,).
+
+        Where errors have costs: 1 less the expected cost of the cheapest answer, below 0 where
+        that is above 1.
+        """
         return self._viewed().top
 
     def _viewed(self) -> TaskView:
@@ -274,7 +280,10 @@ class GridBeliefs:
                 plain = tempered_beside(joint, self._known_messages[rows], self.calibration)
         of_ease = chance.sum(axis=1)
         square = (of_ease @ levels**2) / of_ease.sum(axis=1)
-        return TaskView(plain, plain.max(axis=1), square)
+        loss = self.ledger.pool.loss
+        # Of the calibrated chances: what errors cost is a matter of the decision alone.
+        top = plain.max(axis=1) if loss is None else 1.0 - cheapest(plain, loss)[1]
+        return TaskView(plain, top, square)
 
     def _renew_view(self, moved: IntArray) -> None:
         """Bring the view up to date where labels have moved tasks."""
@@ -300,40 +309,73 @@ class GridBeliefs:
         """Tasks that more labels would hardly decide, shape (n,)."""
         return np.asarray((self.relative_gain() < HOPELESS) & (self.counts >= LEAST_LABELS))
 
-    def error_to_reach(self, epsilon: float) -> float:
+    def error_to_reach(self, epsilon: float) -> FloatArray:
         """Error to which labels must bring a task before the floor is added; 0 where none will do.
 
         With a floor λ and this error e, (1 − λ) e + λ (1 − 1/K) is to be ε. A floor that leaves
-        hardly any room (`LEAST_ROOM`) is taken to leave none: ε is out of reach then.
+        hardly any room (`LEAST_ROOM`) is taken to leave none: ε is out of reach then. One number
+        for all tasks; where errors have costs one for each, of its cheapest answer, shape (n,).
         """
+        return self._of_answer(self._to_reach(self._allowed(epsilon)))
+
+    def _to_reach(self, allowed: FloatArray) -> FloatArray:
         floor = self.calibration.floor
-        room = epsilon - floor * (1.0 - 1.0 / self.K)
-        return room / (1.0 - floor) if room >= LEAST_ROOM * epsilon else 0.0
+        room = allowed - floor * (1.0 - 1.0 / self.K)
+        return np.asarray(np.where(room >= LEAST_ROOM * allowed, room / (1.0 - floor), 0.0))
+
+    def _allowed(self, epsilon: float) -> FloatArray:
+        """Error that closes a task: ε; where errors have costs by task and answer, shape (n, K)."""
+        loss = self.ledger.pool.loss
+        if loss is None:
+            return np.asarray(epsilon)
+        return allowed_errors(self.posterior(), loss, epsilon)
+
+    def _of_answer(self, by_class: FloatArray) -> FloatArray:
+        """Column of each task's cheapest answer, shape (n,); as it is where errors cost 1."""
+        loss = self.ledger.pool.loss
+        if loss is None:
+            return by_class
+        answer, _ = cheapest(self.posterior(), loss)
+        return np.asarray(by_class[np.arange(len(answer)), answer])
 
     def closed_at_floor(self, epsilon: float) -> BoolArray:
         """Tasks that labels have brought as far as they can where ε is out of reach, shape (n,).
 
         Their error is ε before the floor is added, which alone keeps them open.
         """
-        if self.ledger.pool.hidden is None or self.error_to_reach(epsilon):
+        reach, posterior = self.error_to_reach(epsilon), self.posterior()
+        if self.ledger.pool.hidden is None or (reach > 0.0).all():
             return np.zeros(len(self.ledger.counts), dtype=bool)
-        return np.asarray(1.0 - self._top_before_floor() <= epsilon)
+        chance = posterior.max(axis=1)
+        if self.ledger.pool.loss is not None:
+            chance = self._of_answer(posterior)
+        wrong = 1.0 - self._before_floor(chance)
+        return np.asarray((reach == 0.0) & (wrong <= self._of_answer(self._allowed(epsilon))))
 
     def evidence_needed(self, epsilon: float) -> FloatArray:
         """Nats, as labels of an easy task tell them, that would close each task, shape (n,).
 
-        Where ε is out of reach, to bring it to `closed_at_floor`.
+        Where ε is out of reach, to bring it to `closed_at_floor`. Where errors have costs, by the
+        answer that fewest nats would close it with.
         """
-        goal = self.error_to_reach(epsilon) or epsilon
-        top = np.clip(self._top_before_floor(), 1.0 / self.K, 1.0 - 1e-12)
-        odds = (2.0 * top - 1.0) * np.log(top / (1.0 - top))
+        posterior, allowed = self.posterior(), self._allowed(epsilon)
+        reach = self._to_reach(allowed)
+        goal = np.where(reach > 0.0, reach, allowed)
         required = (1.0 - 2.0 * goal) * np.log((1.0 - goal) / goal)
-        return np.asarray(np.maximum(required - odds, 0.0) / np.maximum(self.relative_gain(), 1e-9))
+        if self.ledger.pool.loss is None:
+            top = np.clip(self._before_floor(posterior.max(axis=1)), 1.0 / self.K, 1.0 - 1e-12)
+            short = required - (2.0 * top - 1.0) * np.log(top / (1.0 - top))
+        else:
+            chance = np.clip(self._before_floor(posterior), 1e-12, 1.0 - 1e-12)
+            so_far = np.abs(2.0 * chance - 1.0) * np.log(chance / (1.0 - chance))
+            closed = (1.0 - self.confidence() <= epsilon) | self.closed_at_floor(epsilon)
+            short = np.where(closed, 0.0, (required - so_far).min(axis=1))
+        return np.asarray(np.maximum(short, 0.0) / np.maximum(self.relative_gain(), 1e-9))
 
-    def _top_before_floor(self) -> FloatArray:
-        """Chance of the likeliest class of each task before the floor is added, shape (n,)."""
+    def _before_floor(self, chance: FloatArray) -> FloatArray:
+        """Chance of a class of each task before the floor is added, shape (n,)."""
         floor = self.calibration.floor
-        return np.asarray((self.confidence() - floor / self.K) / (1.0 - floor))
+        return np.asarray((chance - floor / self.K) / (1.0 - floor))
 
     @property
     def floor(self) -> float:

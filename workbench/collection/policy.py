@@ -44,16 +44,25 @@ class Belief:
     label
         The class by which the policy answers each task, −1 where it has no answer, shape (n,);
         None where it is the likeliest, and a task without labels has none.
+    sure
+        Believed chance that each answer is right, shape (n,); None where it is that of the
+        likeliest class.
     """
 
     posterior: FloatArray
     closed: BoolArray
     label: IntArray | None = None
+    sure: FloatArray | None = None
+
+    @property
+    def confidence(self) -> FloatArray:
+        """Believed chance that each answer is right, shape (n,)."""
+        return np.asarray(self.posterior.max(axis=1) if self.sure is None else self.sure)
 
     @property
     def error(self) -> FloatArray:
-        """Believed chance that the likeliest class is wrong, shape (n,)."""
-        wrong: FloatArray = 1.0 - self.posterior.max(axis=1)
+        """Believed chance that each answer is wrong, shape (n,)."""
+        wrong: FloatArray = 1.0 - self.confidence
         return wrong
 
     def answered(self, counts: IntArray) -> BoolArray:
@@ -117,6 +126,8 @@ class Policy:
     """Whether it knows prices and easiness of single tasks."""
     hears_confidences: ClassVar[bool] = False
     """Whether it looks at how sure models say to be."""
+    weighs_losses: ClassVar[bool] = False
+    """Whether it closes and answers tasks by what errors cost."""
     apart: bool = False
     """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
     and not within `next`."""
@@ -214,6 +225,21 @@ class Policy:
         """Take up a `state`, the ledger being where it was; what follows is the same."""
 
 
+def refuse_losses(name: str, kind: type[Policy]) -> None:
+    """Refuse what errors cost where a policy does not look at it.
+
+    Raises
+    ------
+    InputError
+        It does not.
+    """
+    if not kind.weighs_losses:
+        raise InputError(
+            f"loss: policy {name} goes by errors alone; take until-trusted, or leave `loss` out "
+            "and give it to `aggregate` when the labels are there"
+        )
+
+
 def answer_table(
     belief: Belief, counts: IntArray, tasks: list[Any], classes: list[Any], seed: int
 ) -> pd.DataFrame:
@@ -238,7 +264,7 @@ def answer_table(
         {
             "task": pd.Series(tasks, dtype=object).infer_objects(),
             "label": pd.Series(labels, dtype=object),
-            "confidence": np.where(named >= 0, top, np.nan),
+            "confidence": np.where(named >= 0, belief.confidence, np.nan),
             "closed": belief.closed,
         }
     )

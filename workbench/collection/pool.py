@@ -73,6 +73,8 @@ class Pool:
     confidence
         Workers who say how sure they are, as models do, and the chance that each gives its own
         answer to each task, NaN where it gives none; shape (n,) each.
+    loss
+        What it costs to miss each class, shape (K,); None where every error costs 1.
     """
 
     tasks: Names
@@ -94,6 +96,7 @@ class Pool:
     own_price: Mapping[int, FloatArray] = field(default_factory=dict)
     context: FloatArray | None = None
     confidence: Mapping[int, FloatArray] = field(default_factory=dict)
+    loss: FloatArray | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.tasks), len(self.workers)

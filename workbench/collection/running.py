@@ -42,7 +42,7 @@ from workbench.collection.events import (
     TakenBack,
     Told,
 )
-from workbench.collection.policy import Goal, Policy
+from workbench.collection.policy import Goal, Policy, refuse_losses
 from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.refits import Refit
 from workbench.collection.setup import Setup, Triple, pool_of
@@ -515,6 +515,8 @@ def refuse_unknown_terms(setup: Setup, kind: type[Policy]) -> None:
         f"confidences: policy {setup.policy} does not look at them; leave them out, or take "
         "until-trusted",
     )
+    if setup.loss is not None:
+        refuse_losses(setup.policy, kind)
 
 
 def _rows(triples: bytes | Iterable[Triple]) -> IntArray:

@@ -34,7 +34,7 @@ from workbench.base.state import (
 )
 from workbench.collection.pool import HIGHEST_PRICE, LARGEST, Pool
 from workbench.crowd.libraries import Frame, Values, keyed, to_pandas
-from workbench.crowd.loss import stakes_of
+from workbench.crowd.loss import MOST, stakes_of
 from workbench.crowd.reading import as_text
 
 HIGHEST_TOTAL = 1e308
@@ -46,6 +46,7 @@ UNLIMITED = 2**40
 """Capacity of a worker who may be asked about the same task again, where none is said."""
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
 Easiness: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
+Cost: TypeAlias = Annotated[float, Meta(gt=0, le=MOST)]
 PerWorker: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | Frame"
 PerTask: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | Frame"
 Listed: TypeAlias = "Iterable[Any] | Values"
@@ -194,11 +195,12 @@ class Hand(State, frozen=True):
     confidences: tuple[tuple[Count, Share], ...] | None = None
 
 
-class Setup(State, frozen=True):
+class Setup(State, frozen=True, omit_defaults=True):
     """All that is said of a collection beforehand.
 
     `types` in the order in which prices and contexts count them; `hidden` as (task, label);
-    `options` are the policy's own.
+    `options` are the policy's own; `loss` is what it costs to miss each class, None where every
+    error costs 1.
     """
 
     tasks: tuple[Task, ...]
@@ -215,6 +217,7 @@ class Setup(State, frozen=True):
     policy: str
     options: dict[str, Any]
     seed: Count
+    loss: tuple[Cost, ...] | None = None
 
 
 class Named(NamedTuple):
@@ -234,6 +237,7 @@ def read_setup(
     hidden: PerTask | None,
     classes: Listed | None,
     class_share: Mapping[Any, float] | None,
+    loss: Mapping[Any, float] | None,
     people: People,
     **goal: Any,
 ) -> Named:
@@ -277,6 +281,7 @@ def read_setup(
             classes=tuple(shares),
             hidden=secret,
             hands=_hands(many, places, task_places, kinds, people),
+            loss=losses_of(loss, names),
             **goal,
         ),
         tuple(places),
@@ -464,6 +469,20 @@ def _class_shares(
     if stated is None:
         return [(label, 1.0 / len(names)) for label in names]
     return list(zip(names, stated.shares.tolist(), strict=True))
+
+
+def losses_of(loss: Mapping[Any, float] | None, classes: Iterable[Any]) -> tuple[float, ...] | None:
+    """What it costs to miss each class; None where every error costs 1.
+
+    Raises
+    ------
+    InputError
+        As for `stakes_of`.
+    """
+    stakes = stakes_of(loss, None, map(as_text, classes))
+    if stakes is None or (stakes.loss == 1.0).all():
+        return None
+    return tuple(stakes.loss.tolist())
 
 
 def _hands(
@@ -799,6 +818,7 @@ def pool_of(setup: Setup, workers: Mapping[Id, int], *, repeats: bool = False) -
         own_price=_own_prices(setup, kind_place),
         context=_contexts(setup),
         confidence=_own_confidences(setup),
+        loss=None if setup.loss is None else np.array(setup.loss),
     )
 
 

@@ -23,8 +23,9 @@ ask her (`worker_index`).
   new answer a few (`_strangers`).
 
 **When it ends** (`UntilTrusted._wanted`). A task is closed when its posterior error is at most ε; a
-posterior that is right may be looked at after every label (Wald 1945). Tasks that more labels would
-hardly decide are left open, and named:
+posterior that is right may be looked at after every label (Wald 1945). Where errors have costs, the
+answer is the class of least expected cost, and closes its task when that cost is at most ε
+(`crowd.loss`). Tasks that more labels would hardly decide are left open, and named:
 
 - `hopeless`: a label tells next to nothing of the task;
 - `undecidable`: too few workers are left who could label it;
@@ -64,6 +65,7 @@ from workbench.collection.open_tasks import doubted
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import ALIKE, NOTHING, Ledger, Questions
 from workbench.collection.worker_index import WorkerIndex
+from workbench.crowd.loss import cheapest
 
 # Chosen by the labels they cost on simulated crowds: docs/findings/label-until-sure.md.
 START = (6, 16)
@@ -118,6 +120,7 @@ class UntilTrusted(Policy):
     """
 
     hears_confidences = True
+    weighs_losses = True
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         self.ledger, self.goal, self.seed = ledger, goal, seed
@@ -429,7 +432,7 @@ class UntilTrusted(Policy):
         wrong = int((posterior[at].argmax(axis=1) != hidden[at]).sum())
         if not 0 < wrong < self.wrong_before:
             return False
-        rows = np.flatnonzero(~self._closed(posterior.max(axis=1)) & ~self.ledger.full)
+        rows = np.flatnonzero(~self._own_belief().closed & ~self.ledger.full)
         rows = rows[self._somebody_left(rows)]
         self.wrong_before = wrong
         self.least_labels[rows] = self.ledger.counts[rows] + 1
@@ -473,7 +476,7 @@ class UntilTrusted(Policy):
         return wanted
 
     def _closed(self, top: FloatArray) -> BoolArray:
-        """Tasks whose error is at most ε, by the posterior of their likeliest class; shape (n,)."""
+        """Tasks whose error, or expected cost, is at most ε, by `confidence`; shape (n,)."""
         error = 1.0 - top
         if self.goal.epsilon is None:
             return np.zeros(len(error), dtype=bool)
@@ -549,13 +552,29 @@ class UntilTrusted(Policy):
             posterior = np.where(own.closed[:, None], posterior, final)
         if hidden is not None and self.goal.epsilon is not None:
             heard = np.where(self.ledger.counts > 0, hidden, -1)
-            posterior = doubted(posterior, ~own.closed, heard)
-        return replace(own, posterior=posterior)
+            doubtful = doubted(posterior, ~own.closed, heard)
+            return self._answering(posterior, replace(own, posterior=doubtful))
+        return self._answering(posterior, replace(own, posterior=posterior))
+
+    def _answering(self, posterior: FloatArray, belief: Belief) -> Belief:
+        """Where errors have costs, answer by the class of least expected cost; else leave it.
+
+        By the posterior that is not doubted yet, shape (n, K): doubt is how far an answer may be
+        believed, and changes none.
+        """
+        loss = self.ledger.pool.loss
+        if loss is None:
+            return belief
+        answer, _ = cheapest(posterior, loss)
+        sure = belief.posterior[np.arange(len(answer)), answer]
+        return replace(belief, label=np.where(self.ledger.counts > 0, answer, -1), sure=sure)
 
     def _own_belief(self) -> Belief:
         """What the policy goes by: the posterior as it stands, and what is closed by it."""
         posterior = self.beliefs.posterior()
-        return Belief(posterior, self._closed(posterior.max(axis=1)))
+        costly = self.ledger.pool.loss is not None
+        top = self.beliefs.confidence() if costly else posterior.max(axis=1)
+        return Belief(posterior, self._closed(top))
 
     def _final(self) -> tuple[FloatArray | None, bool]:
         """Result of `final_posterior`, kept until the next label or fit."""
@@ -581,15 +600,21 @@ class UntilTrusted(Policy):
         hidden = self.beliefs.hidden_heard()
         if epsilon is None or truth is None or not len(hidden):
             return ""
-        if self.beliefs.error_to_reach(epsilon):
+        reach, costs = self.beliefs.error_to_reach(epsilon), self.ledger.pool.loss
+        if (reach > 0.0).all():
             return ""
         heard = np.where(self.ledger.counts > 0, truth, -1)
         loss = self.belief().loss(heard, self.ledger.counts)
-        wrong = float(np.where(np.isnan(loss), 1.0, loss).sum())
+        missed = np.where(np.isnan(loss), 1.0, loss)
+        what, where = f"An error of {100 * epsilon:.3g} %", "here"
+        if costs is not None:
+            mean = float((costs[heard[heard >= 0]] * missed).mean())
+            what = f"An expected cost of {epsilon:.3g}"
+            where = f"for {int((reach == 0.0).sum())} tasks; hidden ones cost {mean:.3g}"
         settled = int((self.beliefs.closed_at_floor(epsilon) | self.beliefs.hopeless()).sum())
         return (
-            f"An error of {100 * epsilon:.3g} % is out of reach here: {wrong:.3g} of {len(hidden)} "
-            f"hidden tasks are wrong, and more labels would not change the answers to {settled} of "
+            f"{what} is out of reach {where}: {float(missed.sum()):.3g} of {len(hidden)} hidden "
+            f"tasks are wrong, and more labels would not change the answers to {settled} of "
             f"{len(truth)} tasks."
         )
 
@@ -600,7 +625,7 @@ class UntilTrusted(Policy):
         if epsilon is None or evidence_needed is None:
             return None
         price = np.where(self.belief().closed, 0.0, np.inf)
-        rows = np.flatnonzero(price > 0.0) if beliefs.error_to_reach(epsilon) else NOTHING.task
+        rows = np.flatnonzero((price > 0.0) & (beliefs.error_to_reach(epsilon) > 0.0))
         pool, nats = self.ledger.pool, self.worker_index.nats(beliefs)
         kind = pool.kind
         order = np.argsort(-nats / pool.divisor, axis=1)

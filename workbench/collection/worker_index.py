@@ -96,6 +96,8 @@ class WorkerIndex:
         top = beliefs.confidence()
         odds = np.log(np.maximum(top, 1e-9) / np.maximum(1.0 - top, 1e-9))
         missing = self.required - (2.0 * top - 1.0) * odds
+        if self.ledger.pool.loss is not None:
+            missing = beliefs.evidence_needed(self.epsilon)
         self.needed = max(
             float(missing[(top < 1.0 - self.epsilon) & ~self.ledger.full].sum()), self.required
         )

@@ -177,6 +177,54 @@ def reweighed(posterior: FloatArray, before: FloatArray, after: FloatArray) -> F
     return np.where(total > 0, joint / np.where(total > 0, total, 1.0), posterior)
 
 
+def cheapest(posterior: FloatArray, loss: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Answer tasks by the class of least expected cost.
+
+    Parameters
+    ----------
+    posterior
+        Chance of each class, shape (n, K).
+    loss
+        l: cost of missing each class, shape (K,).
+
+    Returns
+    -------
+    The class, the first of those that tie, and its expected cost; shapes (n,).
+    """
+    weighed = posterior * loss
+    best, rows = weighed.argmax(axis=1), np.arange(len(weighed))
+    weighed[rows, best] = 0.0
+    cost: FloatArray = weighed.sum(axis=1)
+    return best, cost
+
+
+def allowed_errors(posterior: FloatArray, loss: FloatArray, epsilon: float) -> FloatArray:
+    """Error that an answer of each class may have for its expected cost to be ε, at most ½.
+
+    Parameters
+    ----------
+    posterior
+        Chance of each class, shape (n, K): where the answer is wrong the other classes are as
+        likely as here.
+    loss
+        l: cost of missing each class, shape (K,).
+    epsilon
+        ε.
+
+    Returns
+    -------
+    Shape (n, K).
+    """
+    own = np.eye(len(loss), dtype=bool)
+    low = np.where(own, np.inf, loss).min(axis=1)
+    high = np.where(own, 0.0, loss).max(axis=1)
+    weighed = posterior * loss
+    missed = weighed.sum(axis=1, keepdims=True) - weighed
+    # Of a class that is all but sure the difference is rounding: between the least and the most.
+    cost = np.clip(missed / np.maximum(1.0 - posterior, 1e-300), low, high)
+    return np.asarray(np.minimum(epsilon / cost, 0.5))
+
+
 def stakes_of(
     loss: Mapping[Any, float] | None,
     class_share: Mapping[Any, float] | None,

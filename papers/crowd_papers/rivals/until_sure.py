@@ -26,6 +26,7 @@ class UntilSure(UntilTrusted):
     """
 
     hears_confidences = False
+    weighs_losses = False
 
     beliefs: Beliefs  # type: ignore[assignment]
 

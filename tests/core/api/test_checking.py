@@ -305,3 +305,15 @@ def test_details_have_every_coefficient():
     alone = wb.check(labels[labels["worker"] == "w1"]).details()
     assert "no task with two labels: α is not defined" in alone
     assert "not defined: no two workers share 5 tasks" in alone
+
+
+def test_few_gold_tasks_of_a_rare_class_are_said_in_a_line():
+    gold = pd.Series(["no"] * 40 + ["yes"] * 4, index=[f"t{i}" for i in range(44)])
+    labels = pd.DataFrame(
+        [(task, worker, label) for task, label in gold.items() for worker in "abc"],
+        columns=["task", "worker", "label"],
+    )
+    advice = "Only 4 gold tasks are yes: ten of each class tell as much"
+    assert sum(advice in line for line in wb.check(labels, gold).verdict()) == 1
+    enough = gold.where(gold.index.isin([f"t{i}" for i in range(30)]), "yes")
+    assert not any("ten of each" in line for line in wb.check(labels, enough).verdict())

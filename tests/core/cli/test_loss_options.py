@@ -49,3 +49,17 @@ def test_costs_go_out_with_the_vote_and_come_back(run, skills):
 def test_what_is_no_number_by_class_is_refused_in_a_line(refused, skills, said):
     line = refused(*skills, "--epsilon", 0.3, "--loss", said)
     assert "loss" in line
+
+
+def test_a_collection_begun_with_costs_says_and_keeps_them(run, refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"task": ["t", "u"]}).to_csv("tasks.csv", index=False)
+    start = ("collect", "start", "kept.sqlite", "--tasks", "tasks.csv", "--workers", 3)
+    wanted = ("--classes", "no,yes", "--epsilon", 0.1, "--loss", "yes=5")
+    line = refused(*start, *wanted, "--policy", "fixed")
+    assert "loss: policy fixed goes by errors alone; take until-trusted" in line
+    begun = run(*start, *wanted, "--json")
+    assert begun.exit_code == 0, begun.output
+    status = json.loads(run("collect", "status", "kept.sqlite", "--json").stdout)
+    assert status["loss"] == {"no": 1.0, "yes": 5.0}
+    assert "missing no costs 1, yes 5" in status["asked"]

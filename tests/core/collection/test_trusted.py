@@ -388,7 +388,7 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
     beliefs = seen(label, hidden=np.full(60, -1)).beliefs
     beliefs.calibration = Calibration(1.0, 0.2)
     beliefs._view = None
-    before = 1.0 - beliefs._top_before_floor()
+    before = 1.0 - beliefs._before_floor(beliefs.confidence())
     error = 1.0 - beliefs.confidence()
     for epsilon in (0.12, 0.15, 0.3):
         goal = beliefs.error_to_reach(epsilon)

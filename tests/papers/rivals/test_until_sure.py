@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from crowd_papers.rivals.one_coin_beliefs import Beliefs, grid
 from crowd_papers.rivals.until_sure import UntilSure
+from workbench.base.errors import InputError
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Pool, Questions
@@ -404,3 +405,8 @@ def test_it_can_say_where_it_stands() -> None:
         collector.tell("ann", {question.task: 0 for question in asked})
     found = wb.standing(collector)
     assert (found.state, found.reach) == ("exhausted", "")
+
+
+def test_it_goes_by_errors_alone():
+    with pytest.raises(InputError, match="loss: policy until-sure goes by errors alone"):
+        wb.Collector(["a"], 2, classes=["no", "yes"], total=3, loss={"yes": 5}, policy="until-sure")
