@@ -148,7 +148,7 @@ def test_a_collection_says_what_its_errors_cost(tmp_path):
     assert standing.loss == COST
     assert standing.believed_cost > standing.believed_error
     words = " ".join(standing.verdict())
-    assert "costs 0.15 at most, where missing no costs 1, yes 5" in words
+    assert "costs at most 0.15, where missing no costs 1, yes 5" in words
     assert "Measured, an answer costs" in words
     assert "recall and precision" in words
     assert not [step for step in standing.steps if step.kind == "prove"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 from tests.core.collection.test_budget_alone import spend
 from tests.core.collection.test_trusted import collected, drawn, pool_of
 from workbench.aggregation.calibration import mean_calibration
+from workbench.base.seeds import stream
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.final_answers import majority_shares, weighted_mean
 from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger
+from workbench.collection.trusted import UntilTrusted
 from workbench.crowd.votes import Votes
+from workbench.ranking import recorded, replayed
 
 
 def test_models_weigh_as_hidden_tasks_have_them():
@@ -113,3 +117,18 @@ def test_what_is_noted_hangs_on_the_labels_alone(monkeypatch):
     policy.refit()  # the same labels, another fit: what was answered by the last one is no more
     policy.belief()
     assert len(calls) == before + 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="needs recorded crowds")
+def test_a_poor_fit_to_few_labels_does_not_end_a_collection() -> None:
+    """Web, 2.7 labels a task: all workers seemed useless, and half of the answers were wrong."""
+    pool, answers = replayed(recorded("web"))
+    drawn = stream(7000, "controls").permutation(np.flatnonzero(answers.truth >= 0))
+    hidden = np.full(len(pool.tasks), -1)
+    hidden[drawn[:40]] = answers.truth[drawn[:40]]
+    end = rehearse(UntilTrusted, replace(pool, hidden=hidden), answers, Goal(0.05), seed=7000)
+    rest = drawn[40:]
+    wrong = end.belief.posterior[rest].argmax(axis=1) != answers.truth[rest]
+    assert wrong.mean() < 0.2
+    assert (end.ledger.counts > 0).all()
