@@ -47,6 +47,10 @@ class UntilSure(UntilTrusted):
         """Posterior and closed tasks."""
         return self._own_belief()
 
+    def _asks_once_more(self) -> bool:
+        """What is left open is left open."""
+        return False
+
     def out_of_reach(self) -> str:
         """Say nothing: its belief knows no error that stays."""
         return ""

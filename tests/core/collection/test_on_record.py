@@ -44,13 +44,15 @@ def test_every_policy_that_looks_keeps_least_and_most_and_pays_nothing_again(nam
 
 
 def test_labels_on_record_are_believed_and_save_as_many():
-    rng = np.random.default_rng(2)
-    pool, answers = simulated(rng.uniform(0.7, 0.9, 20), 60, seed=7)
-    policy = POLICIES["until-trusted"].call
-    alone = rehearse(policy, pool, answers, Goal(0.05))
-    helped = rehearse(policy, pool, answers, Goal(0.05), have=had(answers, rng, 150))
-    assert helped.belief.closed.mean() >= 0.85
-    assert helped.ledger.spent <= alone.ledger.spent - 75
+    policy, saved = POLICIES["until-trusted"].call, []
+    for seed in range(2, 8):
+        rng = np.random.default_rng(seed)
+        pool, answers = simulated(rng.uniform(0.7, 0.9, 20), 60, seed=seed + 5)
+        alone = rehearse(policy, pool, answers, Goal(0.05))
+        helped = rehearse(policy, pool, answers, Goal(0.05), have=had(answers, rng, 150))
+        assert helped.belief.closed.mean() >= 0.85
+        saved.append(alone.ledger.spent - helped.ledger.spent)
+    assert np.mean(saved) >= 75
 
 
 def test_policies_of_visits_say_that_they_cannot():
