@@ -135,6 +135,8 @@ class GridBeliefs:
     grid: SkillGrid
     models: BoolArray | None = None
     """Workers who are models that are believed together, shape (m,); None where none are."""
+    newcomers_alike = True
+    """Whether the same is believed of all who have not labelled, and whose skill is not known."""
 
     def __init__(self, ledger: Ledger, common: IntArray | None = None) -> None:
         self.ledger = ledger

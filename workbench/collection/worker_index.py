@@ -111,7 +111,9 @@ class WorkerIndex:
         self.judge(beliefs, workers)
 
     def _heard(self, beliefs: GridBeliefs) -> BoolArray:
-        """Who has labelled, or another of her group, shape (m,)."""
+        """Who has labelled, or another of her group, or is known otherwise, shape (m,)."""
+        if not beliefs.newcomers_alike:
+            return np.ones(len(self.ledger.left), dtype=bool)
         heard: BoolArray = np.zeros(len(self.ledger.left), dtype=bool)
         for rows in (self.ledger.labels, self.ledger.gold_labels):
             heard[rows[:, 1]] = True

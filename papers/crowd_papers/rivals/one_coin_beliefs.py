@@ -157,6 +157,7 @@ class Beliefs:
 
     merged_groups = models = None
     """Groups are neither merged nor believed jointly: their labels count for less (`groups`)."""
+    newcomers_alike = False
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
         self.ledger, self.forget = ledger, forget
