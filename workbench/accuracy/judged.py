@@ -62,7 +62,7 @@ class Ranged(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class VerdictCounts:
     """What a judge and people said of tasks of L classes.
 
     Attributes

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.result import percent
-from workbench.crowd.loss import MeasuredCost, Outcome
+from workbench.crowd.loss import CostOutcome, MeasuredCost
 
 if TYPE_CHECKING:
     pass
@@ -44,7 +44,7 @@ def amount(cost: float) -> str:
     return f"{cost:.3g}"
 
 
-def by_class(outcome: Outcome, classes: Sequence[Any]) -> str:
+def by_class(outcome: CostOutcome, classes: Sequence[Any]) -> str:
     """Write error, recall and precision: "2 % are wrong; recall and precision: 95 %, 80 % (a)"."""
     rows = [
         f"{_share(found)}, {_share(true)} ({name!s})"
@@ -73,7 +73,7 @@ def measured_sentence(
     )
 
 
-def outcome_payload(outcome: Outcome, classes: Sequence[Any]) -> dict[str, Any]:
+def outcome_payload(outcome: CostOutcome, classes: Sequence[Any]) -> dict[str, Any]:
     """Give an outcome in plain types."""
     return {
         "cost": outcome.cost,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.judged import Judged, Ranged
+from workbench.accuracy.judged import Ranged, VerdictCounts
 from workbench.accuracy.kappas import pair_kappas
 from workbench.api import inputs
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
@@ -83,7 +83,7 @@ class JudgeCheck(Result):
         are tasks that the judge calls so, labels those of them with people's label, true labels
         those that people call so.
     found
-        The counts behind it (`accuracy.judged.Judged`), by index in `classes`.
+        The counts behind it (`accuracy.judged.VerdictCounts`), by index in `classes`.
     kappa
         Cohen's κ of judge and people over all judged tasks, and its 95 % interval; None where one
         class alone is named.
@@ -110,7 +110,7 @@ class JudgeCheck(Result):
     judge: Any
     people: str | list[Any]
     table: pd.DataFrame
-    found: Judged
+    found: VerdictCounts
     kappa: tuple[float, float, float] | None
     kappas: tuple[float, float] | None
     needed: LabelsNeeded
@@ -407,7 +407,7 @@ def check_judge(
     place[used] = np.arange(len(used))
     table = np.zeros((len(used), len(used)), dtype=np.int64)
     np.add.at(table, (place[verdict[both]], place[gold[both]]), 1)
-    found = Judged(np.bincount(place[verdict[verdict >= 0]], minlength=len(used)), table)
+    found = VerdictCounts(np.bincount(place[verdict[verdict >= 0]], minlength=len(used)), table)
     classes, at_random = given.classes.all_back(votes.classes[used]), _at_random(found)
     differ = both[verdict[both] != gold[both]]
     relabel = pd.DataFrame(
@@ -465,7 +465,7 @@ def _majority(votes: Votes, rows: BoolArray) -> tuple[IntArray, BoolArray]:
     return most, tied
 
 
-def _at_random(found: Judged) -> bool:
+def _at_random(found: VerdictCounts) -> bool:
     """Whether verdicts among the labelled tasks are as among all (χ²)."""
     from scipy.special import chdtrc
 
@@ -475,7 +475,7 @@ def _at_random(found: Judged) -> bool:
     return int(there.sum()) < 2 or float(chdtrc(int(there.sum()) - 1, far)) >= CHANCE
 
 
-def _table(found: Judged, classes: list[Any], at_random: bool) -> pd.DataFrame:
+def _table(found: VerdictCounts, classes: list[Any], at_random: bool) -> pd.DataFrame:
     """The table; `JudgeCheck` tells the columns."""
     columns: dict[str, Any] = {
         "class": classes,
@@ -505,7 +505,7 @@ def _among(votes: Votes, judge: int) -> tuple[float, float] | None:
     return (float(others.mean()), float(own.mean())) if len(others) and len(own) else None
 
 
-def _needed(found: Judged, classes: list[Any]) -> LabelsNeeded:
+def _needed(found: VerdictCounts, classes: list[Any]) -> LabelsNeeded:
     """Labels for ± `REACH`."""
     total = found.needed(REACH, by_verdict=True)
     drawn = None

@@ -75,7 +75,7 @@ from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import Values, to_pandas
-from workbench.crowd.loss import MeasuredCost, Outcome, Stakes, stakes_of
+from workbench.crowd.loss import CostOutcome, MeasuredCost, Stakes, stakes_of
 from workbench.crowd.tables import Duplicates
 from workbench.crowd.votes import Votes
 
@@ -212,7 +212,7 @@ class Labels(Result):
         return None if believed is None or self.error is not None else error_range(believed)
 
     @property
-    def believed_costs(self) -> Outcome | None:
+    def believed_costs(self) -> CostOutcome | None:
         """What the answers come to by the model itself, where it is said what errors cost.
 
         None without a model, and of one of which nothing can be believed.

@@ -28,7 +28,7 @@ from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.libraries import to_pandas
-from workbench.crowd.loss import Outcome, Stakes, stakes_of, two_named
+from workbench.crowd.loss import CostOutcome, Stakes, stakes_of, two_named
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
@@ -145,7 +145,7 @@ class Plan(Result):
     again: Callable[[room.Promise], room.AssignmentPlan] | None = None
     constant: tuple[Any, ...] = ()
     commonest: tuple[Any, float] | None = None
-    promised: Outcome | None = None
+    promised: CostOutcome | None = None
     class_names: tuple[Any, ...] = ()
 
     @property
@@ -259,7 +259,7 @@ class Plan(Result):
             said += f" (the bound says {percent(self.errors['bound'].max())})"
         return f"{head}: {said}"
 
-    def _costs(self, promised: Outcome) -> str:
+    def _costs(self, promised: CostOutcome) -> str:
         """What the plan promises where it is said what errors cost."""
         most = amount(float(self.errors["exact"].max()))
         each = f", {amount(promised.cost)} in the mean"

@@ -31,7 +31,7 @@ Z = 1.645
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CostOutcome:
     """What answers come to, where classes have their shares.
 
     Attributes
@@ -119,7 +119,7 @@ class Stakes:
             )
         return cost / self.scale
 
-    def outcome(self, named: FloatArray) -> Outcome:
+    def outcome(self, named: FloatArray) -> CostOutcome:
         """What answers come to.
 
         Parameters
@@ -132,7 +132,7 @@ class Stakes:
         missed = self.shares * (1.0 - recall)
         said = self.shares @ named
         right = self.shares * recall
-        return Outcome(
+        return CostOutcome(
             float(self.loss @ missed),
             float(missed.sum()),
             np.where(self.shares > 0, recall, np.nan),
@@ -343,7 +343,7 @@ class MeasuredCost:
     """
 
     stakes: Stakes
-    outcome: Outcome
+    outcome: CostOutcome
     interval: tuple[float, float]
     tasks: IntArray
     beside: float | None = None

@@ -27,7 +27,7 @@ from workbench.base.seeds import Seed
 from workbench.crowd import align, frames
 from workbench.crowd.confusion import ConfusionEstimates
 from workbench.crowd.gold_rule import gold_codes
-from workbench.crowd.loss import Outcome, Stakes
+from workbench.crowd.loss import CostOutcome, Stakes
 from workbench.crowd.tables import row_table
 from workbench.crowd.votes import Votes
 from workbench.selection import RULES
@@ -277,7 +277,7 @@ class Hiring:
     constant: Names
     votes: Votes
     truth: IntArray
-    promised: Outcome | None = None
+    promised: CostOutcome | None = None
 
     @property
     def size(self) -> int:
@@ -559,7 +559,7 @@ def _error_by_rows(vote: HiredVote, first: int, seed: Seed) -> ErrorRate:
     return replace(rate, probability=scale * rate.probability, radius=scale * rate.radius)
 
 
-def _promised(made: Choice) -> Outcome | None:
+def _promised(made: Choice) -> CostOutcome | None:
     """What the vote of all the chosen comes to, where it is said what errors cost."""
     vote = made.vote
     if vote.stakes is None or vote.rows is None or not len(vote.chosen):

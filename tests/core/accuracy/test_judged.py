@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.core.release import some
-from workbench.accuracy.judged import Judged, jeffreys
+from workbench.accuracy.judged import VerdictCounts, jeffreys
 
 REFERENCE = (
     {
@@ -48,7 +48,7 @@ def drawn(rng, cell, tasks=1000, *, by_verdict=False):
     seen = order[:labels]
     table = np.zeros((2, 2), dtype=np.int64)
     np.add.at(table, (verdict[seen].astype(int), true[seen].astype(int)), 1)
-    return Judged(np.bincount(verdict, minlength=2), table)
+    return VerdictCounts(np.bincount(verdict, minlength=2), table)
 
 
 @pytest.mark.parametrize(("share", "right", "labels"), some(CELLS, 8))
@@ -100,7 +100,7 @@ def test_rates_and_kappa_are_those_of_all_tasks_however_labels_are_drawn(by_verd
 @pytest.mark.parametrize("case", REFERENCE, ids=["two", "three", "rare"])
 def test_where_people_labelled_every_task_it_is_what_packages_say(case):
     table = np.array(case["table"])
-    judge = Judged(table.sum(axis=1), table)
+    judge = VerdictCounts(table.sum(axis=1), table)
     assert judge.rates().value == pytest.approx(case["recall"])
     assert judge.precisions().value == pytest.approx(case["precision"])
     assert judge.shares().value == pytest.approx(table.sum(axis=0) / table.sum())
@@ -123,7 +123,7 @@ def test_jeffreys_intervals_are_those_of_statsmodels():
 
 
 def test_labels_that_are_needed_bring_the_share_to_five_points():
-    judge = Judged(np.array([220, 780]), np.array([[18, 4], [2, 76]]))
+    judge = VerdictCounts(np.array([220, 780]), np.array([[18, 4], [2, 76]]))
     many, drawn_by, alone = (
         judge.needed(0.05),
         judge.needed(0.05, by_verdict=True),
@@ -132,12 +132,12 @@ def test_labels_that_are_needed_bring_the_share_to_five_points():
     assert drawn_by < many < alone / 2
     assert judge.reach(judge.weight * many) <= 0.05 < judge.reach(judge.weight * (many - 1))
     assert judge.allotted(drawn_by).sum() == pytest.approx(drawn_by)
-    assert Judged(np.array([11, 39]), judge.labels // 4).needed(0.05) is None
+    assert VerdictCounts(np.array([11, 39]), judge.labels // 4).needed(0.05) is None
 
 
 def test_the_figures_on_the_page_of_judges():
     """Share .8, sensitivity .95, specificity .9, 1,000 tasks; docs/how-to/judge.md quotes them."""
-    judge = Judged(np.array([220, 780]), np.array([[180, 40], [20, 760]]))
+    judge = VerdictCounts(np.array([220, 780]), np.array([[180, 40], [20, 760]]))
     assert judge.needed(0.05) == 108
     assert judge.needed(0.05, by_verdict=True) == 98
     assert judge.needed_alone(0.05) == 245
@@ -152,7 +152,7 @@ def test_many_classes_have_intervals_no_longer_than_people_alone():
         verdict = np.where(rng.random(2000) < 0.8, true, rng.integers(L, size=2000))
         table = np.zeros((L, L), dtype=np.int64)
         np.add.at(table, (verdict[:200], true[:200]), 1)
-        judge = Judged(np.bincount(verdict, minlength=L), table)
+        judge = VerdictCounts(np.bincount(verdict, minlength=L), table)
         found, alone, rates = judge.shares(), judge.shares_of_people(), judge.rates()
         assert found.value.sum() == pytest.approx(1.0)
         held += [(found.low <= 1 / L) & (found.high >= 1 / L)]
@@ -163,7 +163,7 @@ def test_many_classes_have_intervals_no_longer_than_people_alone():
 
 
 def test_what_a_judge_never_said_it_may_say_yet():
-    judge = Judged(np.array([0, 40]), np.array([[0, 0], [10, 10]]))
+    judge = VerdictCounts(np.array([0, 40]), np.array([[0, 0], [10, 10]]))
     rates = judge.rates()
     assert rates.value.tolist() == [0.0, 1.0]
     assert 0.05 < rates.high[0] < 0.2
@@ -172,10 +172,10 @@ def test_what_a_judge_never_said_it_may_say_yet():
 
 
 def test_a_verdict_without_labels_counts_as_anything():
-    judge = Judged(np.array([100, 900]), np.array([[0, 0], [0, 90]]))
+    judge = VerdictCounts(np.array([100, 900]), np.array([[0, 0], [0, 90]]))
     assert judge.shares().low[1] < 0.91
     assert judge.shares().value[1] == pytest.approx(0.95)
     assert np.isnan(judge.rates().value[0])
     assert (judge.rates().low[0], judge.rates().high[0]) == (0, 1)
     assert np.isnan(judge.precisions().value[0])
-    assert Judged(np.array([0, 5]), np.array([[0, 0], [0, 5]])).kappa() is None
+    assert VerdictCounts(np.array([0, 5]), np.array([[0, 0], [0, 5]])).kappa() is None
