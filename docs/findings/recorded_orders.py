@@ -6,25 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowd_papers.beyond.collect_recorded import CROWDS
 from workbench.aggregation import AGGREGATORS
 from workbench.base import stream
 from workbench.collection import POLICIES, Goal, rehearse
 from workbench.ranking import recorded, replayed
-
-CROWDS = (
-    "bluebird",
-    "rte",
-    "sp_amt",
-    "weather_amt",
-    "sat12",
-    "web",
-    "face",
-    "sentiment",
-    "zencrowd_us",
-    "sentence_polarity",
-    "product",
-    "music_genre",
-)
 
 
 def wrong(chance, truth, rows):
