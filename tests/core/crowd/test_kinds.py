@@ -114,3 +114,18 @@ def test_an_ordered_categorical_is_ordered_classes():
 def test_a_set_is_written_alike_however_it_is_ordered():
     assert written(["b", "a"]) == written({"a", "b"}) == '["a", "b"]'
     assert LabelSets().value(written({"ä|b", "]"})) == {"ä|b", "]"}
+
+
+@pytest.mark.parametrize(
+    "form", ["label-studio", "argilla", "prodigy", "mturk", "toloka", "labels"]
+)
+def test_a_form_that_is_written_gives_sets_and_ratings_back(form, tmp_path):
+    sets = wb.read_labels(table("cat|dog", "cat", "bird"), separator="|")
+    ratings = wb.read_labels(table(1.5, 2, 100), scale=(0, 100))
+    for labels, options in ((sets, {}), (ratings, {"scale": (0, 100)})):
+        content = wb.convert(labels, form).content
+        path = tmp_path / ("x.json" if content.lstrip()[0] in "[{" else "x.csv")
+        path.write_text(content, encoding="utf-8")
+        again = wb.read_labels(path, **options)
+        given = dict(zip(labels["task"], labels["label"], strict=True))
+        assert dict(zip(again["task"], again["label"], strict=True)) == given
