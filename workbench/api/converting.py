@@ -13,8 +13,8 @@ from workbench.api import inputs
 from workbench.api.result import Result, facts
 from workbench.base.errors import InputError
 from workbench.crowd import formats
-from workbench.crowd.kinds import Kind
 from workbench.crowd.formats import CodedLabels
+from workbench.crowd.kinds import Kind
 
 
 @dataclass(frozen=True, eq=False, repr=False)
