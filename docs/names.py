@@ -37,6 +37,8 @@ WITH_METHODS = ("Collector", "Auditor")
 """Classes of the front door that one works with by their methods."""
 HEADING = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}\n", re.MULTILINE)
 """Of a section of a docstring in NumPy's form."""
+FLOOR = re.compile(r" \((?:ground floor|floor \d)\)")
+"""Where a room stands in the house, which `docs/architecture.md` says."""
 LISTS = ("Parameters", "Attributes")
 """Sections whose entries are names and what they mean."""
 OUTCOMES = ("Returns", "Yields", "Raises")
@@ -60,7 +62,7 @@ def pages() -> dict[str, str]:
     listed = [ABOUT]
     for room in ROOMS:
         module = import_module(room)
-        about = (module.__doc__ or "").splitlines()[0]
+        about = FLOOR.sub("", (module.__doc__ or "").splitlines()[0])
         things = [(name, getattr(module, name)) for name in module.__all__]
         listed += [f"## `{room}`", about, ", ".join(f"`{name}`" for name, _ in things)]
         parts = [f"# `{room}`", about, _table(things)]
