@@ -75,7 +75,8 @@ class TestPage:
         rows = {tuple(row) for row in rows_of(pages[HO])}
         for one in verdicts:
             place = one.claim.source.removeprefix(f"{one.claim.paper}, ")
-            assert f"| [{place}]({HO}) | `{one.claim.id}` |" in pages["claims.md"]
+            row = f"| [{one.claim.paper}]({HO}) | {place} | `{one.claim.id}` |"
+            assert row in pages["claims.md"]
             said, ours = first_sentence(one.claim.statement), cut(one.figures)
             studies = ", ".join(one.claim.studies)
             row = (place, said, ours, f"*{one.word}*", studies)
@@ -93,8 +94,8 @@ class TestPage:
         own = replace(verdict, claim=replace(verdict.claim, paper="", source="common practice"))
         pages = written([verdict, own])
         assert list(pages) == ["claims.md", "claims.json", HO, "papers/claims-of-no-paper.md"]
-        link = "[common practice](papers/claims-of-no-paper.md)"
-        assert link in pages["claims.md"]
+        row = "| [Claims of no paper](papers/claims-of-no-paper.md) | common practice |"
+        assert row in pages["claims.md"]
         assert pages["papers/claims-of-no-paper.md"].startswith("# Claims of no paper\n")
 
     def test_figures_and_tables_stand_first(self, verdicts):

@@ -112,8 +112,11 @@ def table(verdicts: Sequence[Verdict]) -> str:
     for word, count in counts:
         those = [verdict.claim for verdict in verdicts if verdict.word is word]
         lines += ["", f"## {word}: {count}".replace(f" {word}", f" {word.capitalize()}")]
-        rows = [(f"[{_place(claim)}]({_page(claim)})", f"`{claim.id}`") for claim in those]
-        lines += ["", MEANING[word], "", *_table(("place", "claim"), rows)]
+        rows = [
+            (f"[{claim.paper or OTHERS}]({_page(claim)})", _place(claim), f"`{claim.id}`")
+            for claim in those
+        ]
+        lines += ["", MEANING[word], "", *_table(("paper", "place", "claim"), rows)]
     return "\n".join(lines) + "\n"
 
 
