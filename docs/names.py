@@ -43,7 +43,7 @@ LISTS = ("Parameters", "Attributes")
 """Sections whose entries are names and what they mean."""
 OUTCOMES = ("Returns", "Yields", "Raises")
 """Sections whose entries, if there are several, begin with a type."""
-SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z\"'])")
+SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z\"'])")
 WIDTH = 96
 
 

@@ -107,7 +107,7 @@ def test_a_name_in_short_has_its_defaults_and_a_sentence_on_each_parameter():
         Parameters
         ----------
         votes
-            First sentence; all
+            First sentence; "all"
             of it. A second one.
 
             A paragraph.
@@ -125,7 +125,8 @@ def test_a_name_in_short_has_its_defaults_and_a_sentence_on_each_parameter():
     written = "\n\n".join(script("names")._brief("judged", judged, "##"))
     assert written == (
         "## `judged`\n\n```python\njudged(votes, *, most=3, seed=0)\n```\n\n"
-        "- `votes`: First sentence; all of it.\n- `most`: For \\$3."
+        '- `votes`: First sentence; "all" of it.\n'
+        "- `most`: For \\$3."
     )
 
 
