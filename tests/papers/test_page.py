@@ -217,5 +217,5 @@ def test_a_page_is_renewed_in_part(verdicts, tables, tmp_path):
     renewed = judge(Tables({"weighted-vote": votes}), PAPER, keep=keep)
     changed = [one.claim.id for one in renewed if one != keep[one.claim.id]]
     assert changed == ["adaptive-requirement"]
-    with pytest.raises(InputError, match=r"nothing\.md: its claims cannot be read"):
+    with pytest.raises(InputError, match=r"nothing\.json: no verdicts that can be read"):
         read_page(tmp_path / "nothing.md", PAPER)

@@ -227,7 +227,7 @@ def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
         rows = json.loads(kept_at(page).read_text("utf-8"))
         return {row["id"]: _read(claim_of[row["id"]], row) for row in rows if row["id"] in claim_of}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{page}: its claims cannot be read, beside it ({error})") from None
+        raise InputError(f"{kept_at(page)}: no verdicts that can be read ({error})") from None
 
 
 def _read(claim: Claim, row: dict[str, Any]) -> Verdict:
