@@ -1,4 +1,4 @@
-"""Run what the how-to pages show, and keep its output and pictures.
+"""Run what the pages show, and keep its output and pictures.
 
     WORKBENCH_DATA=FOLDER python docs/shown.py
 
@@ -57,7 +57,11 @@ SHOWN = (
         "hire --labels labels.csv --gold gold.csv --budget 10 --plot hired.png --out chosen.csv",
         "hired.png",
     ),
-    Shown("aggregate", "aggregate --labels labels.csv --gold gold.csv --out answers.csv"),
+    Shown(
+        "aggregate",
+        "aggregate --labels labels.csv --gold gold.csv --out answers.csv --plot answers.png",
+        "answers.png",
+    ),
     Shown("no-gold", "aggregate --labels labels.csv --out answers.csv"),
     Shown("learn", "learn --labels labels.csv --gold gold.csv --out learnt", "learnt/learn.png"),
     Shown(
@@ -78,10 +82,17 @@ SHOWN = (
         "--plot collected.png",
         "collected.png",
     ),
+    Shown(
+        "ladder",
+        "ladder --epsilon 0.1 --tasks 60 --workers 30 --skill 0.8 --out ladder",
+        "ladder/ladder.png",
+    ),
 )
 
-SCRIPTS = ("ratios",)
+SCRIPTS = ("audit", "ratios")
 """Files of `how-to` that print what a page shows, and write a picture of their name."""
+FIRST = HERE / "first.py"
+"""What README and the first page show, and print."""
 
 
 def lay_out(folder: Path) -> None:
@@ -119,30 +130,41 @@ def run(folder: Path, command: str) -> str:
     return f"$ workbench {command}\n{result.stdout}"
 
 
-def run_script(folder: Path, name: str) -> str:
+def run_script(folder: Path, script: Path) -> str:
     """Run a script of the pages there, and give what it prints."""
-    words = [sys.executable, str(HERE / "how-to" / f"{name}.py")]
+    words = [sys.executable, str(script)]
     return subprocess.run(
         words, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=True
     ).stdout
 
 
+def keep(name: str, text: str) -> None:
+    """Write what a page shows, and beside it the verdict: what stands before the first table."""
+    (FOLDER / "verdicts").mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
+    (FOLDER / "verdicts" / f"{name}.txt").write_text(verdict(text), encoding="utf-8")
+
+
+def verdict(text: str) -> str:
+    """Give the sentences with which a printed result begins."""
+    return text.split("\n\n", maxsplit=1)[0].rstrip() + "\n"
+
+
 def main() -> None:
     """Renew texts and pictures."""
-    FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lay_out(folder)
         for shown in SHOWN:
-            text = run(folder, shown.command)
-            (FOLDER / f"{shown.name}.txt").write_text(text, encoding="utf-8")
+            keep(shown.name, run(folder, shown.command))
             if shown.picture:
                 shutil.copy(folder / shown.picture, HERE / "images" / f"how-to-{shown.name}.png")
             print(shown.name)
         for script in SCRIPTS:
-            (FOLDER / f"{script}.txt").write_text(run_script(folder, script), encoding="utf-8")
+            keep(script, run_script(folder, HERE / "how-to" / f"{script}.py"))
             shutil.copy(folder / f"{script}.png", HERE / "images" / f"how-to-{script}.png")
             print(script)
+        keep("first", run_script(folder, FIRST))
 
 
 if __name__ == "__main__":
