@@ -138,33 +138,41 @@ def run_script(folder: Path, script: Path) -> str:
     ).stdout
 
 
-def keep(name: str, text: str) -> None:
-    """Write what a page shows, and beside it the verdict: what stands before the first table."""
-    (FOLDER / "verdicts").mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
-    (FOLDER / "verdicts" / f"{name}.txt").write_text(verdict(text), encoding="utf-8")
-
-
 def verdict(text: str) -> str:
     """Give the sentences with which a printed result begins."""
-    return text.split("\n\n", maxsplit=1)[0].rstrip() + "\n"
+    return text.partition("\n\n")[0].rstrip() + "\n"
+
+
+def split(folder: Path) -> None:
+    """Write verdicts and tables apart: a page breaks the lines of the first alone."""
+    for path in sorted(folder.glob("*.txt")):
+        text = path.read_text("utf-8")
+        for part, content in {
+            "verdicts": verdict(text),
+            "tables": text.partition("\n\n")[2],
+        }.items():
+            (folder / part).mkdir(exist_ok=True)
+            (folder / part / path.name).write_text(content, encoding="utf-8")
 
 
 def main() -> None:
     """Renew texts and pictures."""
+    FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lay_out(folder)
         for shown in SHOWN:
-            keep(shown.name, run(folder, shown.command))
+            text = run(folder, shown.command)
+            (FOLDER / f"{shown.name}.txt").write_text(text, encoding="utf-8")
             if shown.picture:
                 shutil.copy(folder / shown.picture, HERE / "images" / f"how-to-{shown.name}.png")
             print(shown.name)
         for script in SCRIPTS:
-            keep(script, run_script(folder, HERE / "how-to" / f"{script}.py"))
+            text = run_script(folder, HERE / "how-to" / f"{script}.py")
+            (FOLDER / f"{script}.txt").write_text(text, encoding="utf-8")
             shutil.copy(folder / f"{script}.png", HERE / "images" / f"how-to-{script}.png")
             print(script)
-        keep("first", run_script(folder, FIRST))
+        (FOLDER / "first.txt").write_text(run_script(folder, FIRST), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -74,27 +74,36 @@ def test_readme_has_the_lines_of_the_first_screen_and_their_verdict():
     readme = (HERE.parent / "README.md").read_text("utf-8")
     code, printed = re.findall(r"^```(?:python|text)\n(.*?)^```$", readme, re.M | re.S)[:2]
     assert code == shown.FIRST.read_text("utf-8").split("\n\n", 1)[1]
-    verdict = (HERE / "_shown" / "verdicts" / "first.txt").read_text("utf-8")
-    assert printed.split() == verdict.split()
+    text = (HERE / "_shown" / "first.txt").read_text("utf-8")
+    assert printed.split() == shown.verdict(text).split()
 
 
-def test_each_verdict_begins_its_text_and_stands_in_the_gallery():
+def test_verdict_and_table_are_a_text_in_two(tmp_path):
+    (tmp_path / "a.txt").write_text("$ a\nYes.\n\nx  y\n\nz\n", "utf-8")
+    (tmp_path / "b.txt").write_text("No.\n", "utf-8")
+    shown.split(tmp_path)
+    assert (tmp_path / "verdicts" / "a.txt").read_text("utf-8") == "$ a\nYes.\n"
+    assert (tmp_path / "tables" / "a.txt").read_text("utf-8") == "x  y\n\nz\n"
+    assert (tmp_path / "verdicts" / "b.txt").read_text("utf-8") == "No.\n"
+    assert (tmp_path / "tables" / "b.txt").read_text("utf-8") == ""
+
+
+def test_the_gallery_has_each_verdict_that_has_a_picture():
     gallery = (HERE / "verdicts.md").read_text("utf-8")
     for path in sorted((HERE / "_shown").glob("*.txt")):
-        verdict = (path.parent / "verdicts" / path.name).read_text("utf-8")
-        assert verdict == shown.verdict(path.read_text("utf-8")), "python docs/shown.py"
         pictured = (HERE / "images" / f"how-to-{path.stem}.png").exists()
-        assert (f"_shown/verdicts/{path.name}" in gallery) == pictured
-        assert (f"how-to-{path.stem}.png" in gallery) == pictured
+        assert (f"_shown/verdicts/{path.name}" in gallery) == pictured, path.stem
+        assert (f"how-to-{path.stem}.png" in gallery) == pictured, path.stem
 
 
 def test_each_text_stands_on_a_page():
     pages = "".join(page.read_text("utf-8") for page in (HERE / "how-to").glob("*.md"))
     pages += (HERE / "promises.md").read_text("utf-8")
     for each in shown.SHOWN:
-        assert f"_shown/{each.name}.txt" in pages
+        assert f"_shown/verdicts/{each.name}.txt" in pages
+        assert f"_shown/tables/{each.name}.txt" in pages
         assert not each.picture or f"how-to-{each.name}.png" in pages
     for name in shown.SCRIPTS:
-        assert f"_shown/{name}.txt" in pages
+        assert f"_shown/verdicts/{name}.txt" in pages
         assert f"how-to-{name}.png" in pages
         assert f"{{literalinclude}} {name}.py" in pages
