@@ -9,4 +9,4 @@ while not audit.certified:
     for task in audit.next(10):
         audit.tell(task, gold[task])
 print(audit.summary())
-audit.plot().savefig("audit.png")
+audit.plot().savefig("audit.png", dpi=160)
