@@ -9,8 +9,8 @@ crowds and raises `AssertionError` with one line that names the contract that wa
 
 from __future__ import annotations
 
-import functools
 import copy
+import functools
 import inspect
 import json
 import math
