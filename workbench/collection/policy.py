@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -197,6 +198,10 @@ class Policy:
         """Give posterior and closed tasks as they stand."""
         raise NotImplementedError
 
+    def closed_tasks(self) -> BoolArray:
+        """Tasks about which it would ask no more, shape (n,), as `belief` has them, but sooner."""
+        return self.belief().closed
+
     def is_over(self) -> bool | None:
         """Whether nobody would be asked any more; None where only asking tells."""
         return None
@@ -294,7 +299,7 @@ def priced(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
     if table is None:
         return None
     pairs = zip(table["task"].tolist(), table["cost"].tolist(), strict=True)
-    return [{"task": task, "cost": cost if np.isfinite(cost) else None} for task, cost in pairs]
+    return [{"task": task, "cost": cost if math.isfinite(cost) else None} for task, cost in pairs]
 
 
 def closing(table: pd.DataFrame | None, unit: str = "") -> str:

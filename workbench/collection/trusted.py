@@ -556,6 +556,10 @@ class UntilTrusted(Policy):
             return self._answering(posterior, replace(own, posterior=doubtful))
         return self._answering(posterior, replace(own, posterior=posterior))
 
+    def closed_tasks(self) -> BoolArray:
+        """Tasks that are closed, whatever the final answers are: these take long to find."""
+        return self._own_belief().closed
+
     def _answering(self, posterior: FloatArray, belief: Belief) -> Belief:
         """Where errors have costs, answer by the class of least expected cost; else leave it.
 
