@@ -185,6 +185,10 @@ class Policy:
         """Whether what it believes should be fitted anew."""
         return False
 
+    def is_behind(self) -> bool:
+        """Whether labels have come to which what it believes has not been fitted."""
+        return False
+
     def refit(self) -> None:
         """Fit anew what it believes; what comes of it follows from the policy and its labels."""
 
@@ -209,6 +213,10 @@ class Policy:
     def out_of_reach(self) -> str:
         """Say in a sentence why the error asked for cannot be had here; "" where it can."""
         return ""
+
+    def people_help(self) -> bool:
+        """Whether labels of more people, like those who are here, may close tasks that are open."""
+        return True
 
     def notes(self) -> list[str]:
         """Say what whoever reads the answers must know of workers and tasks."""

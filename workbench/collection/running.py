@@ -150,10 +150,15 @@ class Running:
     def refit_is_due(self) -> bool:
         """Whether the policy should be fitted anew, and no fit is begun that may still be made.
 
-        In place of one that failed another is begun when there are more labels.
+        It should be where many labels are new; and before a collection ends, as a fit to all labels
+        may ask more: it may end where no question is open, and whoever asked was asked nothing. In
+        place of a fit that failed another is begun when there are more labels.
         """
-        if self.refit is None or not self.refit.failed:
-            return self.refit is None and self.policy.is_due()
+        if self.refit is None:
+            idle = bool(self._asked_in_vain) and not self.waiting
+            return self.policy.is_due() or (idle and self.policy.is_behind())
+        if not self.refit.failed:
+            return False
         labels = len(self.ledger.labels) + len(self.ledger.gold_labels)
         return labels >= MORE * self.refit.labels and self.policy.is_due()
 

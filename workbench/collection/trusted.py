@@ -372,14 +372,20 @@ class UntilTrusted(Policy):
             self.refit()
 
     def is_due(self) -> bool:
-        """Whether many labels are new, or the collection may end by a fit chosen on fewer labels.
+        """Whether many labels are new, or the collection would end by a fit that lacks some.
 
         Where models label, many beside people's labels are many.
         """
         many = self.fitted
         if self.beliefs.models is not None:
             many = min(many, len(self.beliefs.labels))
-        return self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end()
+        if self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end():
+            return True
+        return self.is_behind() and self.is_over()
+
+    def is_behind(self) -> bool:
+        """Whether labels came since the last fit."""
+        return self._labels_since_fit() > 0
 
     def _labels_since_fit(self) -> int:
         """Labels and answers to gold tasks that came since the last fit."""
@@ -621,6 +627,13 @@ class UntilTrusted(Policy):
             f"tasks are wrong, and more labels would not change the answers to {settled} of "
             f"{len(truth)} tasks."
         )
+
+    def people_help(self) -> bool:
+        """Whether there is an open task that labels decide, and bring to the error asked for."""
+        still_open = ~self.closed_tasks() & ~self.beliefs.hopeless()
+        if self.goal.epsilon is None:
+            return bool(still_open.any())
+        return bool((still_open & (self.beliefs.error_to_reach(self.goal.epsilon) > 0.0)).any())
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task, shape (n,): who tells most for it is asked first."""
