@@ -43,10 +43,14 @@ class Driver:
 
 
 class Browser:
-    """A browser of its own, with a log of all that it asks of any network."""
+    """A browser of its own, with a log of all that it asks of any network.
+
+    `served` says whether it has opened a page of a server.
+    """
 
     def __init__(self, driver, folder, width=1200, height=900):
         self.driver, self.net_log = driver, Path(folder) / "net.json"
+        self.served = False
         words = [
             "--headless=new",
             "--no-sandbox",
@@ -84,6 +88,7 @@ class Browser:
         return self._post("/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def open(self, url):
+        self.served |= url.startswith("http")
         self._post("/url", {"url": url})
 
     def reload(self):

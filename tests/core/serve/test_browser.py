@@ -9,41 +9,13 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="install the extra serve")
 
-from tests.core.serve.browser import CHROMIUM, DRIVER, Browser, Driver
 from tests.core.serve.running import serving
 from workbench.collection.collector import Collector
 
 SCRIPT = "<script>document.title = 'run'</script>"
 PICTURE = "<img src=x onerror=\"document.title='run'\">"
 TASKS = [f"t{i}" for i in range(40)]
-pytestmark = [
-    pytest.mark.release,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium with its chromedriver"),
-]
-
-
-@pytest.fixture(scope="module")
-def driver():
-    process = Driver()
-    yield process
-    process.close()
-
-
-@pytest.fixture
-def browsers(driver, tmp_path):
-    opened = []
-
-    def make(**more):
-        folder = tmp_path / f"browser{len(opened)}"
-        folder.mkdir()
-        opened.append(Browser(driver, folder, **more))
-        return opened[-1]
-
-    yield make
-    for each in opened:
-        places = each.close()
-        assert places
-        assert all(place.startswith("127.0.0.1:") for place in places), places
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture
