@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="install the extra serve")
 
+from tests.core.serve.browser import Browser
 from tests.core.serve.running import serving
 from workbench.collection.collector import Collector
 
@@ -156,3 +157,12 @@ def test_the_owner_pauses_raises_closes_and_sees_who_was_asked(server, browsers)
     browser.wait(lambda: "Closed" in browser.text("lead"))
     assert Collector.open(server.path).halted == "closed"
     assert browser.run("return document.querySelectorAll('#events tbody tr').length") > 5
+
+
+def test_what_a_page_asks_of_another_machine_is_seen(driver, tmp_path):
+    """Or the fixture would hold nothing: no other machine is found, nor connected to."""
+    page = tmp_path / "page.html"
+    page.write_text('<img src="http://evil.example/x.png">')
+    browser = Browser(driver, tmp_path)
+    browser.open(page.as_uri())
+    assert browser.close() == {"evil.example"}
