@@ -229,7 +229,7 @@ class Standing(Result):
         """Say whether more is asked, or why not."""
         many = self.tasks - self.closed
         if self.state == "asking":
-            if self.epsilon is None:
+            if self.epsilon is None or not many:
                 return "Still asking."
             cost = "what closing them will cost cannot be told yet"
             more = closing(self.left_open, self._unit()) if self._closable() else cost
@@ -574,7 +574,7 @@ def _state(collector: Collector, running: Running, found: Standing) -> State:
         return running.halted
     over = running.policy.is_over()
     if over:
-        over = not running.policy.is_due()  # a fit to all labels may ask more
+        over = not running.policy.is_behind()  # a fit to all labels may ask more
     if over is None:
         try:
             over = not collector.asks_more()

@@ -151,12 +151,12 @@ class Running:
         """Whether the policy should be fitted anew, and no fit is begun that may still be made.
 
         It should be where many labels are new; and before a collection ends, as a fit to all labels
-        may ask more: it may end where no question is open, and whoever asked was asked nothing. In
-        place of a fit that failed another is begun when there are more labels.
+        may ask more: whoever asked was asked nothing, and the policy would ask nobody. In place of
+        a fit that failed another is begun when there are more labels.
         """
         if self.refit is None:
-            idle = bool(self._asked_in_vain) and not self.waiting
-            return self.policy.is_due() or (idle and self.policy.is_behind())
+            last = bool(self._asked_in_vain) and self.policy.is_behind()
+            return (last and bool(self.policy.is_over())) or self.policy.is_due()
         if not self.refit.failed:
             return False
         labels = len(self.ledger.labels) + len(self.ledger.gold_labels)

@@ -181,7 +181,7 @@ class UntilTrusted(Policy):
             self.refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
-        while not len(ask) and worker is None and (self._labels_since_fit() or self.is_due()):
+        while not len(ask) and self._fits_before_the_end(worker):
             self.refit()
             ask = self._best(worker, most)
         if not len(ask) and worker is None and self._asks_once_more():
@@ -190,6 +190,12 @@ class UntilTrusted(Policy):
         if worker is None:
             self.ended = not len(ask)
         return ask
+
+    def _fits_before_the_end(self, worker: int | None) -> bool:
+        """Whether a fit to all labels comes first where nothing would be asked: it may ask more."""
+        if worker is None:
+            return self.is_behind() or self.is_due()
+        return not self.apart and self.is_behind() and self.is_over()
 
     def _start(self, worker: int | None) -> Questions | None:
         """What is asked before indices decide; None when that is over."""
@@ -372,16 +378,14 @@ class UntilTrusted(Policy):
             self.refit()
 
     def is_due(self) -> bool:
-        """Whether many labels are new, or the collection would end by a fit that lacks some.
+        """Whether many labels are new, or the collection may end by a fit chosen on fewer labels.
 
         Where models label, many beside people's labels are many.
         """
         many = self.fitted
         if self.beliefs.models is not None:
             many = min(many, len(self.beliefs.labels))
-        if self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end():
-            return True
-        return self.is_behind() and self.is_over()
+        return self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end()
 
     def is_behind(self) -> bool:
         """Whether labels came since the last fit."""
@@ -534,16 +538,23 @@ class UntilTrusted(Policy):
         return not self._wanted().any()
 
     def is_over(self) -> bool:
-        """Whether nothing more is asked, or nobody is left who could label what is wanted."""
+        """Whether nothing more is asked, or nobody would be who could label what is wanted."""
         wanted = np.flatnonzero(self._wanted())
-        parts = np.split(wanted, range(ROWS, len(wanted), ROWS))
-        return self._asks_no_more() or not any(self._somebody_left(part).any() for part in parts)
+        if self.ended or self._is_spent():
+            return True
+        parts = (wanted[:1], *(wanted[at : at + ROWS] for at in range(1, len(wanted), ROWS)))
+        if not any(self._somebody_left(part).any() for part in parts):
+            return True
+        still = self.ledger.waiting.any() or not self.cold_start_over
+        return not still and not len(self._best(None, 1))
 
     def _asks_no_more(self) -> bool:
         """Whether nothing more is asked: the money is spent, or no task is wanted."""
-        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
-            return True
-        return not self._wanted().any()
+        return self.ended or self._is_spent() or not self._wanted().any()
+
+    def _is_spent(self) -> bool:
+        """Whether the money buys no label."""
+        return bool(self.ledger.money < self.ledger.pool.price.min() - 1e-9)
 
     # What is answered
 
