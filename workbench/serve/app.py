@@ -36,7 +36,7 @@ from workbench.serve.messages import (
     TellMessage,
     read_message,
 )
-from workbench.serve.owner_view import OwnerViews
+from workbench.serve.owner_views import OwnerViews
 from workbench.serve.refits import Refits
 from workbench.serve.service import EVENTS, CollectionService, Reply, encoded
 

@@ -1,13 +1,11 @@
-"""What the owner is told, worked out in a thread of its own, so that no worker waits for it."""
+"""What the owner is told, which any thread can work out from a copy of the collection."""
 
 from __future__ import annotations
 
-import logging
 import time
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.api.standing import Standing, standing
 from workbench.base.errors import InputError
@@ -15,10 +13,6 @@ from workbench.base.journal_events import Position
 from workbench.collection.collector import Collector
 from workbench.serve.owner import workers_table
 
-if TYPE_CHECKING:
-    from workbench.serve.service import CollectionService
-
-LOG = logging.getLogger("uvicorn.error")
 QUICK, REST = 0.05, 20.0
 """What takes more seconds than this to work out is told for so many times as many, so that it takes
 little of the machine."""
@@ -88,44 +82,6 @@ class StillCollection(NamedTuple):
         told, workers = found.to_dict(), workers_table(self.collector)
         took = time.thread_time() - before
         return OwnerView(told, found.point(), workers, self.position, self.begun, took)
-
-
-class OwnerViews:
-    """Works out what the owner is told, one view at a time, while the desk goes on.
-
-    Parameters
-    ----------
-    service
-        Whose `still` collection is looked at, and which has `seen` what comes of it.
-    desk
-        The one thread that uses it.
-    """
-
-    def __init__(self, service: CollectionService, desk: Executor) -> None:
-        self._service, self._desk = service, desk
-        self._thread = ThreadPoolExecutor(1, "owner")
-        self._begun: Future[None] | None = None
-
-    def begin(self) -> Future[None]:
-        """Have a view made that is not older than this call, where the one that is there is."""
-        return self._thread.submit(self._make)
-
-    def look(self) -> None:
-        """Have one made for the pictures now and then; to be called at the desk."""
-        if self._service.is_due() and (self._begun is None or self._begun.done()):
-            self._begun = self.begin()
-            self._begun.add_done_callback(_complain)
-
-    def _make(self) -> None:
-        still = self._desk.submit(self._service.still).result()
-        if still is not None:
-            self._desk.submit(self._service.seen, still.owner_view()).result()
-
-
-def _complain(made: Future[None]) -> None:
-    """Say what went wrong where nobody waits; the next who asks for it is told herself."""
-    if (error := made.exception()) is not None:
-        LOG.warning("where the collection stands could not be worked out: %s", error)
 
 
 def with_audit(found: Standing, path: Path) -> Standing:
