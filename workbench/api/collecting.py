@@ -24,6 +24,7 @@ from workbench.api.standing import (
     accept,
     believed_costs,
     believed_of,
+    by_help,
     mean_of,
 )
 from workbench.base import checks
@@ -574,6 +575,7 @@ def _standing(
         believed_range=None if measured is not None else within,
         left_open=None if still_open is None else back.back(still_open),
         reach="" if watch.policy is None else watch.policy.out_of_reach(),
+        people_help=watch.policy is None or watch.policy.people_help(),
         **believed_costs(belief, pool),
     )
     return replace(here, steps=tuple(_steps(here, settings)))
@@ -603,7 +605,8 @@ def _steps(here: Standing, settings: dict[str, Any]) -> list[Step]:
     if here.missed and not (hides or settings["gold_tasks"]):
         steps.append(Step("hide", "hide gold tasks, which tell in time", "--hidden-tasks 40"))
     steps += accept(here, "--epsilon ")
-    return [*steps, prove] if settings["audit"] is None and here.loss is None else steps
+    steps += [prove] if settings["audit"] is None and here.loss is None else []
+    return by_help(steps, here)
 
 
 def _plain_majority(

@@ -601,22 +601,21 @@ class Collector(KeptCollection):
 
         Nobody is while the collection is halted. Of those who may still come: `asks_newcomers`.
         """
-        with self._log.view() as view:
-            running = replayed(view)
+        running = self._now
         if running.halted:
             return False
-        return bool(running.waiting) or asks(running, None)
+        return bool(running.waiting) or asks(running.as_it_stands(), None)
 
     def asks_newcomers(self) -> bool:
         """Say whether somebody would be asked something now who has not been here yet.
 
         Nobody is while the collection is halted, or where no place for a newcomer is left.
         """
-        with self._log.view() as view:
-            running = replayed(view)
+        running = self._now
         place, hands = len(running.names), running.setup.hands
         if running.halted or place == len(hands):
             return False
+        running = running.as_it_stands()
         running.apply(Joined(place, "", hands[place]))
         return asks(running, place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -184,6 +185,10 @@ class Policy:
         """Whether what it believes should be fitted anew."""
         return False
 
+    def is_behind(self) -> bool:
+        """Whether labels have come to which what it believes has not been fitted."""
+        return False
+
     def refit(self) -> None:
         """Fit anew what it believes; what comes of it follows from the policy and its labels."""
 
@@ -197,6 +202,10 @@ class Policy:
         """Give posterior and closed tasks as they stand."""
         raise NotImplementedError
 
+    def closed_tasks(self) -> BoolArray:
+        """Tasks about which it would ask no more, shape (n,), as `belief` has them, but sooner."""
+        return self.belief().closed
+
     def is_over(self) -> bool | None:
         """Whether nobody would be asked any more; None where only asking tells."""
         return None
@@ -204,6 +213,10 @@ class Policy:
     def out_of_reach(self) -> str:
         """Say in a sentence why the error asked for cannot be had here; "" where it can."""
         return ""
+
+    def people_help(self) -> bool:
+        """Whether labels of more people, like those who are here, may close tasks that are open."""
+        return True
 
     def notes(self) -> list[str]:
         """Say what whoever reads the answers must know of workers and tasks."""
@@ -294,7 +307,7 @@ def priced(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
     if table is None:
         return None
     pairs = zip(table["task"].tolist(), table["cost"].tolist(), strict=True)
-    return [{"task": task, "cost": cost if np.isfinite(cost) else None} for task, cost in pairs]
+    return [{"task": task, "cost": cost if math.isfinite(cost) else None} for task, cost in pairs]
 
 
 def closing(table: pd.DataFrame | None, unit: str = "") -> str:

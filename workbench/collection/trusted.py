@@ -181,7 +181,7 @@ class UntilTrusted(Policy):
             self.refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
-        while not len(ask) and worker is None and (self._labels_since_fit() or self.is_due()):
+        while not len(ask) and self._fits_before_the_end(worker):
             self.refit()
             ask = self._best(worker, most)
         if not len(ask) and worker is None and self._asks_once_more():
@@ -190,6 +190,12 @@ class UntilTrusted(Policy):
         if worker is None:
             self.ended = not len(ask)
         return ask
+
+    def _fits_before_the_end(self, worker: int | None) -> bool:
+        """Whether a fit to all labels comes first where nothing would be asked: it may ask more."""
+        if worker is None:
+            return self.is_behind() or self.is_due()
+        return not self.apart and self.is_behind() and self.is_over()
 
     def _start(self, worker: int | None) -> Questions | None:
         """What is asked before indices decide; None when that is over."""
@@ -381,6 +387,10 @@ class UntilTrusted(Policy):
             many = min(many, len(self.beliefs.labels))
         return self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end()
 
+    def is_behind(self) -> bool:
+        """Whether labels came since the last fit."""
+        return self._labels_since_fit() > 0
+
     def _labels_since_fit(self) -> int:
         """Labels and answers to gold tasks that came since the last fit."""
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
@@ -528,16 +538,23 @@ class UntilTrusted(Policy):
         return not self._wanted().any()
 
     def is_over(self) -> bool:
-        """Whether nothing more is asked, or nobody is left who could label what is wanted."""
+        """Whether nothing more is asked, or nobody would be who could label what is wanted."""
         wanted = np.flatnonzero(self._wanted())
-        parts = np.split(wanted, range(ROWS, len(wanted), ROWS))
-        return self._asks_no_more() or not any(self._somebody_left(part).any() for part in parts)
+        if self.ended or self._is_spent():
+            return True
+        parts = (wanted[:1], *(wanted[at : at + ROWS] for at in range(1, len(wanted), ROWS)))
+        if not any(self._somebody_left(part).any() for part in parts):
+            return True
+        still = self.ledger.waiting.any() or not self.cold_start_over
+        return not still and not len(self._best(None, 1))
 
     def _asks_no_more(self) -> bool:
         """Whether nothing more is asked: the money is spent, or no task is wanted."""
-        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
-            return True
-        return not self._wanted().any()
+        return self.ended or self._is_spent() or not self._wanted().any()
+
+    def _is_spent(self) -> bool:
+        """Whether the money buys no label."""
+        return bool(self.ledger.money < self.ledger.pool.price.min() - 1e-9)
 
     # What is answered
 
@@ -555,6 +572,10 @@ class UntilTrusted(Policy):
             doubtful = doubted(posterior, ~own.closed, heard)
             return self._answering(posterior, replace(own, posterior=doubtful))
         return self._answering(posterior, replace(own, posterior=posterior))
+
+    def closed_tasks(self) -> BoolArray:
+        """Tasks that are closed, whatever the final answers are: these take long to find."""
+        return self._own_belief().closed
 
     def _answering(self, posterior: FloatArray, belief: Belief) -> Belief:
         """Where errors have costs, answer by the class of least expected cost; else leave it.
@@ -617,6 +638,13 @@ class UntilTrusted(Policy):
             f"tasks are wrong, and more labels would not change the answers to {settled} of "
             f"{len(truth)} tasks."
         )
+
+    def people_help(self) -> bool:
+        """Whether there is an open task that labels decide, and bring to the error asked for."""
+        still_open = ~self.closed_tasks() & ~self.beliefs.hopeless()
+        if self.goal.epsilon is None:
+            return bool(still_open.any())
+        return bool((still_open & (self.beliefs.error_to_reach(self.goal.epsilon) > 0.0)).any())
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task, shape (n,): who tells most for it is asked first."""

@@ -55,6 +55,10 @@ class UntilSure(UntilTrusted):
         """Say nothing: its belief knows no error that stays."""
         return ""
 
+    def people_help(self) -> bool:
+        """Say yes: by its belief enough labels decide every task."""
+        return True
+
     def notes(self) -> list[str]:
         """Say what speaks against the belief."""
         return self.beliefs.notes()
