@@ -13,6 +13,7 @@ import pandas as pd
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.collection.honest import wrong_chances
 from workbench.collection.pool import Ledger, Questions
 
 
@@ -82,10 +83,7 @@ class Belief:
         -------
         Shape (number of tasks of known class,).
         """
-        rows = np.flatnonzero(truth >= 0)
-        chosen = self.posterior[rows] >= self.posterior[rows].max(axis=1, keepdims=True) - 1e-12
-        wrong: FloatArray = 1.0 - chosen[np.arange(len(rows)), truth[rows]] / chosen.sum(axis=1)
-        return wrong
+        return wrong_chances(self.posterior, truth)
 
     def loss(self, truth: IntArray, counts: IntArray) -> FloatArray:
         """Chance that the answer to each task of known class is wrong, NaN without an answer.
@@ -129,7 +127,7 @@ class Policy:
     """Whether it looks at how sure models say to be."""
     weighs_losses: ClassVar[bool] = False
     """Whether it closes and answers tasks by what errors cost."""
-    apart: bool = False
+    fitted_beside: bool = False
     """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
     and not within `next`."""
 

@@ -268,7 +268,7 @@ class Running:
         return event
 
     def _next(self, event: Asked) -> Questions:
-        self.policy.apart = event.apart
+        self.policy.fitted_beside = event.apart
         if not event.apart:  # it fits to all labels where it has to
             self.refit = None
         if event.first is not None:

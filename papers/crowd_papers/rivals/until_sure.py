@@ -47,7 +47,7 @@ class UntilSure(UntilTrusted):
         """Posterior and closed tasks."""
         return self._own_belief()
 
-    def _asks_once_more(self) -> bool:
+    def _want_one_more_label(self) -> bool:
         """What is left open is left open."""
         return False
 
