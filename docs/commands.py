@@ -8,19 +8,29 @@ from pathlib import Path
 import click
 
 from workbench.cli.app import main
+from workbench.cli.help import GROUPS, group_of, options_of, record_of
 from workbench.cli.options import Documented
 
 
 def write_options(page: Path) -> None:
     """Write a table a command: option, what it is for."""
     page.parent.mkdir(exist_ok=True)
-    parts = ["# Options of every command", "As `workbench COMMAND --help` prints them."]
+    parts = ["# Options of every command", "As `workbench COMMAND --help-all` prints them."]
     for name, command in commands(main, click.Context(main)):
         if isinstance(command, Documented):
             command.document()
         context = click.Context(command, info_name=name)
-        records = [option.get_help_record(context) for option in command.params]
-        rows = [f"| `{_cell(flags)}` | {_cell(text)} |" for flags, text in filter(None, records)]
+        groups: dict[str, list[str]] = {}
+        for option in options_of(command):
+            flags, text = record_of(option, context)
+            title = str(group_of(option, command))
+            groups.setdefault(title, []).append(f"| `{_cell(flags)}` | {_cell(text)} |")
+        rows = [
+            line
+            for title in GROUPS
+            if title in groups
+            for line in (f"| **{title}** | |", *groups[title])
+        ]
         if rows:
             about = (command.help or "").split("\n\n")[0].replace("\n", " ")
             parts += [f"## `workbench {name}`", about]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +11,22 @@ import click
 from workbench.base.checks import show as show_value
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, as_png, deliver, emit, working, write_files
-from workbench.cli.streams import say, show
+from workbench.cli.help import Parts
+from workbench.cli.output import as_csv, as_png, deliver, emit, show_written, working, write_files
+from workbench.cli.streams import say, show, show_prose
 
 if TYPE_CHECKING:
     from workbench.api.auditing import Auditor
 
 
 @click.group(
+    cls=Parts,
     epilog="\b\nExample:\n"
     "  workbench audit start audit.sqlite --answers answers.csv --error 0.1\n"
     "  workbench audit next audit.sqlite --most 10 --out ask.csv\n"
     "  workbench audit tell audit.sqlite --labels expert.csv\n"
     "  workbench audit status audit.sqlite --certificate certificate.json\n"
-    "  workbench verify certificate.json"
+    "  workbench verify certificate.json",
 )
 def command() -> None:
     """Prove that at most so many answers are wrong, whatever the crowd, by few checks.
@@ -171,7 +174,7 @@ def status(
     if plot is not None:
         files[plot] = as_png(auditor)
     write_files(files)
-    return _status(auditor, as_json, *(f"written: {path}" for path in files))
+    return _status(auditor, as_json, written=files)
 
 
 @options.command(
@@ -207,9 +210,10 @@ def _open(store: Path) -> Auditor:
     return Auditor.open(store, origin="command")
 
 
-def _status(auditor: Auditor, as_json: bool, *more: str) -> int:
+def _status(auditor: Auditor, as_json: bool, *more: str, written: Iterable[Path] = ()) -> int:
     if as_json:
         emit(auditor.to_dict())
     else:
-        show("\n".join([auditor.summary(), *more]))
+        show_prose("\n".join([auditor.summary(), *more]))
+        show_written(written)
     return 0

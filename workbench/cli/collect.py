@@ -13,8 +13,8 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, deliver, emit, working, write_files
-from workbench.cli.streams import say, show
+from workbench.cli.output import as_csv, deliver, emit, show_written, working, write_files
+from workbench.cli.streams import say, show, show_prose
 
 POLICY = options.choice("--policy", options.RegistryChoice("workbench.collection:POLICIES"))
 EPSILON = options.number("--epsilon")
@@ -260,7 +260,7 @@ def tell(
     running.tell_all(by_worker)
     if out is not None:
         write_files({out: as_csv(running.answers(), out)})
-    return _status(running, as_json)
+    return _status(running, as_json, *([] if out is None else [out]))
 
 
 @options.command(
@@ -335,7 +335,7 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
     elif out is None:
         show(table.to_csv(index=False).rstrip("\n"))
     else:
-        show(f"written: {out}")
+        show_written([out])
     return 0
 
 
@@ -365,7 +365,7 @@ def labels_(store: Path, out: Path | None, as_json: bool) -> int:
     elif out is None:
         show(table.to_csv(index=False).rstrip("\n"))
     else:
-        show(f"written: {out}")
+        show_written([out])
     return 0
 
 
@@ -407,8 +407,8 @@ def audit(
     if as_json:
         emit({**loop.to_dict(), "next": step})
         return 0
-    lines = [loop.summary(), loop.next_step(step)]
-    show("\n".join([*lines, *(f"written: {path}" for path in files)]))
+    show_prose("\n".join([loop.summary(), loop.next_step(step)]))
+    show_written(files)
     return 0
 
 
@@ -656,7 +656,7 @@ def _time(text: str) -> datetime:
     return time.astimezone() if time.tzinfo is None else time
 
 
-def _status(running: Any, as_json: bool) -> int:
+def _status(running: Any, as_json: bool, *written: Path) -> int:
     """Say where a collection stands, in sentences and with what to do next; or as JSON."""
     from workbench import standing
 
@@ -664,5 +664,6 @@ def _status(running: Any, as_json: bool) -> int:
     if as_json:
         emit(found.to_dict())
     else:
-        show(found.summary())
+        show_prose(found.summary())
+        show_written(written)
     return 0

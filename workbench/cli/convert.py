@@ -51,4 +51,4 @@ def command(
         put(result.content.encode(), nl=False)
         return
     write_files({out: result.content})
-    tell(result, as_json, f"written: {out}")
+    tell(result, as_json, written=[out])

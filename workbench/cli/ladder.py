@@ -45,8 +45,6 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         arguments |= {} if tasks is None else {"tasks": tasks}
     with working("climbing", after=5.0):
         result = wb.ladder(**arguments)
-    written = []
-    if out is not None:
-        written = [write_folder(out, "ladder", result, {"ladder": result.rungs})]
-    tell(result, as_json, *written)
+    written = write_folder(out, "ladder", result, {"ladder": result.rungs})
+    tell(result, as_json, written=written)
     return 0

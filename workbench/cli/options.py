@@ -14,6 +14,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
+from workbench.cli.help import Grouped, Parts
 from workbench.cli.streams import DETAILS, results_apart
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class RegistryChoice(click.Choice[str]):
 FORMATS = RegistryChoice("workbench.crowd.formats:FORMATS")
 
 
-class Documented(click.Command):
+class Documented(Grouped):
     """A command whose options say what the parameters of its front-door functions say.
 
     Texts are read when help is printed, and from the source: nothing is imported for them.
@@ -82,12 +83,12 @@ class Documented(click.Command):
                 option.help = next(said, None)
 
     @property
-    def simulates(self) -> bool:
+    def simulates(self) -> bool:  # type: ignore[override]
         """Whether it takes a simulated crowd."""
         return SIMULATE in self.functions
 
 
-class DocumentedGroup(Documented, click.Group):
+class DocumentedGroup(Documented, Parts):
     """The same, of a command with parts."""
 
 
@@ -111,7 +112,7 @@ def command(
         well. `details` True: `--details` prints all that is known below the verdict. `parts` True:
         a command with parts, which may be called without one.
     """
-    lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
+    lead = "\b\nExamples:\n" if len(examples) > 1 else "\b\nExample: "
     epilog = lead + "\n".join(
         f"  {example}" if len(examples) > 1 else example for example in examples
     )
@@ -121,7 +122,8 @@ def command(
         settings: dict[str, Any] = {"cls": Documented}
         if kind.get("parts"):
             settings = {"cls": DocumentedGroup, "invoke_without_command": True}
-        maker: Any = click.command(name, epilog=epilog, **settings)
+        own = function.__module__.rpartition(".")[2] if function.__name__ == "command" else None
+        maker: Any = click.command(name or own, epilog=epilog, **settings)
         result: Documented = maker(_results_apart(function))
         result.functions = (*kind.get("of", ()), "inputs:given", *STUDY)
         # What is added here comes last in the help.
@@ -159,7 +161,8 @@ def whole(
     most: int | None = None,
     **more: Any,
 ) -> Decorator[Any]:
-    """A whole number from `least` on: `--trials INTEGER`."""
+    """A whole number from `least` on: `--trials N`."""
+    more.setdefault("metavar", "N")
     return _defaulted(name, default, type=click.IntRange(least, most), help=help, **more)
 
 
