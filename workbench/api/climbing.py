@@ -11,9 +11,17 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
+from workbench.api.meter import Progress, steps
 from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.assignment.rungs import LIMIT, NONE_BY_WORD, NONE_THERE_IS, UNKNOWN, LadderCrowd
+from workbench.assignment.rungs import (
+    LIMIT,
+    NONE_BY_WORD,
+    NONE_THERE_IS,
+    RUNGS,
+    UNKNOWN,
+    LadderCrowd,
+)
 from workbench.assignment.rungs import ladder as climb
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -188,6 +196,7 @@ def ladder(
     time_limit: float = 60.0,
     prior: Mapping[float, float] | str | None = None,
     seed: int = 0,
+    progress: Progress = None,
 ) -> Ladder:
     """Price one promise rung by rung: an error of at most ε on every task.
 
@@ -221,6 +230,8 @@ def ladder(
         that knows that workers are drawn so. With one capacity for all, and without `costs`.
     seed
         Same seed, same result, unless time runs out.
+    progress
+        A function is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------
@@ -275,7 +286,14 @@ def ladder(
     if shares is not None and costs is not None:
         raise InputError("prior: its bound counts labels, not money; leave `costs` or it out")
     rungs = climb(
-        at, epsilon, trials=trials, time_limit=time_limit, gap=gap, prior=shares, seed=seed
+        at,
+        epsilon,
+        trials=trials,
+        time_limit=time_limit,
+        gap=gap,
+        prior=shares,
+        seed=seed,
+        step=steps(progress, "prices", len(RUNGS) - 1),
     )
     settings = {
         "capacity": None if crowd is None else crowd.capacity,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -26,6 +26,7 @@ from workbench.aggregation.by_cost import (
 )
 from workbench.aggregation.calibration import Calibration
 from workbench.aggregation.choice import (
+    FITS,
     PLAINEST_FIRST,
     TAUGHT,
     choice,
@@ -56,6 +57,7 @@ from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.even_plan import EvenPlan
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
+from workbench.api.meter import Progress, steps
 from workbench.api.planning import Plan
 from workbench.api.result import (
     MOST,
@@ -512,7 +514,7 @@ class _Plain(TypedDict, total=False):
 
     duplicates: Duplicates | None
     seed: int
-    progress: Callable[[str], object] | None
+    progress: Progress
 
 
 class _Whose(_Plain, total=False):
@@ -582,7 +584,7 @@ def aggregate(
     duplicates: Duplicates | None = None,
     save: str | Path | None = None,
     seed: int = 0,
-    progress: Callable[[str], object] | None = None,
+    progress: Progress = None,
 ) -> Labels | LabelsOnDisk:
     """Give every task one label, by a vote or by a model of the workers.
 
@@ -657,7 +659,8 @@ def aggregate(
     seed
         Of the draws among ties.
     progress
-        With `save`: is told how far it is.
+        With `save`, or where gold chooses the method: a function is told how far it is, a line at a
+        time. True draws a bar, where gold chooses.
 
     Raises
     ------
@@ -695,7 +698,7 @@ def aggregate(
             refused,
             duplicates,
             seed=seed,
-            progress=progress,
+            progress=None if progress is True else progress or None,
         )
     source = inputs.given(labels, duplicates=duplicates)
     within = gold is truth is None and source.gold is not None
@@ -722,7 +725,7 @@ def aggregate(
     if free and gold_labels is not None:
         labelled = set(source.table["task"])
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
-            return _by_choice(source, beforehand, seed)
+            return _by_choice(source, beforehand, seed, progress)
     default = DEFAULT if beforehand.stakes is None else DEFAULT_BY_COST
     result = label_tasks(source.table, method or default, beforehand, how, seed=seed)
     if true is not None:
@@ -745,15 +748,18 @@ def _untold(result: Labelled) -> str | None:
     return None if taught_by.sum() >= LEAST_GOLD else untold(result.counted)
 
 
-def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> MeasuredLabels:
+def _by_choice(
+    source: inputs.Given, beforehand: KnownBeforehand, seed: int, progress: Progress
+) -> MeasuredLabels:
     """Label by the method that gold prefers; the error is measured by choosing anew."""
     assert beforehand.gold is not None
     truth = beforehand.gold if beforehand.truth is None else beforehand.truth
     blind = replace(beforehand, gold=None, truth=truth)
-    votes, candidates = aggregates(source.table, PLAINEST_FIRST, blind, seed=seed)
+    step = steps(progress, "fits of a method", len(PLAINEST_FIRST) + 1 + FITS)
+    votes, candidates = aggregates(source.table, PLAINEST_FIRST, blind, seed=seed, step=step)
     codes = gold_codes(votes, beforehand.gold)
     start = candidates["pooled"].info["fit"]
-    candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed)
+    candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed, step=step)
     stakes = beforehand.stakes
     rule = choosing_rule(candidates, votes)
     if stakes is not None:

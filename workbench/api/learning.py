@@ -21,6 +21,7 @@ from workbench.aggregation.labelling import LEAST_GOLD
 from workbench.api import inputs
 from workbench.api.labelling import Labels, aggregate
 from workbench.api.measuring import GoldError, in_words, payload_of
+from workbench.api.meter import Progress, steps
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
@@ -254,6 +255,7 @@ def learn(
     horizon: int | None = None,
     trials: int | None = None,
     seed: int = 0,
+    progress: Progress = None,
 ) -> Learning:
     """Learn whom to ask from labels alone, without ground truth, task by task.
 
@@ -287,6 +289,8 @@ def learn(
         Simulated: runs, of which the mean is told. [default: 100]
     seed
         Same seed, same result.
+    progress
+        A function is told how far it is, a line at a time; True draws a bar.
 
     Raises
     ------
@@ -318,12 +322,16 @@ def learn(
     if isinstance(labels, SimulatedCrowd):
         why = "is for recorded labels: give it with `labels`"
         _refuse(why, gold=gold, duplicates=duplicates, **vars(replay))
-        run = _on_simulated(labels, options.schedule, how, who, cost, costs, horizon, trials, seed)
+        run = _on_simulated(
+            labels, options.schedule, how, who, cost, costs, horizon, trials, seed, progress
+        )
     else:
         why = "is for simulated workers: give it with a crowd of `simulate`"
         _refuse(why, trials=trials, costs=costs)
         source, data = _stream(labels, gold, replay.order or "file", duplicates or "error")
-        run = _on_record(source, data, options.schedule, how, who, cost, horizon, replay, seed)
+        run = _on_record(
+            source, data, options.schedule, how, who, cost, horizon, replay, seed, progress
+        )
     text, when = run.text, run.schedule
     rhythm = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
     numbers |= run.numbers
@@ -369,6 +377,7 @@ def _on_simulated(
     horizon: int | None,
     trials: int | None,
     seed: int,
+    progress: Progress,
 ) -> _Run:
     """Learn many times whom to ask among simulated workers."""
     if crowd.types > 1:
@@ -381,7 +390,16 @@ def _on_simulated(
     times = TRIALS if trials is None else trials
     _check_size(len(skill), times, tasks)
     result = simulated(
-        skill, when, tasks, times, how, policy=who, price=price, costs=prices, seed=seed
+        skill,
+        when,
+        tasks,
+        times,
+        how,
+        policy=who,
+        price=price,
+        costs=prices,
+        seed=seed,
+        step=steps(progress, "runs", times),
     )
     result = replace(result, workers=result.workers.assign(worker=crowd.skills.index))
     numbers = {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
@@ -399,6 +417,7 @@ def _on_record(
     horizon: int | None,
     replaying: Replay,
     seed: int,
+    progress: Progress,
 ) -> _Run:
     """Learn whom to ask, from labels on record as if tasks came in anew."""
     if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
@@ -416,15 +435,16 @@ def _on_record(
         policy=who,
         price=price,
         seed=seed,
+        step=steps(progress, "tasks", len(data.tasks) if horizon is None else horizon),
     )
-    steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
+    rows, workers = _steps(source.back(run.steps)), source.back(run.workers)
     error = _measured(run)
-    at_once, together = _at_once(data, len(steps), seed), None
+    at_once, together = _at_once(data, len(rows), seed), None
     if at_once is not None and error is not None:
         loss = error.measured.loss
         together = difference(at_once.error, MajorityError(float(loss.mean()), 0.0, loss))
     numbers = {
-        "horizon": len(steps),
+        "horizon": len(rows),
         "runs": 1,
         "classes": source.classes.all_back(data.classes),
         **_recorded(run, workers),
@@ -433,10 +453,10 @@ def _on_record(
         "aggregate_method": at_once and at_once.method,
     }
     title = (
-        f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
+        f"{source.name}: {len(rows)} tasks, {len(workers)} workers, classes "
         f"{checks.listing(data.classes)}"
     )
-    return _Run(title, numbers, steps, workers, run.structure, text, when, error, together)
+    return _Run(title, numbers, rows, workers, run.structure, text, when, error, together)
 
 
 def _measured(run: Replayed) -> GoldError | None:

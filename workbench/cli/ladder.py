@@ -43,8 +43,8 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         tasks, arguments["tasks"] = arguments["tasks"], None
         options.crowd_of(arguments, "--skills")
         arguments |= {} if tasks is None else {"tasks": tasks}
-    with working("climbing", after=5.0):
-        result = wb.ladder(**arguments)
+    with working("pricing", after=5.0, bar=True) as progress:
+        result = wb.ladder(**arguments, progress=progress)
     written = write_folder(out, "ladder", result, {"ladder": result.rungs})
     tell(result, as_json, written=written)
     return 0

@@ -229,16 +229,18 @@ def working(what: str, *, after: float = 0.0, bar: bool = False) -> Iterator[Tel
     """Show on standard error that something is being done; yield what tells how far it is.
 
     A spinner or a bar on a terminal; elsewhere one line, and that only after some seconds, then a
-    line every now and then.
+    line every now and then. A bar without `after` is of long work: it stays, and its first and
+    last line are always shown.
     """
+    stays = bar and not after
     if sys.stderr.isatty():
-        yield from _on_terminal(what, bar)
+        yield from _on_terminal(what, bar, stays)
         return
-    last = -math.inf if bar else time.monotonic()
+    last = -math.inf if stays else time.monotonic()
 
     def line(words: str, share: float | None = None) -> None:
         nonlocal last
-        if share == 1 or time.monotonic() - last >= EVERY:
+        if (stays and share == 1) or time.monotonic() - last >= EVERY:
             last = time.monotonic()
             say(f"{what}: {words}")
 
@@ -254,7 +256,7 @@ def working(what: str, *, after: float = 0.0, bar: bool = False) -> Iterator[Tel
         timer.cancel()
 
 
-def _on_terminal(what: str, bar: bool) -> Iterator[Tell]:
+def _on_terminal(what: str, bar: bool, stays: bool) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
     from rich.table import Column
@@ -263,10 +265,11 @@ def _on_terminal(what: str, bar: bool) -> Iterator[Tell]:
     words = "{task.description}{task.fields[told]}"
     text = TextColumn(words, markup=False, table_column=Column(no_wrap=False))
     sign = BarColumn() if bar else SpinnerColumn()
-    with Progress(sign, text, console=Console(stderr=True), transient=not bar) as shown:
+    with Progress(sign, text, console=Console(stderr=True), transient=not stays) as shown:
         task = shown.add_task(printable(what), total=None, told="")
 
         def tell(line: str, share: float | None = None) -> None:
+            share = getattr(line, "share", share)
             total = None if share is None else 1
             shown.update(task, told=printable(f": {line}"), completed=share, total=total)
 
