@@ -37,7 +37,7 @@ from workbench.solving.expert_informed import read_prior
 MOST_TRIALS = 1_000_000
 """Simulations of a sequential rung at most."""
 COLUMNS: Columns = {
-    "name": ("rung", ""),
+    "name": ("method", ""),
     "cost": ("cost", ",.10g"),
     "se": ("± se", ".3g"),
     "least": ("at least", ""),
@@ -175,7 +175,8 @@ class Ladder(Result):
         """Draw the rungs, the dearest on top."""
         from workbench import plots
 
-        title = f"{self.crowd}: {self.tasks} tasks, every task's error at most {self.epsilon:g}"
+        asked = percent(self.epsilon)
+        title = f"{self.crowd}: {self.tasks} tasks, every task's error at most {asked}"
         priced = self.settings["costs"] is not None
         return plots.rungs(self.rungs, tasks=self.tasks, title=title, priced=priced)
 

@@ -217,14 +217,18 @@ class Collection(Result):
         """Draw error against cost, and how many tasks are answered and closed."""
         from workbench.plots import collected
 
-        now = self.standing.point()
+        now, said = self.standing.point(), self.standing.drawn()
+        if self.error_majority is not None:
+            said["majority"] = percent(self.error_majority)
         return collected(
             self.curve,
             tasks=self.tasks,
             epsilon=self.standing.epsilon if self.standing.loss is None else None,
             limit=self.limit,
             within=None if now["low"] is None else (now["low"], now["high"]),
-            said=self.standing.drawn(),
+            majority=self.error_majority,
+            model=self.simulated,
+            said=said,
             title=self.title.rsplit(", seed", 1)[0],
         )
 

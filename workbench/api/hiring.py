@@ -131,11 +131,10 @@ class Hires(Result):
         """Draw the measured error of the best 1, 2, … workers, and their skills."""
         from workbench.plots import hiring
 
-        majority = self.error.majority if self.error is not None else None
         return hiring(
             self.found,
             self.by_number(),
-            None if majority is None else majority.error,
+            None if self.error is None else self.error.drawn(),
             title=self._title(),
             money=self.money,
         )

@@ -116,9 +116,13 @@ class Learning(Result):
         from workbench.plots import learning
 
         policy = str(self.numbers["policy"])
-        shown = "LS_OL" if policy == "ls-ol" else f"policy {policy}"
-        measured = None if self.error is None else self.error.measured
-        return learning(self.steps, self.workers, title=self.title, policy=shown, measured=measured)
+        return learning(
+            self.steps,
+            self.workers,
+            title=self.title,
+            policy=f"learnt by {'LS_OL' if policy == 'ls-ol' else policy}",
+            measured=None if self.error is None else self.error.drawn(),
+        )
 
     def verdict(self) -> list[str]:
         """Say how wrong its answers were, and what a majority of all labels gives."""

@@ -14,7 +14,7 @@ Progress: TypeAlias = Callable[[str], None] | bool | None
 """Who is told how far a call is: a function that takes a line, True for a bar, or nobody."""
 
 
-class Line(str):
+class ProgressLine(str):
     """A line that says how far a call is.
 
     Attributes
@@ -34,7 +34,7 @@ def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
     Parameters
     ----------
     progress
-        A function is told "12 of 200 orders, 3 min left", a `Line`; for True a bar is drawn.
+        A function is told "12 of 200 orders, 3 min left", a `ProgressLine`; True draws a bar.
     unit
         What is counted, in the plural.
     """
@@ -47,7 +47,7 @@ def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
     def tell(done: int, total: int) -> None:
         left = (time.monotonic() - begun) / done * (total - done) if done else 0.0
         rest = f", {duration(left)} left" if 0 < done < total else ""
-        line = Line(f"{done:,} of {total:,} {unit}{rest}")
+        line = ProgressLine(f"{done:,} of {total:,} {unit}{rest}")
         line.share = done / total if total else 1.0
         progress(line)
 

@@ -395,12 +395,31 @@ class Plan(Result):
 
         if self.message is not None:
             raise InputError(f"plot: there is no plan; {self.message}")
-        title = f"{self.tasks} tasks, {len(self.table)} labels, ε = {self.epsilon:.4g}"
-        errors = self.errors
+        title = f"{counted(self.tasks, 'task')}, {counted(len(self.table), 'label')}"
+        errors, priced = self.errors, self.promised is not None
         if self.promise != "bound":  # then the bound is no promise, and above ε
             errors = errors.drop(columns="bound")
-        labels = self.table["worker"].value_counts()
-        return plots.plan(labels, errors, epsilon=self.epsilon, title=title)
+        return plots.plan(
+            self.table["worker"].value_counts(),
+            errors,
+            None if self.error is None else self.error.drawn(cost=priced),
+            epsilon=None if self.total is not None else self.epsilon,
+            said=self._drawn(),
+            priced=priced,
+            title=title,
+        )
+
+    def _drawn(self) -> dict[str, str]:
+        """Write what the picture draws of what is promised and asked, as the verdict says it."""
+        most, asked = float(self.errors["exact"].max()), percent(self.epsilon)
+        said = f"{at_most(100 * most, 2)} %"
+        if self.promised is not None:
+            said, asked = amount(most), f"a cost of {amount(self.epsilon)}"
+        word = "by drawn answers" if self.error_radius > DRAWN else "proven"
+        return {
+            "exact": f"{word}, if workers err independently: {said} at most",
+            "asked": f"asked for: {asked} at most",
+        }
 
     def _payload(self) -> dict[str, Any]:
         payload = {k: v for k, v in self.solution.as_dict().items() if k not in HIDDEN}

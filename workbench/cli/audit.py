@@ -11,7 +11,7 @@ import click
 from workbench.base.checks import show as show_value
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.help import Parts
+from workbench.cli.help import PartedGroup
 from workbench.cli.output import as_csv, as_png, deliver, emit, show_written, working, write_files
 from workbench.cli.streams import say, show, show_prose
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.group(
-    cls=Parts,
+    cls=PartedGroup,
     epilog="\b\nExample:\n"
     "  workbench audit start audit.sqlite --answers answers.csv --error 0.1\n"
     "  workbench audit next audit.sqlite --most 10 --out ask.csv\n"

@@ -10,14 +10,14 @@ import click
 
 from workbench.base.text import tabled
 from workbench.cli import options
-from workbench.cli.help import Parts
+from workbench.cli.help import PartedGroup
 from workbench.cli.output import as_csv, emit, folder, show_written, write_files
 from workbench.cli.streams import show
 
 COLUMNS = ("name", "tasks", "workers", "labels", "classes", "present", "title")
 
 
-@click.group(cls=Parts, epilog="Example: workbench data fetch bluebird rte")
+@click.group(cls=PartedGroup, epilog="Example: workbench data fetch bluebird rte")
 def command() -> None:
     """List recorded crowds, describe one, download them.
 

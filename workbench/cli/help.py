@@ -113,7 +113,7 @@ class Grouped(click.Command):
         return -1 if option.required else at
 
 
-class Parts(click.Group):
+class PartedGroup(click.Group):
     """A group whose help has the whole first sentence of each part."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

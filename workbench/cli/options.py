@@ -14,7 +14,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
-from workbench.cli.help import Grouped, Parts
+from workbench.cli.help import Grouped, PartedGroup
 from workbench.cli.streams import DETAILS, results_apart
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Documented(Grouped):
         return SIMULATE in self.functions
 
 
-class DocumentedGroup(Documented, Parts):
+class DocumentedGroup(Documented, PartedGroup):
     """The same, of a command with parts."""
 
 

@@ -13,7 +13,7 @@ import click
 
 from workbench.base.text import Columns, tabled
 from workbench.cli import options
-from workbench.cli.help import Parts
+from workbench.cli.help import PartedGroup
 from workbench.cli.options import store_option
 from workbench.cli.output import Tell, emit, tell, working
 from workbench.cli.streams import say
@@ -85,7 +85,8 @@ code_option = click.option(
 
 
 @click.group(
-    cls=Parts, epilog="Example: workbench study run adaptive-figure-1 --size paper --processes 4"
+    cls=PartedGroup,
+    epilog="Example: workbench study run adaptive-figure-1 --size paper --processes 4",
 )
 def command() -> None:
     """Run studies: sweeps of thousands of trials that survive interruption.

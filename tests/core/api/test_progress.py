@@ -7,7 +7,7 @@ import re
 import pytest
 
 import workbench as wb
-from workbench.api.meter import Line
+from workbench.api.meter import ProgressLine
 
 CROWD = wb.simulate("uniform", tasks=30, workers=8, capacity=30, skill=0.9, redundancy=4)
 UNIFORM = wb.simulate("uniform", tasks=12, workers=8, capacity=12, skill=0.9)
@@ -28,7 +28,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_every_part_is_counted_once(name):
     call, parts = CALLS[name]
-    lines: list[Line] = []
+    lines: list[ProgressLine] = []
     call(lines.append)
     numbers = [re.match(r"(\d+) of (\d+) ", line) for line in lines]
     done, total = ([int(found[k].replace(",", "")) for found in numbers if found] for k in (1, 2))
