@@ -101,4 +101,4 @@ def test_the_page_of_options_has_two_cells_a_row_and_the_texts_of_help(tmp_path)
     rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `--")]
     assert len(rows) > 200
     assert {len(re.split(r"(?<!\\)\|", row)) for row in rows} == {4}
-    assert "| `--budget INTEGER RANGE` | Most workers to hire, K. [x>=1; required] |" in rows
+    assert "| `--budget N` | Most workers to hire, K. [x>=1; required] |" in rows

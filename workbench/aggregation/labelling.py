@@ -164,7 +164,7 @@ class LabelOptions:
     class_prior
         Models but ebcc and bwa: "estimated" or "uniform".
     iterations
-        Models: steps at most.
+        Models: most steps of a fit.
     restarts
         ebcc: random starts.
     calibrate

@@ -1,4 +1,4 @@
-"""`ladder`: one promise, and what it costs, rung by rung."""
+"""`ladder`: one promise, and what it costs by each way of keeping it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from workbench.solving.claims import OPEN, WORD, CostClaim
 from workbench.solving.expert_informed import read_prior
 
 MOST_TRIALS = 1_000_000
-"""Simulations of a sequential rung at most."""
+"""Most simulations of a policy."""
 COLUMNS: Columns = {
     "name": ("method", ""),
     "cost": ("cost", ",.10g"),
@@ -62,12 +62,12 @@ NOTES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ladder(Result):
-    """What one promise costs, rung by rung.
+    """What one promise costs: each way of keeping it is a rung, the costliest first.
 
     Attributes
     ----------
     rungs
-        A row a rung, the dearest first: name, lower_bound, cost, status, error, se, error_se,
+        A row a rung, the costliest first: name, lower_bound, cost, status, error, se, error_se,
         seconds, proven_bound, as `workbench.assignment.rungs.Rung`.
     crowd
         What the crowd is called.
@@ -172,7 +172,7 @@ class Ladder(Result):
         return rows
 
     def plot(self) -> Figure:
-        """Draw the rungs, the dearest on top."""
+        """Draw the rungs, the costliest on top."""
         from workbench import plots
 
         asked = percent(self.epsilon)
@@ -199,7 +199,7 @@ def ladder(
     seed: int = 0,
     progress: Progress = None,
 ) -> Ladder:
-    """Price one promise rung by rung: an error of at most ε on every task.
+    """Price one promise, an error of at most ε on every task, by each way of keeping it.
 
     Parameters
     ----------
@@ -218,16 +218,16 @@ def ladder(
     epsilon
         Error each task may have, below 0.5.
     trials
-        Simulations of a sequential rung, 2 or more.
+        Simulations of each policy that looks at labels, 2 or more.
     gap
         Relative gap at which a plan may stop: 0.005 saves most of the time.
     time_limit
         Seconds for each of the three plans.
     prior
-        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: what every policy pays that
-        knows this, and nobody's skill.
+        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: shows the least of every
+        policy that knows only this.
 
-        A mapping, or such text: adds the rung "skills unknown", how many labels every policy takes
+        A mapping, or such text: adds the row "skills unknown", how many labels every policy takes
         that knows that workers are drawn so. With one capacity for all, and without `costs`.
     seed
         Same seed, same result, unless time runs out.

@@ -133,7 +133,7 @@ def compare(
     sampling
         How the crowd is got to know, and the program that all is held against.
     trials
-        How often all is drawn anew.
+        How often everything is drawn anew.
 
         On problems: orders of arrival of each.
     processes

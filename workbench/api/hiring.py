@@ -404,15 +404,16 @@ class HiringOptions:
     classes
         Number of classes, where there are some that nobody used. [default: those in the files]
     allow_below_chance
-        Hire too who is more likely than not worse than guessing, as the paper does: such votes
-        count the other way round. [default: refused, but by rule accuracy, of two classes, who is
-        so beyond doubt]
+        Also hire workers who are more likely than not worse than guessing, as the paper does: their
+        votes count the other way round. [default: not, but for those who are so beyond doubt, by
+        rule accuracy and with two classes]
     as_answered
         Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
         where labels of tasks without gold show who labels what. False chooses as if everybody
         labelled every task.
     undecided
-        Error that a task counts which none of the hired has labelled. [default: 1 − 1/L, a draw]
+        Error that counts for a task which none of the hired has labelled. [default: 1 − 1/L, a
+        draw]
     confidence
         Of the intervals.
 
@@ -463,8 +464,8 @@ def hire(
     budget
         Most workers to hire, K.
     rule
-        Who is chosen: accuracy, those whose vote is expected to err least; selected, by Algorithm 1
-        of Li and Liu; or what that is compared with.
+        How workers are chosen: accuracy takes those whose vote is expected to err least; selected
+        is Algorithm 1 of Li and Liu; the others are what that is compared with.
 
         Votes are weighted by log-odds; skills, guessers and difficulty of tasks are learned from
         all control answers.

@@ -487,9 +487,9 @@ class ModelOptions:
     classes
         Weighted methods: number of classes, where some are unused. [default: those used]
     class_prior
-        Models but ebcc and bwa: of the classes. [default: estimated; glad: uniform]
+        Models but ebcc and bwa: prior of the classes. [default: estimated; glad: uniform]
     iterations
-        Models: steps at most. [default: 100; ebcc, bwa: 500]
+        Models: most steps of a fit. [default: 100; ebcc, bwa: 500]
     restarts
         ebcc: random starts. [default: 10]
 
@@ -596,14 +596,14 @@ def aggregate(
     labels
         Labels: columns task, worker, label.
     gold
-        Control tasks: columns task, gold. Without a method they choose it; with one: skills for the
-        weighted methods (before those of the workers), and models keep them at their class and
-        learn from them.
+        Tasks of known class: columns task, gold. They choose the method. Where one is named,
+        weighted methods take the workers' skills from them, and models learn from them.
 
         A Series or a dict by task, too. Votes label these tasks like all others. Without a method
         the error is measured on them, of answers made without them; with one it is not.
     method
-        The rule. [default: with gold of twenty tasks or more the best of seven on it; else pooled]
+        How the labels of a task become its answer. [default: with twenty gold tasks or more the
+        best of seven methods on them; else pooled]
 
         Votes: "majority", "weighted-linear" or "weighted-log-odds". Models: "pooled", the mean of
         two (why: docs/findings/aggregation.md), "dawid-skene-smoothed", "dawid-skene", "one-coin",
@@ -611,18 +611,19 @@ def aggregate(
         it (`aggregation.choice`), the error measured by choosing anew without each part of it. With
         `save` the default is "dawid-skene-smoothed".
     truth
-        True labels: columns task, gold; accuracy is measured. [default: gold in the labels, if any]
+        True labels, only to measure the error: columns task, gold. [default: gold in the labels, if
+        any]
 
         Gold that comes with the labels is taken for it where neither is given; for `gold`, where a
         weighted method lacks skills.
     workers
-        Only these workers' labels count: column worker and, if weights are to follow from it,
-        skill, or what she names where each class is true, as workbench hire writes them.
+        Count only these workers' labels: column worker, and for weighted votes skill, or the rows
+        of a confusion matrix, as `workbench hire` writes them.
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
-        In place of a method: a plan of workbench plan, columns task, worker, weight, or as `plan
-        --vote` writes it; its labels count, by its weights, all others do not.
+        In place of a method: a plan, as `workbench plan` or its `--vote` writes it. Only its labels
+        count, by its weights.
 
         What `plan` gave, or a frame or a file. Of several classes a plan has scores, by label and
         class, and the shares of the classes count once a task.
@@ -640,9 +641,9 @@ def aggregate(
 
         By class, {"yes": 0.1}; the class that is not named has the rest.
     calibrate
-        Models: calibrate the confidences by the control tasks, hidden from the model in turn, by a
-        tenth of the labels, held out, or not. [default: by twenty control tasks or more, else by
-        labels]
+        Models: calibrate confidences by the gold tasks, each hidden from the model in turn, by a
+        tenth of the labels, held out, or not at all. [default: by gold of twenty tasks or more,
+        else by labels]
 
         "auto", "gold", "labels" or "none"; labels correct too little where workers err together.
     start

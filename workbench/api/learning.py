@@ -187,9 +187,9 @@ class LearningOptions:
     Parameters
     ----------
     price
-        em: of a label, in right labels. [default: 0.0001]
+        em: price of a label, where a right answer is worth 1. [default: 0.0001]
     schedule
-        LS_OL: when to explore: G1,G2 (G1 log t testers, each labelled G2 log t times by all);
+        LS_OL: when to explore: G1,G2 (G1 log t tasks are labelled by all, each G2 log t times);
         decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded, where labels
         are the same in every round]
     weighted
@@ -197,11 +197,11 @@ class LearningOptions:
     vetting
         LS_OL: drop workers who are clearly the worst.
     vetting_error
-        Drop when wrong with less than this. [default: 0.1]
+        LS_OL: highest chance of dropping a worker wrongly. [default: 0.1]
     vetting_variant
         Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]
     delay
-        LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
+        LS_OL: a task that all label is given again no sooner than 1 to this many steps later.
 
     Examples
     --------
@@ -232,7 +232,7 @@ class Replay:
         Recorded: choose among those with a label of the task on record, or among all.
         [default: recorded]
     patience
-        Recorded: labels that come later after their task's first are late.
+        Recorded: how long after a task's first label the others are waited for.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def learn(
     horizon
         Number of tasks. [default: those of the simulated crowd, all recorded]
     trials
-        Simulated: runs, of which the mean is told. [default: 100]
+        Simulated: how many runs are averaged. [default: 100]
     seed
         Same seed, same result.
     progress

@@ -325,7 +325,7 @@ def in_words(found: Difference) -> str:
 
 
 def _between(low: float, high: float) -> str:
-    """Write the ends of a difference, the nearer to nought first: "1 to 9 points less"."""
+    """Write the ends of a difference, the nearer to 0 first: "1 to 9 points less"."""
     near, far = sorted((low, high), key=abs)
     if low < 0.0 < high:
         return f"{points(low)} to {points(high)}"

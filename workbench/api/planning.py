@@ -469,7 +469,7 @@ class TaskLimits:
     Parameters
     ----------
     availability
-        Who may label what, a row a pair: columns task, worker. [default: every pair]
+        Who may label which task, a row for each pair: columns task, worker. [default: every pair]
 
         A frame, a file or a list of pairs.
     have
@@ -512,7 +512,7 @@ class PlanOptions:
 
         All but `bound` are of the exact error of the vote, if skills are as given.
     gain
-        What a label counts in a bound: by Bhattacharyya's, or by the paper's Lemma 1.
+        Bound on a task's error: Bhattacharyya's, or that of the paper's Lemma 1.
 
         `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
         two classes. Goes with promise `bound`, and with a total.

@@ -52,7 +52,7 @@ PLANNED = ("hoeffding", "bhattacharyya")
 EXACT, POSTERIOR, ERROR = "exact error", "sequential, posterior", "sequential, error"
 LIMIT = "information limit"
 RUNGS = (*PLANNED, EXACT, POSTERIOR, ERROR, LIMIT)
-"""From the dearest down."""
+"""From the costliest down."""
 CHANCE = 4.0
 """Standard errors that a simulated policy is allowed, before it is said to miss its promise: one
 that errs ε of the time exactly is then dropped once in some three hundred of ten trials, twice."""
@@ -167,7 +167,7 @@ def ladder(
     epsilon
         ε, in (0, ½).
     trials
-        Simulations of a sequential rung, 2 or more.
+        Simulations of each policy that looks at labels, 2 or more.
     time_limit
         Seconds for each of the three plans, and for each sequential optimum.
     gap

@@ -42,19 +42,19 @@ GROUPS = {
     },
     "Methods side by side": {
         "compare": "Compare exact, adaptive and random assignment on one crowd.",
-        "ladder": "Price one promise, kept in several ways, and the least that any can cost.",
-        "leaderboard": "Hold every method against the others on recorded crowds.",
+        "ladder": "Price one promise by each way of keeping it, and at the least.",
+        "leaderboard": "Compare all methods on recorded crowds.",
         "data": "List recorded crowds, describe one, download them.",
     },
     "Assignment problems and proofs": {
         "solve": "Solve an assignment problem and prove the answer.",
         "export": "Write an assignment problem as .lp or .mps for any solver.",
-        "verify": "Recompute a certificate, with none of the code that wrote it.",
+        "verify": "Check a certificate, with none of the code that wrote it.",
         "doctor": "Check the solver against problems with known answers.",
     },
     "Research": {
         "study": "Run studies: thousands of trials, kept, resumed, reported.",
-        "claims": "Hold what the papers claim against what was measured.",
+        "claims": "Compare what the papers claim with what was measured.",
     },
 }
 """By group name and help line of each command; the module `workbench.cli.<name>` has the rest."""

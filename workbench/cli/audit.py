@@ -32,7 +32,7 @@ def command() -> None:
     """Prove that at most so many answers are wrong, whatever the crowd, by few checks.
 
     `start` fixes the answers, `next` draws tasks for an expert, `tell` takes her labels, `status`
-    says what is proven. `plan` says beforehand how many checks it will take.
+    says what is proven. `plan` estimates how many checks an audit will take.
     """
 
 
@@ -85,7 +85,7 @@ def start(
     draws=False,
 )
 @STORE
-@options.whole("--most", "Tasks at most.", 1, least=1)
+@options.whole("--most", "Most tasks to give.", 1, least=1)
 @options.path("--out", "The tasks, a .csv: task.", ".csv")
 def next_(store: Path, most: int, out: Path | None, as_json: bool) -> int:
     """Give the tasks to check: those that wait for a label, then new draws.
@@ -120,7 +120,7 @@ def next_(store: Path, most: int, out: Path | None, as_json: bool) -> int:
 def tell(store: Path, labels: str | None, refused: str | None, as_json: bool) -> int:
     """Take the expert's labels, and say what they prove.
 
-    Told again, the same labels count once.
+    Labels that are given twice count once.
     """
     from workbench.api.inputs import of_store
     from workbench.crowd.tables import read_gold, read_task_types
@@ -196,7 +196,7 @@ def plan(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Say how many checks an audit will take, by the confidences and if they are wrong."""
+    """Estimate how many checks an audit will take, if confidences are right and if not."""
     from workbench.api.auditing import plan_audit
 
     with working("rehearsing", after=3.0):

@@ -58,11 +58,11 @@ def command(
     as_json: bool,
     **arguments: Any,
 ) -> int:
-    """Hold every aggregator, selection rule, learner and collecting policy against the others.
+    """Compare all aggregators, selection rules, learners and collecting policies.
 
-    Aggregators meet whole crowds, all labels and 1, 2, 3, 5 a task, and know no gold. All others,
-    and votes weighted by an exam, meet the same labels, and are scored on gold that was held out.
-    A method or a crowd of your own is one file, given by --plugin. Crowds that are neither here nor
+    Aggregators get whole crowds, all labels and 1, 2, 3 or 5 a task, and no gold. All others, and
+    votes weighted by an exam, get the same labels, and are scored on gold that they do not see. A
+    method or a crowd of your own is one file, given by --plugin. Crowds that are neither here nor
     to be downloaded are listed as not fetched. Run again after an interruption to go on.
     """
     import workbench as wb

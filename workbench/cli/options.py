@@ -350,13 +350,13 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
             choice(
                 "--format",
                 FORMATS,
-                "Form of the labels, a file or a folder; docs/formats.md lists all. [default: told "
-                "by what is there]",
+                "Form of the labels, a file or a folder: see docs/formats.md. [default: as its "
+                "content says]",
             ),
             click.option(
                 "--question",
                 metavar="NAME",
-                help="Whose answers are read, where there are several.",
+                help="The question whose answers are read, where there are several.",
             ),
             click.option(
                 "--columns",
@@ -365,15 +365,15 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
                 help="What columns are called: task=orig_id,worker=WorkerId,label=choice, "
                 "gold=verdict (in a file of its own too); without a header their numbers.",
             ),
-            flag("--predictions", "What models predicted or suggested are labels too."),
+            flag("--predictions", "Also read what models predicted or suggested."),
             click.option(
                 "--skip",
                 metavar="NAME,…",
                 callback=_listed,
-                help="Labels that are no answers, as unsure: left out, and counted.",
+                help="Labels that are not answers, such as unsure: left out, and counted.",
             ),
-            flag("--fold", "Names that differ in case, blanks or Unicode form alone are one."),
-            flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),
+            flag("--fold", "Join names that differ only in case, blanks or Unicode form."),
+            flag("--ignore-unlabelled", "Leave out gold of tasks that nobody labelled."),
         ]
         if duplicates:
             kinds = ("error", "first", "last") if keep else ("error", "first", "last", "all")
@@ -474,7 +474,7 @@ plugin_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_load,
-    help="Python file of your own that registers what it adds, by name. Repeatable.",
+    help="Python file of yours that registers methods or crowds by name. Repeatable.",
 )
 
 
@@ -487,14 +487,14 @@ details_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_note_details,
-    help="Print all that is known below the verdict: models, bounds, assumptions.",
+    help="Print the details below the verdict: models, bounds, assumptions.",
 )
 seed_option = whole("--seed", "Random seed.", 0)
 idle_seed_option = whole(
-    "--seed", "Taken by every command; nothing is drawn here.", expose_value=False
+    "--seed", "Every command accepts it; this one draws nothing.", expose_value=False
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output."
+    "--json", "as_json", is_flag=True, help="Print only JSON on standard output."
 )
 store_option = click.option(
     "--store",

@@ -51,11 +51,13 @@ if TYPE_CHECKING:
 @options.path("--plot", "Picture of who gives how many labels, and the errors, a .png.", ".png")
 @options.path(
     "--proof",
-    "With --sequential: what no policy costs less than, for workbench verify, a .json.",
+    "With --sequential: the proven bound on what any policy costs, for workbench verify, a .json.",
     ".json",
 )
 @options.path(
-    "--vote", "The vote for aggregate --plan: how much each label counts, on record too.", ".csv"
+    "--vote",
+    "How much each label counts, those on record included, for aggregate --plan; a .csv.",
+    ".csv",
 )
 @options.choice(
     "--to",
@@ -73,11 +75,11 @@ def command(
     as_json: bool,
     **arguments: Any,
 ) -> int:
-    """Make the cheapest plan that covers every task, and say what is proven of it.
+    """Make the cheapest plan that keeps the error asked for, and say what is proven of it.
 
-    With --workers and --least so many labels a task are shared evenly: no skills and no error.
-    Exit code 1 when there is no plan. One that is not proven the cheapest says how far it may be
-    from it.
+    With --workers and --least so many labels a task are shared evenly, without skills and without
+    an error. Exit code 1 when there is no plan. A plan that is not proven the cheapest says how
+    much cheaper another may be.
     """
     import workbench as wb
     from workbench.api.even_plan import EvenPlan

@@ -217,7 +217,7 @@ def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
 )
 @store_option
 def status(store: Path, as_json: bool) -> None:
-    """Tell how far each study in a store has come."""
+    """Show how far each study in a store has come."""
     from workbench.studies.overview import standing
     from workbench.studies.store import Store
 

@@ -27,7 +27,7 @@ LEAST = ("skills unknown", "information limit")
 
 
 def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) -> Figure:
-    """Cost a task of each rung, the dearest on top.
+    """Cost a task of each rung, the costliest on top.
 
     Parameters
     ----------

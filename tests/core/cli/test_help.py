@@ -27,7 +27,7 @@ def shown(*words: str) -> dict[str, list[str]]:
     for line in text.splitlines():
         if re.fullmatch(r"[A-Z][a-z ]+:", line):
             title = line[:-1]
-        elif found := re.match(r"  (?:-\w, )?(--[\w-]+)", line):
+        elif title and (found := re.match(r"  (?:-\w, )?(--[\w-]+)", line)):
             groups.setdefault(title, []).append(found[1])
     return groups
 
