@@ -148,13 +148,15 @@ class Hires(Result):
         -------
         Columns `workers, error, low, high`: of all gold tasks with labels, one that none of the
         hired has labelled being wrong; with the 90 % interval. The last row is what the verdict
-        says. Empty where prices decide, where nobody is hired, or without a gold task that counts.
+        says; where prices decide, the only one. Empty where nobody is hired, or without a gold task
+        that counts.
         """
         rows: list[tuple[int, float, float, float]] = []
         columns = ["workers", "error", "low", "high"]
-        if self.error is None or self.money is not None or not self.error.measured.tasks_measured:
+        if self.error is None or not self.error.measured.tasks_measured:
             return pd.DataFrame(rows, columns=columns)
-        sizes = np.unique(np.geomspace(1, self.found.size, POINTS).round().astype(int))
+        first = 1 if self.money is None else self.found.size
+        sizes = np.unique(np.geomspace(first, self.found.size, POINTS).round().astype(int))
         for size in sizes.tolist():
             measured, hired = self.error.measured, self.found
             if size != hired.size:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -22,6 +24,7 @@ SAID = {
 """What stands below a rung's name."""
 NONE = {"infeasible": "there is no plan", "open": "none found; there may be one"}
 
+BESIDE: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
 LEAST = ("skills unknown", "information limit")
 """Rungs that are bounds on every policy, and no plans."""
 
@@ -47,7 +50,7 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
         ):
             if np.isnan(value):
                 why = NONE.get(row["status"], f"none: {row['status']}")
-                axes.text(0, at, f"  {why}", va="center", color="0.35")
+                axes.annotate(why, (0, at), **BESIDE, color="0.35")
                 continue
             limit, measured = row["name"] in LEAST, row["status"].startswith("meas")
             colour = COLOURS[2] if limit else COLOURS[1] if measured else COLOURS[0]
@@ -68,7 +71,7 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
                 text += f", at least {at_least(row['proven_bound'] / tasks)}"
             if measured:
                 text += f" (± {error:.2g})"
-            axes.text(value + error, at, f"  {text}", va="center")
+            axes.annotate(text, (value + error, at), **BESIDE)
         axes.set_yticks(
             place, [f"{name}\n{SAID[name]}" if name in SAID else name for name in table["name"]]
         )

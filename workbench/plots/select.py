@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from workbench.selection.frontier import Frontier
     from workbench.selection.hire import Hiring
 
-FAINTEST = 1e-6
-"""No predicted error is drawn below it."""
 BLUE, VERMILION, GREEN, _, ORANGE = COLOURS[:5]
 
 
@@ -260,11 +258,9 @@ def _frontier(axes: Axes, sets: Frontier, money: float | None) -> None:
         )
     if money is not None:
         axes.axvline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
-    if len(error) and error[-1] < error[0] / 30:
-        axes.set_yscale("log")
-        axes.set_ylim(max(0.6 * error[-1], FAINTEST), 1)
-    else:
-        from_zero(axes)
+    from_zero(axes)
+    axes.set_ylim(bottom=0.0)
+    in_percent(axes.yaxis)
     axes.set_xlabel("price of a task (unit of the prices)")
-    axes.set_ylabel("expected error of the\ncheapest sets")
+    axes.set_ylabel("expected error of the cheapest\nsets, if workers err independently")
     key_above(axes, 2)

@@ -10,6 +10,8 @@ from workbench.plots._style import COLOURS, MARKERS, areas, from_zero, key_above
 from workbench.plots.assign import draw_labels
 from workbench.plots.measured import in_percent
 
+RULE = "each rule for when to close a task"
+
 
 def sequential(
     labels: pd.Series[float], rules: pd.DataFrame, *, epsilon: float, title: str
@@ -35,7 +37,7 @@ def sequential(
                 s=areas(100 * own["share"]),
                 color=COLOURS[at % len(COLOURS)],
                 marker=MARKERS[at % len(MARKERS)],
-                label=plain(f"rules of type {kind}") if len(types) > 1 else "rules",
+                label=plain(f"when to close a task of type {kind}") if len(types) > 1 else RULE,
             )
         right.axhline(
             epsilon, color="0.35", lw=1.2, ls="-.", label=f"asked for: {100 * epsilon:g} % at most"

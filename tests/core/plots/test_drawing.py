@@ -260,6 +260,24 @@ def test_hiring():
     assert_nothing_overlaps(figure)
 
 
+@pytest.mark.slow
+def test_where_prices_decide_those_who_are_hired_are_measured_all_the_same():
+    rows = [(f"c{i}", f"w{j}", str((i + (i % 5 == j)) % 2)) for i in range(40) for j in range(4)]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    gold = {f"c{i}": str(i % 2) for i in range(40)}
+    found = wb.hire(labels, gold, budget=3, costs={f"w{j}": 1.0 + j for j in range(4)}, money=4.0)
+    assert found.by_number()["workers"].tolist() == [len(found.chosen)]
+    above = found.plot().axes[0]
+    assert found.error is not None
+    drawn = found.error.drawn()
+    assert drawn is not None
+    assert f"hired: {len(found.chosen)}, wrong on {drawn.said['measured']}" in names(above)
+    assert f"everybody's majority: {drawn.said['majority']}" in names(above)
+    assert above.containers[0].lines[0].get_ydata().tolist() == [
+        found.error.measured.error_measured
+    ]
+
+
 def test_hiring_by_the_papers_rule_shows_its_score():
     found = hired(rule="selected")
     figure = plots.hiring(found, MEASURED[:0], title="answers.csv")
