@@ -191,7 +191,8 @@ class Hires(Result):
             return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
         who = f"{hired.size} of {of} workers: {names(self.chosen, LISTED)}"
         if still := len(hired.constant):
-            who += f"; of the others {still} always name one class, which tells nothing"
+            verb = "names" if still == 1 else "name"
+            who += f"; of the others {still} always {verb} one class, which tells nothing"
         sentences = [f"Hire {who}."]
         if self.error is not None and self.error.worse:
             more = "errs on more of your gold"

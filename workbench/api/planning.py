@@ -184,6 +184,8 @@ class Plan(Result):
         still = ""
         if many := len(self.constant):
             still = f" ({many} get none: they always name one class, which tells nothing)"
+            if many == 1:
+                still = " (1 gets none: always naming one class tells nothing)"
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"
@@ -209,10 +211,9 @@ class Plan(Result):
                 (len(self.table) + len(self.counted)) / max(self.tasks, 1),
             )
             sentences += self._as_asked(self.error)
-        if self.without_history:
-            sentences.append(
-                f"{len(self.without_history)} workers get no task: nobody knows their skill."
-            )
+        if many := len(self.without_history):
+            verb = "gets" if many == 1 else "get"
+            sentences.append(f"{counted(many, 'worker')} {verb} no task: nobody knows their skill.")
         return sentences[:MOST]
 
     def _asks_nothing(self) -> list[str]:
@@ -357,7 +358,8 @@ class Plan(Result):
             rows = {"labels on record": count + unknown, **rows}
         if many := len(self.without_history):
             names = checks.listing(self.without_history)
-            rows["no history"] = f"{many} workers get no task, skill unknown: {names}"
+            verb = "gets" if many == 1 else "get"
+            rows["no history"] = f"{counted(many, 'worker')} {verb} no task, skill unknown: {names}"
         predicted = facts(rows.items(), indent="  ")
         if self.error is None:
             return f"{head}\n{predicted}"

@@ -90,7 +90,7 @@ def command(
     write_files(files)
     wanted = {out: "no answer", proof: "no proof", plot: "no history"}
     lines = [
-        f"not written: {path} ({why})"
+        f"not written: {why} ({path})"
         for path, why in wanted.items()
         if path is not None and path not in files
     ]

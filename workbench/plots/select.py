@@ -105,9 +105,9 @@ def _measured(axes: Axes, measured: pd.DataFrame, last: Measured, size: int) -> 
         label="wrong on your gold, 90 % interval",
     )
     draw_majority(axes, last)
-    hired = f"hired: {size}, wrong on {last.said['measured']}"
+    hired = f"the {size} hired: {last.said['measured']}"
     axes.axvline(size, color="black", lw=1, ls=(0, (4, 3)), zorder=1, label=hired)
-    axes.set_ylabel("tasks on which\ntheir vote is wrong")
+    axes.set_ylabel("tasks on which their vote\nis wrong, or missing")
     from_zero(axes)
     axes.set_ylim(bottom=0.0)
     in_percent(axes.yaxis)

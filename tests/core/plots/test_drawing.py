@@ -249,7 +249,7 @@ def test_hiring():
     np.testing.assert_allclose([bar[:, 1] for bar in bars], MEASURED[["low", "high"]])
     assert any(set(line.get_ydata()) == {0.25} for line in above.lines)
     assert [line for line in above.lines if list(line.get_xdata()) == [found.size] * 2]
-    words = {"everybody's majority: 25 %", f"hired: {found.size}, wrong on 10 % (5 to 20 %)"}
+    words = {"everybody's majority: 25 %", f"the {found.size} hired: 10 % (5 to 20 %)"}
     assert words <= set(names(above))
     assert ticks(above.yaxis)[:2] == ["0 %", "10 %"]
     assert "workers" in below.get_xlabel()
@@ -271,7 +271,7 @@ def test_where_prices_decide_those_who_are_hired_are_measured_all_the_same():
     assert found.error is not None
     drawn = found.error.drawn()
     assert drawn is not None
-    assert f"hired: {len(found.chosen)}, wrong on {drawn.said['measured']}" in names(above)
+    assert f"the {len(found.chosen)} hired: {drawn.said['measured']}" in names(above)
     assert f"everybody's majority: {drawn.said['majority']}" in names(above)
     assert above.containers[0].lines[0].get_ydata().tolist() == [
         found.error.measured.error_measured
