@@ -116,8 +116,10 @@ class Collector(KeptCollection):
         How frequent the classes are: a number by class, as {"yes": 0.1}; one that is not named has
         the rest. Alike when None.
     loss
-        What it costs to miss a class, by class, as {"yes": 5}; 1 for those that are not named. A
-        task is answered by the class of least expected cost, and closed when that is at most ε.
+        What it costs to miss a class. [default: 1 each]
+
+        By class, as {"yes": 5}. A task is answered by the class of least expected cost, and closed
+        when that is at most ε.
     epsilon
         ε, the error that each task may have.
     total
