@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.base.checks import listed
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
 from workbench.cli.help import Grouped, PartedGroup
@@ -407,6 +406,8 @@ def _ends(_: click.Context, __: click.Parameter, text: str | None) -> tuple[floa
     """Read the lowest and the highest rating."""
     if text is None:
         return None
+    from workbench.base.checks import listed
+
     ends = listed("scale", text)
     if len(ends) != 2:
         raise InputError(f"--scale {text}: give the lowest and the highest rating, as 0,100")

@@ -195,7 +195,7 @@ class UntilTrusted(Policy):
         """Whether a fit to all labels comes first where nothing would be asked: it may ask more."""
         if worker is None:
             return self.is_behind() or self.is_due()
-        return not self.apart and self.is_behind() and self.is_over()
+        return not self.fitted_beside and self.is_behind() and self.is_over()
 
     def _start(self, worker: int | None) -> Questions | None:
         """What is asked before indices decide; None when that is over."""
