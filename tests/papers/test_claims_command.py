@@ -33,7 +33,7 @@ def test_a_page_has_the_stamp_of_its_verdicts_and_of_those_it_keeps(tmp_path, mo
         words = ["claims", "--store", f"{study}.sqlite", "--out", "claims.md", *options]
         ran = CliRunner().invoke(main, words)
         assert ran.exit_code == 0, ran.output
-        assert f"written: papers/{paper.name}" in ran.output
+        assert f", papers/{paper.name}" in ran.output.splitlines()[-1]
         assert quoted.quoted(paper) == quoted.quoted(page)  # both studies are of this paper
         return quoted.quoted(page)
 

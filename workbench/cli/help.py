@@ -108,9 +108,8 @@ class Grouped(click.Command):
                 yield title, own
 
     def _rank(self, option: click.Option) -> int:
-        """Say how early an option comes; those that must be given before all."""
-        at = next((FIRST.index(key) for key in _keys(option, self) if key in FIRST), len(FIRST))
-        return -1 if option.required else at
+        """Say how early an option comes."""
+        return next((FIRST.index(key) for key in _keys(option, self) if key in FIRST), len(FIRST))
 
 
 class PartedGroup(click.Group):

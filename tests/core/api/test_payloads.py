@@ -222,6 +222,7 @@ def folder(tmp_path_factory):
 def here(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("WORKBENCH_DATA", str(folder))
+    monkeypatch.setattr("workbench.cli.streams.PIPED", 10_000)  # no sentence is broken
 
 
 def lane_of(line: str):

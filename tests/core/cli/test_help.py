@@ -58,7 +58,8 @@ def test_a_name_means_what_it_is_in_its_command():
     assert group("learn", "tasks") == "A simulated crowd"
     assert group("export", "format") == "What comes out"
     assert group("check", "format") == "How labels are read"
-    assert group("compare", "skills") == "Method"
+    assert group("compare", "skills") == group("learn", "price") == "Method"
+    assert group("collect audit", "price") == "What is asked for"
     assert group("ladder", "skills") == "What is given"
 
 
