@@ -28,7 +28,10 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 add_module_names = False
 myst_heading_anchors = 4
 nb_execution_mode = "off"
-exclude_patterns = ["_build", "_tables", "_shown", "conda", "paper", "decisions"]
+exclude_patterns = [
+    *("_build", "_tables", "_shown", "conda", "paper"),
+    *("decisions", "proofs", "reference/rooms"),  # read in the repository
+]
 
 html_theme = "furo"
 html_static_path = ["_static"]

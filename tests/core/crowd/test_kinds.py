@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
@@ -26,6 +26,7 @@ def votes(frame, **options):
     return inputs.given(wb.read_labels(frame, **options), kinds=kinds).coded.votes
 
 
+@settings(max_examples=30)
 @given(SETS)
 def test_sets_come_back_as_they_were_given_and_label_by_label(sets):
     names = sorted(frozenset().union(*sets))
@@ -64,6 +65,7 @@ def test_names_between_separators_are_sets_and_the_table_knows_it():
     assert skipped["label"].tolist() == [both]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(-5, 5), min_size=1))
 def test_ratings_are_numbers_whatever_they_are_written_as(ratings):
     labels = wb.read_labels(table(*ratings), scale=(-5, 5))
@@ -114,3 +116,18 @@ def test_an_ordered_categorical_is_ordered_classes():
 def test_a_set_is_written_alike_however_it_is_ordered():
     assert written(["b", "a"]) == written({"a", "b"}) == '["a", "b"]'
     assert LabelSets().value(written({"ä|b", "]"})) == {"ä|b", "]"}
+
+
+@pytest.mark.parametrize(
+    "form", ["label-studio", "argilla", "prodigy", "mturk", "toloka", "labels"]
+)
+def test_a_form_that_is_written_gives_sets_and_ratings_back(form, tmp_path):
+    sets = wb.read_labels(table("cat|dog", "cat", "bird"), separator="|")
+    ratings = wb.read_labels(table(1.5, 2, 100), scale=(0, 100))
+    for labels, options in ((sets, {}), (ratings, {"scale": (0, 100)})):
+        content = wb.convert(labels, form).content
+        path = tmp_path / ("x.json" if content.lstrip()[0] in "[{" else "x.csv")
+        path.write_text(content, encoding="utf-8")
+        again = wb.read_labels(path, **options)
+        given = dict(zip(labels["task"], labels["label"], strict=True))
+        assert dict(zip(again["task"], again["label"], strict=True)) == given
