@@ -1,8 +1,9 @@
 """Ratings on a scale: their precisions add, so that a promise on their error is a cover.
 
-Worker j rates task i by y_ij = a_j + B z_i + c_i + e_ij: z_i is the truth, of variance τ² over the
-tasks, a_j her level, 1/p_j the variance of her noise e_ij, and c_i what all who rate the task are
-off together, of variance A, the floor. Ratings of precision P = Σ p_j together tell z_i up to
+Worker j rates task i by y_ij = a_j + g_j (B z_i + c_i) + e_ij: z_i is the truth, of variance τ²
+over the tasks, a_j her level, g_j her gain (1 for a worker like all), and c_i what all who rate the
+task are off together, of variance A, the floor. A rating of hers has the precision
+p_j = g_j² / Var e_ij. Ratings of precision P = Σ p_j together tell z_i up to
 
     E(ẑ_i − z_i)² = 1 / (1/τ² + B² / (A + 1/P)),
 

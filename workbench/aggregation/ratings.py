@@ -1,16 +1,19 @@
 """Ratings on a scale to estimates: what gold tells of the workers, and the posterior mean.
 
-The model is that of `crowd_models.ratings`: y_ij = a_j + B z_i + c_i + e_ij. Gold, tasks
+The model is that of `crowd_models.ratings`: y_ij = a_j + g_j (B z_i + c_i) + e_ij. Gold, tasks
 whose truth z_i is known, tells it by moments alone, in a few rounds:
 
 - B by least squares of the tasks' mean ratings on the truth, all workers alike: weighted by
-  precisions it would follow those who always name one number, of small residual and no use;
+  precisions it would follow those who always name one number, whose residuals are small;
+- g_j from how her own ratings rise, drawn to 1 as far as workers differ by no more than chance. Who
+  always names one number has 0, and tells nothing: with one slope for all she passed for the most
+  precise of one recorded crowd;
 - a_j by Bühlmann's credibility: a worker's mean is drawn toward all workers', the more the fewer
   ratings she gave;
 - A by products of residuals of two workers of a task;
-- 1/p_j likewise by credibility, of squared distances of her residuals from what the others' tell of
-  c_i. How far such squares spread within a worker is measured, not taken to be Gaussian: squares of
-  ratings spread more, and would pass for a difference between workers.
+- Var e_j likewise by credibility, of squared distances of her residuals from what the others' tell
+  of c_i. How far such squares spread within a worker is measured, not taken to be Gaussian: squares
+  of ratings spread more, and would pass for a difference between workers.
 
 What is promised rests on left-out tasks: each is estimated by a fit without it (and without the
 others of its part), and the floor A is raised until the mean square error that the model foretells
@@ -18,8 +21,8 @@ is the one that was made. In the fit itself the error is too small, for it has s
 
 Without gold nothing of this is known: slope and floor cannot be told from the truth's own spread.
 
-Source: Bühlmann, Straub (1970), "Glaubwürdigkeit für Schadensätze"; Searle, Casella, McCulloch
-(1992), "Variance components", Section 3.6, the moments.
+Source: Bühlmann, Straub (1970), "Glaubwürdigkeit für Schadensätze"; DerSimonian, Laird (1986),
+"Meta-analysis in clinical trials"; Searle, Casella, McCulloch (1992), "Variance components".
 """
 
 from __future__ import annotations
@@ -143,8 +146,11 @@ class RatingModel:
         μ: mean of the truth.
     level
         a_j, shape (m,): what a worker names where the truth is 0, were there no c and e.
-    precision
-        p_j, shape (m,).
+    gain
+        g_j, shape (m,): how her ratings rise, beside all workers'; 0 of one who always names the
+        same.
+    noise
+        Var e_j, shape (m,).
     told
         Ratings of gold tasks by each worker, shape (m,): of one without, level and precision are
         those of all.
@@ -153,14 +159,22 @@ class RatingModel:
     terms: RatingTerms
     mean: float
     level: FloatArray
-    precision: FloatArray
+    gain: FloatArray
+    noise: FloatArray
     told: IntArray
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        """p_j = g_j² / Var e_j, shape (m,)."""
+        found: FloatArray = self.gain**2 / self.noise
+        return found
 
     def estimates(self, ratings: Ratings) -> Estimates:
         """Give the posterior of each task."""
-        p, terms = self.precision[ratings.worker], self.terms
-        total = ratings.sums(p)
-        centre = _share(ratings.sums(p * (ratings.value - self.level[ratings.worker])), total, 0.0)
+        j, terms = ratings.worker, self.terms
+        total = ratings.sums(self.precision[j])
+        weight = self.gain[j] / self.noise[j]
+        centre = _share(ratings.sums(weight * (ratings.value - self.level[j])), total, 0.0)
         error = terms.error(total)
         told = terms.slope * total / (1.0 + terms.floor * total)
         value = error**2 * (self.mean / terms.variance + told * centre)
@@ -220,24 +234,28 @@ def fit_ratings(ratings: Ratings, truth: FloatArray) -> RatingModel:
     mean, variance = float(z.mean()), float(z.var(ddof=1))
     x = np.where(there, np.nan_to_num(truth) - mean, 0.0)
     noise = np.full(gold.workers, max(float(gold.value.var()), 1e-12))
-    level, floor, slope = np.full(gold.workers, float(gold.value.mean())), 0.0, 0.0
+    level, gain = np.full(gold.workers, float(gold.value.mean())), np.ones(gold.workers)
+    floor, slope = 0.0, 0.0
     for _ in range(ROUNDS):
         centre = _share(gold.sums(gold.value - level[gold.worker]), gold.counts, 0.0)
         slope = float(x @ centre) / float(x @ x)
-        flat = gold.value - slope * x[gold.task]
+        if not slope > 0:
+            raise InputError(
+                "gold: ratings do not rise with it; look whether the scale is turned over"
+            )
+        gain = _gains(gold, x, slope, level, noise, floor)
+        flat = gold.value - slope * (gain[gold.worker] * x[gold.task])
         level = _drawn(gold, flat)[0]
         left = flat - level[gold.worker]
-        floor = _floor(gold, left, len(z))
-        squares = _own_squares(gold, left, 1.0 / noise, floor)
+        floor = _floor(gold, left, gain, len(z))
+        squares = _own_squares(gold, left, gain, noise, floor)
         own, common = _drawn(gold, squares)
         before, common = noise, max(common, 1e-9 * variance)
         noise = np.maximum(own, LEAST_NOISE * common)
         if np.allclose(noise, before, rtol=CLOSE, atol=0.0):
             break
-    if not slope > 0:
-        raise InputError("gold: ratings do not rise with it; look whether the scale is turned over")
     terms = RatingTerms(slope, floor, variance)
-    return RatingModel(terms, mean, level - slope * mean, 1.0 / noise, gold.given)
+    return RatingModel(terms, mean, level - slope * gain * mean, gain, noise, gold.given)
 
 
 def leave_out(ratings: Ratings, truth: FloatArray, *, seed: Seed = 0) -> LeftOut:
@@ -297,6 +315,50 @@ def promising(model: RatingModel, ratings: Ratings, left: LeftOut) -> RatingMode
     return model.with_floor(high)
 
 
+@dataclass(frozen=True, eq=False)
+class TaughtRatings:
+    """What gold tells, and what may be promised of it.
+
+    Attributes
+    ----------
+    ratings
+        All ratings.
+    truth
+        z by task, shape (n,); NaN where it is not known.
+    model
+        The fit to all gold, its floor such that it foretells the error made on left-out tasks.
+    fitted_floor
+        The floor of the fit itself.
+    left
+        Gold tasks, each estimated without itself.
+    """
+
+    ratings: Ratings
+    truth: FloatArray
+    model: RatingModel
+    fitted_floor: float
+    left: LeftOut
+
+
+def taught_ratings(ratings: Ratings, truth: FloatArray, *, seed: Seed = 0) -> TaughtRatings:
+    """Fit the model to gold, and hold it to left-out tasks.
+
+    Raises
+    ------
+    InputError
+        Fewer than `LEAST_GOLD` gold tasks with ratings; or as `fit_ratings`.
+    """
+    many = int((np.isfinite(truth) & (ratings.counts > 0)).sum())
+    if many < LEAST_GOLD:
+        raise InputError(
+            f"gold: {many} tasks with ratings have any; of ratings nothing is promised from fewer "
+            f"than {LEAST_GOLD}, give more"
+        )
+    fitted, left = fit_ratings(ratings, truth), leave_out(ratings, truth, seed=seed)
+    model = promising(fitted, ratings, left)
+    return TaughtRatings(ratings, truth, model, fitted.terms.floor, left)
+
+
 def _rows(ratings: Ratings, tasks: IntArray) -> list[IntArray]:
     """Which ratings each task has."""
     order = np.argsort(ratings.task, kind="stable")
@@ -313,27 +375,62 @@ def _parts(tasks: IntArray, seed: Seed) -> Iterator[IntArray]:
     yield from np.array_split(mixed, PARTS)
 
 
-def _floor(ratings: Ratings, left: FloatArray, gold: int) -> float:
-    """A: mean product of the residuals of two workers of a task, less what B and ā took of it."""
-    count = ratings.counts.astype(np.float64)
-    pairs = float((count * (count - 1.0)).sum())
+def _gains(
+    ratings: Ratings,
+    x: FloatArray,
+    slope: float,
+    level: FloatArray,
+    noise: FloatArray,
+    floor: float,
+) -> FloatArray:
+    """Gain g_j of each worker, shape (m,): how her ratings rise, beside all workers', drawn to 1.
+
+    Slopes of workers differ by chance, the more the less the truth of her tasks differs; what they
+    differ by beyond that is how far they are to be believed (DerSimonian, Laird 1986).
+    """
+    deviation = (
+        x[ratings.task]
+        - _share(ratings.by_worker(x[ratings.task]), ratings.given, 0.0)[ratings.worker]
+    )
+    spread = ratings.by_worker(deviation**2)
+    some = spread > 1e-9 * float(x @ x)
+    value = ratings.value - level[ratings.worker]
+    own = _share(ratings.by_worker(deviation * value), np.where(some, spread, 0.0), slope)
+    gain = own / slope
+    chance = np.where(some, (noise + floor) / (np.where(some, spread, 1.0) * slope**2), np.inf)
+    weight = np.where(some, 1.0 / chance, 0.0)
+    spare = weight.sum() - float(weight @ weight) / weight.sum()
+    apart = float(weight @ (gain - 1.0) ** 2) - (some.sum() - 1)
+    between = max(apart / spare, 0.0) if spare > 0 else 0.0
+    drawn: FloatArray = np.maximum(1.0 + between / (between + chance) * (gain - 1.0), 0.0)
+    return drawn
+
+
+def _floor(ratings: Ratings, left: FloatArray, gain: FloatArray, gold: int) -> float:
+    """A: products of the residuals of two workers of a task, beside those of their gains.
+
+    What B and the levels took of it is given back.
+    """
+    g = gain[ratings.worker]
+    pairs = float((ratings.sums(g) ** 2 - ratings.sums(g**2)).sum())
     products = float((ratings.sums(left) ** 2 - ratings.sums(left**2)).sum())
-    return max(products / pairs * gold / (gold - 2), 0.0) if pairs else 0.0
+    return max(products / pairs * gold / (gold - 2), 0.0) if pairs > 0 else 0.0
 
 
 def _own_squares(
-    ratings: Ratings, left: FloatArray, precision: FloatArray, floor: float
+    ratings: Ratings, left: FloatArray, gain: FloatArray, noise: FloatArray, floor: float
 ) -> FloatArray:
     """Of each rating a number whose mean is its worker's noise, shape (k,).
 
     It is the square of how far her residual is from c as the others' of the task tell it, less the
     variance of c that they leave open.
     """
-    p = precision[ratings.worker]
-    others = ratings.sums(p)[ratings.task] - p
-    told = ratings.sums(p * left)[ratings.task] - p * left
+    g = gain[ratings.worker]
+    w = g / noise[ratings.worker]
+    others = ratings.sums(w * g)[ratings.task] - w * g
+    told = ratings.sums(w * left)[ratings.task] - w * left
     shrunk = floor / (1.0 + floor * others)
-    return np.asarray((left - shrunk * told) ** 2 - shrunk)
+    return np.asarray((left - g * shrunk * told) ** 2 - g**2 * shrunk)
 
 
 def _drawn(ratings: Ratings, values: FloatArray) -> tuple[FloatArray, float]:

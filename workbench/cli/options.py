@@ -372,12 +372,7 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
                 help="Labels that are no answers, as unsure: left out, and counted.",
             ),
             flag("--fold", "Names that differ in case, blanks or Unicode form alone are one."),
-            click.option(
-                "--scale",
-                metavar="LOW,HIGH",
-                callback=_ends,
-                help="Labels are ratings, numbers from LOW to HIGH, as 0,100.",
-            ),
+            scale,
             click.option(
                 "--separator",
                 metavar="TEXT",
@@ -393,6 +388,16 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
         return wrapped
 
     return decorate
+
+
+def scale(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Option of the ends of a scale, where labels are ratings."""
+    return click.option(
+        "--scale",
+        metavar="LOW,HIGH",
+        callback=_ends,
+        help="Labels are ratings, numbers from LOW to HIGH, as 0,100.",
+    )(function)
 
 
 def _listed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
