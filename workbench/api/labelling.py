@@ -708,8 +708,9 @@ def aggregate(
     if isinstance(source.kind, Scale):
         from workbench.api.ratings import aggregate_ratings, refuse
 
-        refuse({"options": options, "loss": loss, "class_share": class_share})
-        refuse({"calibrate": calibrate, "start": start})
+        plain = options in (None, ModelOptions())
+        refuse({"options": None if plain else options, "calibrate": calibrate, "start": start})
+        refuse({"loss": loss, "class_share": class_share})
         counting = None if workers is None else _chosen(workers, source).index.tolist()
         by_points: Any = aggregate_ratings(source, gold, truth, method, counting, plan, seed=seed)
         return cast(Labels, by_points)
