@@ -677,21 +677,21 @@ def _scenes(
 
 def _read(answers: Table, error: float) -> _Answers:
     """Read a table task, label, confidence."""
-    answers = to_pandas(answers)
-    table = open_table(answers, "answers")
+    source: Any = to_pandas(answers)
+    table = open_table(source, "answers")
     (names,) = table.words("task")
     if len(set(names)) < len(names):
         table.once("an audit has one answer a task: leave one of them out", task=names)
     tasks: list[str | int] = [*names]
-    if isinstance(answers, pd.DataFrame):
-        cells = column(answers, "task", "answers").tolist()
+    if isinstance(source, pd.DataFrame):
+        cells = column(source, "task", "answers").tolist()
         tasks = [
             int(cell) if _is_whole(cell) else text for cell, text in zip(cells, tasks, strict=True)
         ]
     labels = [None if is_missing(text) else text for text in table.columns[table.place("label")]]
     answered = np.array([label is not None for label in labels])
     wrong = np.full(len(tasks), error)
-    scale = frame_scale(answers)
+    scale = frame_scale(source)
     if scale is not None:
         return _ratings(table, tasks, labels, error, scale)
     place = table.find("confidence")

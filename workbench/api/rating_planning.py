@@ -291,8 +291,7 @@ def _capacities(capacity: int | inputs.PerWorker, ids: inputs.Ids, workers: Name
     if given.isna().any():
         lacking = given.index[given.isna()].tolist()
         raise InputError(f"capacity: none for worker {checks.listing(lacking)}; give one for each")
-    limits: IntArray = given.to_numpy(dtype=np.int64)
-    return limits
+    return np.array(given, dtype=np.int64)
 
 
 def _prices(

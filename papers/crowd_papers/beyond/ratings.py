@@ -119,7 +119,8 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Root mean squares over the splits, a row a crowd and number of ratings."""
     columns = [*WAYS, "hired_made", "hired_promised", "least", "spread"]
     squares = rows.assign(**{name: rows[name].astype(float) ** 2 for name in columns})
-    found = np.sqrt(squares.groupby(["crowd", "each"])[columns].mean()).reset_index()
+    means: pd.DataFrame = squares.groupby(["crowd", "each"])[columns].mean()
+    found = (means**0.5).reset_index()
     return found.assign(
         ratio=found["made"] / found["promised"],
         hired_ratio=found["hired_made"] / found["hired_promised"],
