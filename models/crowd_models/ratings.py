@@ -177,10 +177,11 @@ def ratings_cover(
 
     Examples
     --------
+    >>> import pyomo.environ as pyo
     >>> from crowd_models.ratings import RatingTerms, ratings_cover
     >>> terms = RatingTerms(slope=1.0, floor=0.0, variance=400.0)
     >>> model = ratings_cover([0.02, 0.01], terms, 10.0, capacity=2, tasks=2)
-    >>> round(model.cover[0].lower, 4)
+    >>> round(float(pyo.value(model.cover[0].lower)), 4)
     0.375
     """
     model = offline_ip(

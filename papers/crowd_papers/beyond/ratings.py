@@ -173,7 +173,7 @@ STUDY = Study(
         "hired": Parameter(int, 6, "K, workers hired", least=1),
     },
     sizes={
-        "smoke": Size(({"each": [4, 10]},), 1),
+        "smoke": Size(({"each": [4, 10]},), 2),
         "small": Size(({"crowd": [SIMULATED, *RECORDED], "each": [4, 10]},), 4),
         "paper": Size(({"crowd": [SIMULATED, *RECORDED], "each": [4, 10]},), 24),
     },
