@@ -88,6 +88,15 @@ def test_fit_finds_what_the_ratings_were_made_of() -> None:
     assert model.gain == pytest.approx(1.0, abs=0.1)
 
 
+def test_floor_is_right_in_the_mean_of_few_tasks() -> None:
+    """Slope and mean take two of twelve tasks' worth of it, which is given back."""
+    floors = []
+    for seed in range(250):
+        ratings, truth, _ = made_up(seed, tasks=12, workers=8, each=8, floor=400.0, slope=2.0)
+        floors.append(fit_ratings(ratings, truth).terms.floor)
+    assert np.mean(floors) == pytest.approx(400.0, rel=0.1)
+
+
 def test_fit_finds_gains() -> None:
     ratings, truth, (_, made) = made_up(1, tasks=1500, each=12, gains=0.5)
     found = fit_ratings(ratings, truth).gain
