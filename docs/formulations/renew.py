@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from crowd_models.exact_error import likeliest_error, log_odds
 from crowd_models.gains import GAINS
 from crowd_models.information import needed_information, tangents
+from crowd_models.ratings import RatingTerms
 from workbench.plots._style import COLOURS, TEXT, whole_ticks
 from workbench.solving.patterns.bound import least_price
 
@@ -192,6 +193,26 @@ def tilt(figure: Figure, names: dict[str, Any]) -> None:
         axes.minorticks_off()
 
 
+def rated(figure: Figure, names: dict[str, Any]) -> None:
+    """Error left by so much precision, with and without a floor; and who rates which task."""
+    left, right = figure.subplots(1, 2)
+    terms, problem = names["terms"], names["problem"]
+    total = np.linspace(0, 0.06, 200)
+    free = RatingTerms(terms.slope, 0.0, terms.variance)
+    left.plot(total, free.error(total), color="0.6", ls="--", label="no floor")
+    left.plot(total, terms.error(total), color=BLUE, label="with the floor")
+    asked = terms.requirement(names["epsilon"])
+    left.plot([0, asked, asked], [names["epsilon"]] * 2 + [0], color=ORANGE, lw=1, ls=":")
+    left.plot(asked, names["epsilon"], "o", color=ORANGE)
+    left.axhline(terms.least, color="black", lw=0.8, ls=":")
+    left.set(xlabel="precision of a task's ratings", ylim=(0, 21), title="error in points")
+    left.legend(frameon=False)
+    grid(right, problem.quality, [f"task {i}" for i in range(1, 7)], WHO)
+    task, worker = np.nonzero(names["solved"].solution.assignment > 0.5)
+    right.scatter(worker, task, s=120, color=BLUE)
+    right.set_title("darker: more precise; dot: rates")
+
+
 def needed(figure: Figure, names: dict[str, Any]) -> None:
     """d and its tangents, and the errors of the optimum."""
     limit, axes, e = names["limit"], figure.subplots(), np.linspace(0.004, 0.2, 300)
@@ -282,6 +303,7 @@ PICTURES = {
     "error_problem": errors,
     "tangent_program": promise,
     "tilted": tilt,
+    "ratings_cover": rated,
     "average_limit": needed,
     "policy_master": mixture,
     "occupation_program": met,

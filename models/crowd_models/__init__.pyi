@@ -17,6 +17,9 @@ from crowd_models.problem import AssignmentProblem as AssignmentProblem
 from crowd_models.problem import SelectionProblem as SelectionProblem
 from crowd_models.problem import TypedProblem as TypedProblem
 from crowd_models.problem import requirement as requirement
+from crowd_models.ratings import RatingTerms as RatingTerms
+from crowd_models.ratings import ratings_cover as ratings_cover
+from crowd_models.ratings import ratings_problem as ratings_problem
 from crowd_models.selection import all_sizes as all_sizes
 from crowd_models.selection import fixed_size as fixed_size
 from crowd_models.sequential_policies import SequentialProblem as SequentialProblem

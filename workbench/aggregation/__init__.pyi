@@ -15,6 +15,10 @@ from workbench.aggregation.messages import message_passing as message_passing
 from workbench.aggregation.posteriors import Earlier as Earlier
 from workbench.aggregation.posteriors import log as log
 from workbench.aggregation.posteriors import normalised as normalised
+from workbench.aggregation.ratings import RatingModel as RatingModel
+from workbench.aggregation.ratings import Ratings as Ratings
+from workbench.aggregation.ratings import TaughtRatings as TaughtRatings
+from workbench.aggregation.ratings import taught_ratings as taught_ratings
 from workbench.aggregation.registry import AGGREGATORS as AGGREGATORS
 from workbench.aggregation.registry import DEFAULT as DEFAULT
 from workbench.aggregation.registry import DEFAULT_ON_DISK as DEFAULT_ON_DISK

@@ -17,9 +17,10 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
+from workbench.crowd.kinds import Scale
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.loss import stakes_of
-from workbench.crowd.reading import as_text, is_missing, open_table
+from workbench.crowd.reading import TextTable, as_number, as_text, is_missing, open_table
 from workbench.crowd.tables import column, read_gold
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from workbench.auditing.record import AuditRecord
     from workbench.auditing.strata import Strata
 
+NORMAL = math.sqrt(2.0 / math.pi)
+"""Mean distance from the mean of a normal number, in standard deviations."""
 QUANTILES = (0.1, 0.5, 0.9)
 AS_BELIEVED, AS_GOLD = "as believed", "as gold has them"
 SCENES: dict[str, float | None] = {
@@ -46,6 +49,7 @@ class _Answers:
     labels: list[str | None]
     wrong: FloatArray
     believed: bool
+    scale: tuple[float, float] | None = None
 
     @property
     def unanswered(self) -> BoolArray:
@@ -71,6 +75,8 @@ class Auditor:
     def __init__(self, record: AuditRecord) -> None:
         self._record = record
         self._answers = {label for label in record.opening.answers if label}
+        scale = record.opening.scale
+        self._scale = None if scale is None else Scale(*scale)
         self._classes = {label.casefold(): label for label in self._answers}
 
     @classmethod
@@ -163,6 +169,9 @@ class Auditor:
             word = None if label is None else as_text(label).strip()
             if word == "" or (isinstance(label, float) and np.isnan(label)):
                 raise InputError(f"task {checks.show(task)} has no label: give one, or None")
+            if self._scale is not None:
+                words[as_text(task)] = None if word is None else _rating(task, word, self._scale)
+                continue
             spelling = self._classes.get((word or "").casefold(), word)
             if spelling != word and word not in self._answers:
                 raise InputError(
@@ -181,7 +190,8 @@ class Auditor:
     def bound(self) -> float:
         """Largest share of the answers that may still be wrong, at confidence 1 − α.
 
-        Where it is said what errors cost: the most that an answer may cost in the mean.
+        Where it is said what errors cost: the most that an answer may cost in the mean. Of ratings:
+        how far an answer may be off in the mean, as a share of the scale.
         """
         return self._record.state.bound() / (self._record.state.tasks * self._record.units.one)
 
@@ -204,10 +214,13 @@ class Auditor:
             checked[place] = True
             corrected[place] = word != labels[place]
             labels[place] = word
+        given: list[Any] = [*labels]
+        if self._scale is not None:
+            given = [None if label is None else float(label) for label in labels]
         return pd.DataFrame(
             {
                 "task": list(record.opening.tasks),
-                "label": labels,
+                "label": given,
                 "checked": checked,
                 "corrected": corrected,
                 "certified": record.state.in_share(),
@@ -228,6 +241,8 @@ class Auditor:
             return self._summary_of_share(work)
         if self._record.opening.loss is not None:
             return self._summary_of_cost(work, sure)
+        if self._scale is not None:
+            return self._summary_of_ratings(self._scale, sure)
         if state.certified:
             return (
                 f"At most {share} of the {state.tasks:,} answers are wrong, with {sure} "
@@ -258,6 +273,22 @@ class Auditor:
         return (
             f"Not certified: the {state.tasks:,} answers may cost up to {self.bound():.4g} each in "
             f"the mean, with {sure} confidence; at most {state.error:.4g} is asked. {named}\n"
+            f"{work}\nNext: go on checking."
+        )
+
+    def _summary_of_ratings(self, scale: Scale, sure: str) -> str:
+        state, length = self._record.state, scale.high - scale.low
+        off = f"{self.bound() * length:.3g} points ({percent(self.bound(), 3)} of the scale)"
+        work = f"{state.checks:,} tasks were rated by the expert; their answers are hers now."
+        if state.certified:
+            return (
+                f"The {state.tasks:,} answers are off by at most {off} in the mean, with {sure} "
+                f"confidence.\n{work} This is audited: it holds whatever the crowd, if the expert "
+                "is right.\nNext: 'workbench verify' recomputes the certificate."
+            )
+        return (
+            f"Not certified: the {state.tasks:,} answers may be off by up to {off} in the mean, "
+            f"with {sure} confidence; at most {state.error * length:.3g} points are asked.\n"
             f"{work}\nNext: go on checking."
         )
 
@@ -322,7 +353,10 @@ class Auditor:
         }
 
     def _cost_payload(self) -> dict[str, Any]:
-        loss = self._record.opening.loss
+        loss, scale = self._record.opening.loss, self._record.opening.scale
+        if scale is not None:
+            none = dict.fromkeys(("most_wrong", "certified_wrong"))
+            return {**none, "scale": [*scale], "most_off": self.bound() * (scale[1] - scale[0])}
         if loss is None:
             return {}
         none = dict.fromkeys(("most_wrong", "certified_wrong"))
@@ -350,9 +384,11 @@ def audit(
     answers
         One answer a task: columns task, label, confidence (or without); an empty label is wrong.
 
-        They are fixed from here on.
+        Ratings are known by the scale that `aggregate` or `read_labels` left with the table; a
+        column standard_error takes the place of the confidence. They are fixed from here on.
     error
-        Share of the answers that may be wrong.
+        Share of the answers that may be wrong; of ratings how far they may be off in the mean, as a
+        share of the scale.
 
         ε, in the end.
     risk
@@ -395,7 +431,7 @@ def audit(
     >>> audit.checks, audit.errors, audit.certified
     (20, 0, False)
     """
-    from workbench.auditing.losses import CostUnits, stratify_by_cost
+    from workbench.auditing.losses import CostUnits, ScaleUnits, stratify_by_cost
     from workbench.auditing.record import AuditRecord
     from workbench.auditing.strata import stratify
 
@@ -409,7 +445,12 @@ def audit(
     if share is not None and share != 1:
         share = checks.inside("share", share)
     table = _read(answers, rate)
-    if costs is None:
+    if table.scale is not None:
+        for name, value in (("loss", loss), ("share", share)):
+            if value is not None:
+                raise InputError(f"`{name}` is of answers that are classes, and these are ratings")
+        strata = stratify_by_cost(table.wrong, table.labels, ScaleUnits(*table.scale))
+    elif costs is None:
         strata = stratify(table.wrong, table.unanswered)
     else:
         strata = stratify_by_cost(table.wrong, table.labels, CostUnits.of(costs))
@@ -418,6 +459,7 @@ def audit(
         table.labels,
         strata,
         loss=costs,
+        scale=table.scale,
         error=error,
         risk=risk,
         share=None if share is None else float(share),
@@ -559,7 +601,7 @@ def plan_audit(
 
     error, risk = checks.inside("error", error), checks.inside("risk", risk)
     checks.count("runs", runs, 2)
-    table = _read(answers, error)
+    table = _classes_alone(_read(answers, error))
     strata = stratify(table.wrong, table.unanswered)
     size = strata.size
     rows = []
@@ -599,7 +641,7 @@ def expected_checks(
     from workbench.auditing.state import most_wrong
     from workbench.auditing.strata import stratify
 
-    table = _read(answers, error)
+    table = _classes_alone(_read(answers, error))
     strata = stratify(table.wrong, table.unanswered)
     scenes = _scenes(table, strata, error, gold)
     rate = np.clip(scenes[AS_GOLD if gold is not None else AS_BELIEVED], 1e-6, 1.0 - 1e-6)
@@ -635,25 +677,84 @@ def _scenes(
 
 def _read(answers: Table, error: float) -> _Answers:
     """Read a table task, label, confidence."""
-    table = open_table(to_pandas(answers), "answers")
+    source: Any = to_pandas(answers)
+    table = open_table(source, "answers")
     (names,) = table.words("task")
     if len(set(names)) < len(names):
         table.once("an audit has one answer a task: leave one of them out", task=names)
     tasks: list[str | int] = [*names]
-    if isinstance(answers, pd.DataFrame):
-        cells = column(answers, "task", "answers").tolist()
+    if isinstance(source, pd.DataFrame):
+        cells = column(source, "task", "answers").tolist()
         tasks = [
             int(cell) if _is_whole(cell) else text for cell, text in zip(cells, tasks, strict=True)
         ]
     labels = [None if is_missing(text) else text for text in table.columns[table.place("label")]]
     answered = np.array([label is not None for label in labels])
     wrong = np.full(len(tasks), error)
+    scale = frame_scale(source)
+    if scale is not None:
+        return _ratings(table, tasks, labels, error, scale)
     place = table.find("confidence")
     if place is not None:
         if not answered.all():
             table = table.keep(np.flatnonzero(answered).tolist())
         wrong[answered] = 1.0 - np.array(table.numbers(place, "confidence"))
     return _Answers(tasks, labels, wrong, place is not None)
+
+
+def _ratings(
+    table: TextTable,
+    tasks: list[str | int],
+    labels: list[str | None],
+    error: float,
+    scale: Scale,
+) -> _Answers:
+    """Answers that are ratings: how far each is believed to be off, as a share of the scale."""
+    texts = [
+        None if label is None else _rating(task, label, scale)
+        for task, label in zip(tasks, labels, strict=True)
+    ]
+    off = np.full(len(tasks), error)
+    header = list(table.header)
+    if "standard_error" in header:
+        cells = pd.to_numeric(
+            pd.Series(table.columns[header.index("standard_error")][:], dtype=object),
+            errors="coerce",
+        )
+        known = cells.notna().to_numpy()
+        spread = cells.to_numpy(dtype=np.float64)[known] * NORMAL / (scale.high - scale.low)
+        off[known] = np.clip(spread, 0.0, 0.99)
+    return _Answers(tasks, texts, off, False, (scale.low, scale.high))
+
+
+def _rating(task: object, text: str, scale: Scale) -> str:
+    """Write a rating as ratings are written.
+
+    Raises
+    ------
+    InputError
+        It is no number of the scale.
+    """
+    number = as_number(text)
+    if number is None or not scale.low <= number <= scale.high:
+        raise InputError(
+            f"task {checks.show(task)}: {checks.show(text)} is no rating from {scale.low:g} to "
+            f"{scale.high:g}: mend it"
+        )
+    return as_text(number + 0.0)
+
+
+def frame_scale(answers: object) -> Scale | None:
+    """The scale that `aggregate` or `read_labels` left with a frame; None where there is none."""
+    known = answers.attrs.get("scale") if isinstance(answers, pd.DataFrame) else None
+    return None if known is None else Scale(*known)
+
+
+def _classes_alone(table: _Answers) -> _Answers:
+    """Refuse ratings, of which nothing is rehearsed."""
+    if table.scale is not None:
+        raise InputError("answers: are ratings, and checks are rehearsed of classes alone")
+    return table
 
 
 def _is_whole(cell: object) -> bool:

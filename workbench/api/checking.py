@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,7 @@ from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd.gold_rule import gold_codes, majority_loss
+from workbench.crowd.kinds import Classes, Scale
 from workbench.crowd.label_checks import classes_alike, repeats
 from workbench.crowd.votes import Votes
 
@@ -522,6 +523,12 @@ def check(
     seed
         Of the simulated crowds that tell what chance alone does, and of the bootstrap.
 
+    Returns
+    -------
+    LabelCheck, or with `judge` JudgeCheck; of ratings RatingCheck
+        Of ratings the ordinal and the interval α, each worker's bias, slope and noise in points
+        against gold or the others, and the tasks to look at again.
+
     Raises
     ------
     InputError
@@ -543,7 +550,14 @@ def check(
     1    ann       10         False
     2    bob       10         False
     """
-    source = inputs.given(labels, duplicates="all")
+    source = inputs.given(labels, duplicates="all", kinds=(Classes, Scale))
+    if isinstance(source.kind, Scale):
+        from workbench.api.rating_check import check_ratings
+        from workbench.api.ratings import refuse
+
+        refuse({"judge": judge})
+        by_points: Any = check_ratings(source, gold, seed=seed)
+        return cast(LabelCheck, by_points)
     true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)
     if gold is not None or source.gold is not None:
         true, source = inputs.truth(gold, source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, at_most, counted, table
 from workbench.crowd import tables
+from workbench.crowd.kinds import Classes, Scale
 from workbench.crowd.loss import stakes_of
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
@@ -500,6 +501,11 @@ def hire(
     seed
         Of the draws among equals, of the rule "random", and of simulated votes.
 
+    Returns
+    -------
+    Hires; of ratings RatingHires
+        Of ratings the K workers of largest precision are hired, and errors are in points.
+
     Raises
     ------
     InputError
@@ -525,7 +531,16 @@ def hire(
     options = options or HiringOptions()
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
-    source = inputs.given(labels, duplicates=duplicates)
+    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, Scale))
+    if isinstance(source.kind, Scale):
+        from workbench.api.rating_hiring import hire_raters
+        from workbench.api.ratings import refuse
+
+        refuse({"costs": costs, "money": money, "loss": loss, "class_share": class_share})
+        refuse({"curve": curve or None, "rule": None if rule == "accuracy" else rule})
+        refuse({"options": None if options == HiringOptions() else options})
+        raters: Any = hire_raters(source, gold, budget, seed=seed)
+        return cast(Hires, raters)
     control, source = inputs.truth(gold, source)
     prices: Any = costs
     if not checks.is_number(costs):

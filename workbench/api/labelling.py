@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -76,6 +76,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.kinds import Classes, Scale
 from workbench.crowd.libraries import Values, to_pandas
 from workbench.crowd.loss import CostOutcome, MeasuredCost, Stakes, stakes_of
 from workbench.crowd.tables import Duplicates
@@ -663,6 +664,12 @@ def aggregate(
         With `save`, or where gold chooses the method: a function is told how far it is, a line at a
         time. True draws a bar, where gold chooses.
 
+    Returns
+    -------
+    Labels, or with `save` LabelsOnDisk; of ratings RatingAnswers
+        Ratings are answered in points: with gold of twenty tasks or more by the posterior mean
+        (method "precisions"), without by the "mean" or the "median".
+
     Raises
     ------
     InputError
@@ -701,7 +708,16 @@ def aggregate(
             seed=seed,
             progress=None if progress is True else progress or None,
         )
-    source = inputs.given(labels, duplicates=duplicates)
+    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, Scale))
+    if isinstance(source.kind, Scale):
+        from workbench.api.ratings import aggregate_ratings, refuse
+
+        plain = options in (None, ModelOptions())
+        refuse({"options": None if plain else options, "calibrate": calibrate, "start": start})
+        refuse({"loss": loss, "class_share": class_share})
+        counting = None if workers is None else _chosen(workers, source).index.tolist()
+        by_points: Any = aggregate_ratings(source, gold, truth, method, counting, plan, seed=seed)
+        return cast(Labels, by_points)
     within = gold is truth is None and source.gold is not None
     asked = within and workers is None and (method or DEFAULT).startswith("weighted")
     gold_labels = true = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ from workbench.crowd import formats, reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.kinds import Classes, Scale
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.loss import CostOutcome, Stakes, stakes_of, two_named
 from workbench.crowd.skills import skills_from_gold
@@ -35,6 +36,7 @@ from workbench.crowd.votes import Votes
 if TYPE_CHECKING:
     from workbench.api.even_plan import EvenPlan, WorkerList
     from workbench.api.label_plan import SequentialPlan
+    from workbench.api.rating_planning import RatingPlan
     from workbench.solving import Solution
     from workbench.solving.claims import CostClaim
 
@@ -589,7 +591,7 @@ def plan(
 
         A list, or the type of each, too.
     epsilon
-        Error each task may have.
+        Error each task may have; of ratings the root mean square error, in points.
 
         From ½ on (of two classes), nothing is bought.
     total
@@ -629,7 +631,7 @@ def plan(
 
     Returns
     -------
-    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan
+    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan; of ratings RatingPlan
         Also when none was proven the cheapest, or there is none: see `solved` and `message`.
 
     Raises
@@ -667,8 +669,50 @@ def plan(
         evenly = _evenly(names, tasks, capacity, limits, others, seed)
         return replace(evenly, unread=True)
     said = loss, class_share
+    if labels is not None and skills is None:
+        by_points: Any = _of_ratings(
+            labels, gold, tasks, epsilon, capacity, total, costs, limits, options, said, seed
+        )
+        if by_points is not None:
+            return cast(Plan, by_points)
     return _cheapest(
         labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
+    )
+
+
+def _of_ratings(
+    labels: LabelTable,
+    gold: Truth | None,
+    tasks: Tasks,
+    epsilon: float | None,
+    capacity: int | PerWorker | None,
+    total: float | None,
+    costs: PerWorker | None,
+    limits: TaskLimits,
+    options: PlanOptions,
+    said: Said,
+    seed: int,
+) -> RatingPlan | None:
+    """The plan of ratings; None where labels are classes."""
+    source = inputs.given(labels, kinds=(Classes, Scale))
+    if not isinstance(source.kind, Scale):
+        return None
+    from workbench.api.rating_planning import plan_ratings
+    from workbench.api.ratings import refuse
+
+    refuse({"total": total, **vars(limits), "loss": said[0], "class_share": said[1]})
+    kept = replace(PlanOptions(), gap=options.gap, time_limit=options.time_limit)
+    refuse({"options": None if options == kept else options})
+    return plan_ratings(
+        source,
+        gold,
+        tasks,
+        epsilon=epsilon,
+        capacity=capacity,
+        costs=costs,
+        gap=options.gap,
+        time_limit=options.time_limit,
+        seed=seed,
     )
 
 

@@ -371,7 +371,7 @@ def leaderboard(
     for kind in kinds:
         if kind not in KINDS:
             raise InputError(f"kinds has {kind!r}: choose from {', '.join(KINDS)}")
-    names = list(crowds) or ([STAND_IN] if size == "smoke" else list(datasets.DATASETS))
+    names = list(crowds) or ([STAND_IN] if size == "smoke" else datasets.class_datasets())
     missing: dict[str, str] = {}
     for name in names:
         if name != STAND_IN and datasets.stored(datasets.named(name)) is None:
@@ -463,8 +463,8 @@ def export_benchopt(
 
     for file in plugins:
         load_plugin(file)
-    here = [name for name in datasets.DATASETS if datasets.describe(name)["present"]]
-    names = [datasets.named(name).name for name in crowds] or here or list(datasets.DATASETS)
+    here = [name for name in datasets.class_datasets() if datasets.describe(name)["present"]]
+    names = [datasets.named(name).name for name in crowds] or here or datasets.class_datasets()
     content = benchmark(names, checks.count("orders", orders, 1))
     paths = [Path(folder) / name for name in content]
     for path in paths:

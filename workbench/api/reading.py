@@ -165,7 +165,8 @@ def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, 
 
     Returns
     -------
-    Labels, whose `attrs` say the crowd's name and, as `notes`, what was left out; gold by task.
+    Labels, whose `attrs` say the crowd's name and, as `notes`, what was left out, and of ratings
+    the scale; gold by task.
 
     Raises
     ------
@@ -183,9 +184,13 @@ def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, 
     """
     crowd, note = datasets.as_studied(datasets.load(name), duplicates)
     labels = crowd.labels.astype(dict.fromkeys(("task", "worker", "label"), str))
+    scale = datasets.named(name).scale
+    if scale is not None:
+        labels["label"] = labels["label"].astype(float)
+        labels.attrs["scale"] = scale
     labels.attrs["crowd"] = name + (f", the {duplicates} of repeated labels" if note else "")
     labels.attrs["notes"] = [note] if note else []
-    return labels, crowd.gold
+    return labels, crowd.gold if scale is None else crowd.gold.astype(float)
 
 
 def _nobody() -> inputs.Given:

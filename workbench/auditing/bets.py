@@ -120,6 +120,7 @@ def own_fraction(
     bet: FloatArray,
     spare: FloatArray,
     most: FloatArray | float = 1.0,
+    size: float = 1.0,
 ) -> FloatArray:
     """Give the f at which log [1 + f λ (T − A)] grows most, if the forecasts are right.
 
@@ -132,12 +133,17 @@ def own_fraction(
         expected, shape (…).
     most
         w of each bin, shape (bins,).
+    size
+        What a wrong answer costs, as a share of w: of ratings most are off by little, and a check
+        then says more than one of right and wrong.
     """
     drawn = (left > 0) & (q > 0)
+    each = np.maximum(size, rate)
+    often = rate / each
     reach = most * np.where(drawn, bet[..., None] / np.where(drawn, q, 1.0), 0.0)
     still = (bet * spare)[..., None]
-    right, wrong = still + reach * rate, still - reach * (1.0 - rate)
-    chance_right, chance_wrong = left * q * (1.0 - rate), left * q * rate
+    right, wrong = still + reach * rate, still - reach * (each - rate)
+    chance_right, chance_wrong = left * q * (1.0 - often), left * q * often
     fraction = np.full(bet.shape, 0.5)
     for _ in range(OWN_STEPS):
         gain = right / (1.0 + fraction[..., None] * right)

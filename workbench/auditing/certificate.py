@@ -35,6 +35,9 @@ class Opening:
     loss
         What it costs to miss a class, where that is said: ε is an expected cost then. None
         elsewhere, and it is not written then.
+    scale
+        The lowest and the highest rating, where answers are ratings: ε is then their mean absolute
+        error as a share of the scale. None elsewhere, and it is not written then.
     """
 
     error: float
@@ -46,14 +49,23 @@ class Opening:
     log_odds: Sequence[float]
     seed_sha256: str
     loss: Mapping[str, float] | None = None
+    scale: tuple[float, float] | None = None
 
     @property
     def written(self) -> dict[str, Any]:
         """As a certificate has it."""
         fields = asdict(self)
-        if self.loss is None:
-            del fields["loss"]
+        for name in ("loss", "scale"):
+            if fields[name] is None:
+                del fields[name]
+        if self.scale is not None:
+            fields["scale"] = [*self.scale]
         return fields
+
+    @property
+    def by_cost(self) -> bool:
+        """Whether errors do not count alike."""
+        return self.loss is not None or self.scale is not None
 
     @property
     def sha256(self) -> str:
@@ -102,7 +114,7 @@ def certificate(
             continue
         drawn = asdict(state.draws[event])
         rows.append({"draw": drawn.pop("task"), **{k: v for k, v in drawn.items() if k != "bin"}})
-    what = "wrong" if opening.loss is None else "cost"
+    what = "cost" if opening.by_cost else "wrong"
     return {
         "kind": KIND,
         "format": FORMAT,

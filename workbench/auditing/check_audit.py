@@ -46,6 +46,8 @@ OF_LOSS = {"certified_wrong": "certified_cost", "most_wrong": "most_cost"}
 # Where a loss is stated the claims of this name are costs, in units of the smallest digit of it.
 DRAWS = {"draw", "correction", "chance", "rate", "expected", "bet", "fraction"}
 WORDS = {"of", "word"}
+RATING_UNITS, FIRST_SIZES = 10**4, (0.2, 0.1)
+# Of the scale's length: how far a rating is off is rounded up to a whole number of them.
 # The scheme: what follows is its definition, once more.
 FRACTIONS = [0.98 * 0.85**i for i in range(12)]
 NEAR = [math.exp(-0.5 * (math.log(f / 0.45) / 0.6) ** 2) for f in FRACTIONS]
@@ -144,8 +146,7 @@ def read(content: bytes) -> dict[str, Any]:
     keys(raw, HEADS, "certificate")
     start = raw["start"]
     require(type(start) is dict, "start is to be an object")
-    by_cost = "loss" in start
-    keys(start, STARTS | {"loss"} if by_cost else STARTS, "start")
+    by_cost = costly(start)
     named = {OF_LOSS.get(name, name) if by_cost else name for name in CLAIMS}
     claim = keys(raw["claim"], named, "claim")
     count = len(listed(start["tasks"], "tasks"))
@@ -182,11 +183,20 @@ def read(content: bytes) -> dict[str, Any]:
     return dict(raw)
 
 
+def costly(start: dict[str, Any]) -> bool:
+    """Whether errors do not count alike; the keys of the beginning are as they are to be."""
+    more = {"loss", "scale"} & set(start)
+    require(len(more) < 2, "start: ratings have no loss by class")
+    keys(start, STARTS | more, "start")
+    return bool(more)
+
+
 class Costs:
     """What wrong answers cost, in whole units."""
 
     def __init__(self, start: dict[str, Any]) -> None:
-        self.stated = "loss" in start
+        self.stated = "loss" in start or "scale" in start
+        self.ends = self.scale_of(start)
         loss = start.get("loss", {})
         require(type(loss) is dict, "loss is to be an object")
         exact = {}
@@ -197,7 +207,32 @@ class Costs:
         self.one = math.lcm(*(cost.denominator for cost in exact.values()))
         require(self.one <= 10**6, "loss has too many digits")
         self.costs = {name: int(cost * self.one) for name, cost in exact.items()}
+        if self.ends is not None:
+            self.one = RATING_UNITS
+            for answer in start["answers"]:
+                require(answer is None or self.on_scale(answer), "an answer is no rating")
         self.dearest = max([1.0, *loss.values()])
+
+    @staticmethod
+    def scale_of(start: dict[str, Any]) -> tuple[Fraction, Fraction] | None:
+        """Ends of the scale; None where answers are classes."""
+        if "scale" not in start:
+            return None
+        ends = [number(end, "scale", -1e300, 1e300) for end in listed(start["scale"], "scale", 2)]
+        require(ends[0] < ends[1], "scale is to rise")
+        return Fraction(repr(ends[0])), Fraction(repr(ends[1]))
+
+    def on_scale(self, text: str) -> bool:
+        """Whether a text is a rating."""
+        assert self.ends is not None
+        try:
+            return self.ends[0] <= Fraction(text) <= self.ends[1]
+        except (ValueError, ZeroDivisionError):
+            return False
+
+    def share(self, answer: str | None, wrong: bool, cost: int) -> float:
+        """What a check adds to the wrong answers of its bin: of ratings how far it is off."""
+        return cost / self.most(answer) if self.ends is not None else float(wrong)
 
     def most(self, answer: str | None) -> int:
         """What an answer costs at most."""
@@ -209,6 +244,10 @@ class Costs:
             return 0
         if word is None or answer is None:
             return self.most(answer)
+        if self.ends is not None:
+            require(self.on_scale(word), "a word is no rating")
+            low, high = self.ends
+            return math.ceil(abs(Fraction(answer) - Fraction(word)) / (high - low) * self.one)
         return self.costs.get(word, self.one)
 
 
@@ -315,13 +354,15 @@ def own_fraction(
     bet: float,
     spare: float,
     most: list[int] | None = None,
+    size: float = 1.0,
 ) -> float:
     """The fraction at which evidence is expected to grow most."""
     outcomes = []
     for r, q, n, w in zip(rates, chances, left, most or [1] * len(left), strict=True):
         if n and q:
-            outcomes.append((n * q * (1.0 - r), bet * (spare + w * r / q)))
-            outcomes.append((n * q * r, bet * (spare - w * (1.0 - r) / q)))
+            each = max(size, r)
+            outcomes.append((n * q * (1.0 - r / each), bet * (spare + w * r / q)))
+            outcomes.append((n * q * r / each, bet * (spare - w * (each - r) / q)))
     fraction = 0.5
     for _ in range(OWN_STEPS):
         gains = [(chance, x / (1.0 + fraction * x)) for chance, x in outcomes]
@@ -373,6 +414,7 @@ class Audit:
         self.advantage, self.last, self.plan = 0.0, -1, (0.0, 1.0, [False] * bins, 0.0, 0.0)
         self.counted = self.finds = self.corrected = 0
         self.series: list[tuple[float, float, float]] = []
+        self.shares, self.squares = FIRST_SIZES
         self.products = [0.0] * len(WEIGHTS)
         self.shown = self.unseen <= self.most
 
@@ -437,7 +479,8 @@ class Audit:
             known = max(least - sum(self.weight_of(k) for k in self.waiting), 0.0)
             bet = 1.0 / max(expected + far - known, LEAST_REACH)
             spare_then = max(least, 0.0) + max(finds - sum(self.cost), 0.0) - expected
-            fraction = own_fraction(rate, chance, left, bet, spare_then, self.weight)
+            size = self.squares / self.shares if self.costs.ends is not None else 1.0
+            fraction = own_fraction(rate, chance, left, bet, spare_then, self.weight, size)
         return {
             "left": left,
             "forecast": forecast,
@@ -551,14 +594,14 @@ class Audit:
         self.cost[place] = self.costs.wrong(answer, word)
         bin_ = self.bin[self.draws[place]["task"]]
         forecast, flat = self.waiting.pop(place)
+        share = self.costs.share(answer, wrong, self.cost[place])
         if not self.sure[bin_]:
             own = forecast[bin_]
-            if wrong:
-                self.advantage += math.log(own) - math.log(flat)
-            else:
-                self.advantage += math.log1p(-own) - math.log1p(-flat)
+            self.advantage += share * (math.log(own) - math.log(flat))
+            self.advantage += (1.0 - share) * (math.log1p(-own) - math.log1p(-flat))
+            self.shares, self.squares = self.shares + share, self.squares + share * share
         self.checked[bin_] += 1
-        self.wrong[bin_] += wrong
+        self.wrong[bin_] += share
         while self.counted < len(self.draws) and self.heard[self.counted] is not None:
             self.count()
 
@@ -831,6 +874,16 @@ def check(content: bytes) -> str:
             f"at most {claim['certified_wrong']} are wrong, with {100 * (1 - audit.risk):g} % "
             f"confidence, after {len(heard)} checks; "
             f"{'certified' if claim['certified'] else 'not certified'}; {how}"
+        )
+    if "scale" in start:
+        low, high = start["scale"]
+        off = claim[over] / audit.costs.one / audit.tasks
+        return (
+            f"{audit.tasks} ratings are off by at most {off:.4g} of the scale from {low:g} to "
+            f"{high:g}, {off * (high - low):.4g} points, in the mean; with "
+            f"{100 * (1 - audit.risk):g} % confidence, after {len(heard)} checks, of which "
+            f"{corrected} were corrected; {'certified' if claim['certified'] else 'not certified'}"
+            f"; {how}"
         )
     if by_cost:
         loss = ", ".join(f"{name} {cost:g}" for name, cost in start["loss"].items())

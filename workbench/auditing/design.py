@@ -145,6 +145,7 @@ def look(
     advantage: ArrayLike,
     most: FloatArray | float = 1.0,
     found: ArrayLike | None = None,
+    size: float = 1.0,
 ) -> Look:
     """Say how the next task is drawn.
 
@@ -162,6 +163,8 @@ def look(
         shape (…).
     most, found
         As of `outlook`; `least` and `known` are costs as well.
+    size
+        As of `bets.own_fraction`.
     """
     already = wrong.sum(axis=-1) if found is None else np.asarray(found)
     to_find = np.maximum(planned.finds - already, 0.0)
@@ -180,13 +183,23 @@ def look(
     bet = bets.largest_bet(rate, q, left, sure, known, most)
     foreseen = bets.expected(rate, left, sure, most)
     spare = np.asarray(least) + to_find - foreseen
-    fraction = bets.own_fraction(rate, q, left, bet, spare, most)
+    fraction = bets.own_fraction(rate, q, left, bet, spare, most, size)
     return Look(forecast, level, rate, q, foreseen, bet, fraction, correct, target)
 
 
 def foretold(planned: Look, bin_: ArrayLike, wrong: ArrayLike) -> FloatArray:
-    """Give the log-likelihood of a check by the recalibrated forecast less that by the flat one."""
-    bin_ = np.asarray(bin_)
+    """Give the log-likelihood of a check by the recalibrated forecast less that by the flat one.
+
+    Parameters
+    ----------
+    planned
+        How it was drawn.
+    bin_
+        Its bin, shape (…).
+    wrong
+        Whether its answer is wrong; or what that costs, as a share of the most, shape (…).
+    """
+    bin_, share = np.asarray(bin_), np.asarray(wrong, dtype=np.float64)
     forecast = np.take_along_axis(planned.forecast, bin_[..., None], axis=-1)[..., 0]
     right = np.log1p(-forecast) - np.log1p(-planned.level)
-    return np.asarray(np.where(wrong, np.log(forecast) - np.log(planned.level), right))
+    return np.asarray(share * (np.log(forecast) - np.log(planned.level)) + (1.0 - share) * right)

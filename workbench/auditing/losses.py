@@ -3,6 +3,8 @@
 Missing a class costs what is said, 1 where nothing is; an answer that is wrong costs at most what
 the dearest class costs that it may have missed. A task without an answer costs what the dearest
 class does.
+
+A rating costs how far it is off, as a share of the scale; one that is missing costs 1.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,13 +59,45 @@ class CostUnits:
         """What it costs to miss a class."""
         return self.costs.get(truth, self.one)
 
+    def cost(self, answer: str | None, word: str | None) -> int | None:
+        """What a wrong answer costs by the expert's word; None for the most, where one is none."""
+        return None if answer is None or word is None else self.missed(word)
+
     def most(self, answer: str | None) -> int:
         """What an answer costs at most if it is wrong."""
         others = (cost for name, cost in self.costs.items() if name != answer)
         return max(self.one, *others, 0)
 
 
-def stratify_by_cost(wrong: FloatArray, answers: Sequence[str | None], units: CostUnits) -> Strata:
+@dataclass(frozen=True)
+class ScaleUnits:
+    """How far ratings are off, as shares of the scale, in units of 1/`one`.
+
+    Attributes
+    ----------
+    low, high
+        Ends of the scale.
+    """
+
+    low: float
+    high: float
+    one: ClassVar[int] = 10**4
+
+    def cost(self, answer: str | None, word: str | None) -> int | None:
+        """How far an answer is off, rounded up; None for the most, where one is none."""
+        if answer is None or word is None:
+            return None
+        length = Fraction(repr(self.high)) - Fraction(repr(self.low))
+        return math.ceil(abs(Fraction(answer) - Fraction(word)) / length * self.one)
+
+    def most(self, answer: str | None) -> int:  # noqa: ARG002 (of one form with `CostUnits`)
+        """How far an answer is off at most."""
+        return self.one
+
+
+def stratify_by_cost(
+    wrong: FloatArray, answers: Sequence[str | None], units: CostUnits | ScaleUnits
+) -> Strata:
     """Sort tasks into bins of like belief and of one cost at most; see `stratify`."""
     most: IntArray = np.array([units.most(answer) for answer in answers], dtype=np.int64)
     unanswered: BoolArray = np.array([answer is None for answer in answers])

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.auditing.certificate import ExpertWord, Opening, certificate
 from workbench.auditing.draws import new_seed, point, seed_digest
-from workbench.auditing.losses import CostUnits
+from workbench.auditing.losses import CostUnits, ScaleUnits
 from workbench.auditing.selective import SelectiveState
 from workbench.auditing.state import AuditState
 from workbench.auditing.strata import Strata
@@ -42,6 +42,7 @@ class AuditBegun(Event, frozen=True):
     log_odds: list[float]
     seed: str
     loss: dict[str, float] | None = None
+    scale: tuple[float, float] | None = None
 
 
 class AuditDrawn(Event, frozen=True):
@@ -97,8 +98,11 @@ class AuditRecord:
             begun.log_odds,
             seed_digest(self._seed),
             begun.loss,
+            begun.scale,
         )
-        self.units = CostUnits.of(begun.loss)
+        self.units: CostUnits | ScaleUnits = CostUnits.of(begun.loss)
+        if begun.scale is not None:
+            self.units = ScaleUnits(*begun.scale)
         self._place: dict[str, int] | None = None
         self._journal, self._start, self._origin = journal, start, origin
         self._rewind()
@@ -109,14 +113,15 @@ class AuditRecord:
         unanswered = np.array([answer is None for answer in self.opening.answers])
         sure = np.bincount(bins, unanswered, len(self.opening.log_odds)) > 0
         odds, most = np.array(self.opening.log_odds, dtype=np.float64), np.ones(1)
-        if self.opening.loss is not None:
+        if self.opening.by_cost:
             most = np.zeros(len(odds))
             most[bins] = [self.units.most(answer) for answer in self.opening.answers]
         strata = Strata(bins, odds, sure, most)
         asked = strata, self.opening.error, self.opening.risk
-        share, units = self.opening.share, None if self.opening.loss is None else self.units.one
+        share, units = self.opening.share, self.units.one if self.opening.by_cost else None
         if share is None:
-            self.state = AuditState(*asked, units)
+            graded = self.opening.scale is not None
+            self.state = AuditState(*asked, units, graded=graded)
         else:
             self.state = SelectiveState(*asked, share)
         self.words: dict[int, str | None] = {}
@@ -138,6 +143,7 @@ class AuditRecord:
         path: str | Path | None,
         origin: str,
         loss: dict[str, float] | None = None,
+        scale: tuple[float, float] | None = None,
     ) -> AuditRecord:
         """Fix everything, and keep it.
 
@@ -156,6 +162,7 @@ class AuditRecord:
             strata.log_odds.tolist(),
             new_seed(seed).hex(),
             loss,
+            scale,
         )
         if path is None:
             return cls(begun, origin=origin)
@@ -271,9 +278,7 @@ class AuditRecord:
         wrong = event.word is None or event.word != answer
         self.words[event.of] = event.word
         self._events.append(ExpertWord(event.of, event.word))
-        cost = None
-        if event.word is not None and answer is not None:
-            cost = self.units.missed(event.word)
+        cost = self.units.cost(answer, event.word)
         self.state.hear(event.of, wrong, refused=event.word is None, cost=cost)
 
     @contextlib.contextmanager

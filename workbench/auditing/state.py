@@ -21,6 +21,8 @@ from workbench.base.arrays import BoolArray, FloatArray
 
 ROUNDING = 1e-9
 """Evidence beyond what is needed, so that no rounding makes a certificate."""
+FIRST_SHARES, FIRST_SQUARES = 0.2, 0.1
+"""Sums of shares and of their squares that graded checks begin with: half of the most."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,9 @@ class AuditState:
     units
         Of the cost 1; ε is an expected cost then, and all numbers of wrong answers are costs in
         units, each error of a bin at most `strata.most`. None where errors are counted.
+    graded
+        Whether forecasts are of what answers cost, as a share of the most, not of how many are
+        wrong: of ratings nearly all are, by little.
 
     Attributes
     ----------
@@ -87,8 +92,17 @@ class AuditState:
         Whether it has been shown, at any time so far, that at most k answers are wrong.
     """
 
-    def __init__(self, strata: Strata, error: float, risk: float, units: int | None = None) -> None:
+    def __init__(
+        self,
+        strata: Strata,
+        error: float,
+        risk: float,
+        units: int | None = None,
+        *,
+        graded: bool = False,
+    ) -> None:
         self.strata, self.error, self.risk, self.units = strata, error, risk, units
+        self.graded = graded
         self.tasks = len(strata.bin)
         self.most = most_wrong(error, self.tasks, units or 1)
         dearest = np.broadcast_to(strata.most, len(strata.log_odds)).astype(np.int64)
@@ -109,6 +123,8 @@ class AuditState:
         self._checked = np.zeros(len(strata.log_odds))
         self._wrong = np.zeros(len(strata.log_odds))
         self._advantage = 0.0
+        self._shares, self._squares = FIRST_SHARES, FIRST_SQUARES
+        """Of graded checks: Σ of how far answers are off, as shares of the most, and of squares."""
         self._planned: Outlook | None = None
         self._last = 0
         self._series = np.zeros((3, 64))  # A, λ and f of the draws that count
@@ -157,7 +173,7 @@ class AuditState:
     @property
     def errors(self) -> int:
         """Wrong answers among them."""
-        return int(self._wrong.sum())
+        return sum(1 for wrong in self.heard if wrong)
 
     @property
     def _found(self) -> int:
@@ -201,6 +217,7 @@ class AuditState:
             advantage=self._advantage,
             most=strata.most,
             found=float(self._found),
+            size=self._squares / self._shares if self.graded else 1.0,
         )
 
     def draw(self, point: DrawPoint) -> TaskDraw:
@@ -243,10 +260,12 @@ class AuditState:
         self.costs[number] = wrong * (most if cost is None else min(cost, most))
         if refused:
             self.refused.add(number)
+        share = self.costs[number] / most if self.graded else float(wrong)
         if not self.strata.sure[drawn.bin]:
-            self._advantage += float(foretold(now, drawn.bin, wrong))
+            self._advantage += float(foretold(now, drawn.bin, share))
+            self._shares, self._squares = self._shares + share, self._squares + share**2
         self._checked[drawn.bin] += 1
-        self._wrong[drawn.bin] += wrong
+        self._wrong[drawn.bin] += share
         while self.counted < len(self.draws) and self.heard[self.counted] is not None:
             self._count(self.counted)
 

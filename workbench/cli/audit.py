@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -54,6 +54,7 @@ RISK = options.number("--risk", default=0.05)
 @RISK
 @options.number("--share")
 @options.loss
+@options.scale
 @options.whole("--seed")
 def start(
     store: Path,
@@ -62,6 +63,7 @@ def start(
     risk: float,
     share: float | None,
     loss: dict[str, float] | None,
+    scale: tuple[float, float] | None,
     seed: int | None,
     as_json: bool,
 ) -> int:
@@ -70,11 +72,17 @@ def start(
     Whoever keeps STORE secret keeps the draws secret. Hand the digest that is printed to somebody
     else now: with it the certificate shows that nothing was changed or begun again.
     """
-    from workbench import audit
+    import pandas as pd
 
-    auditor = audit(
-        answers, error, risk, seed, share=share, loss=loss, path=store, origin="command"
-    )
+    from workbench import audit
+    from workbench.crowd.reading import open_table
+
+    table: Any = answers
+    if scale is not None:
+        opened = open_table(answers, "answers")
+        table = pd.DataFrame({name: opened.columns[at][:] for at, name in enumerate(opened.header)})
+        table.attrs["scale"] = scale
+    auditor = audit(table, error, risk, seed, share=share, loss=loss, path=store, origin="command")
     return _status(auditor, as_json, f"digest of the beginning: {auditor.commitment}")
 
 

@@ -374,12 +374,7 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
                 help="Labels that are not answers, such as unsure: left out, and counted.",
             ),
             flag("--fold", "Join names that differ only in case, blanks or Unicode form."),
-            click.option(
-                "--scale",
-                metavar="LOW,HIGH",
-                callback=_ends,
-                help="Labels are ratings: numbers from LOW to HIGH, such as 0,100.",
-            ),
+            scale,
             click.option(
                 "--separator",
                 metavar="TEXT",
@@ -395,6 +390,16 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
         return wrapped
 
     return decorate
+
+
+def scale(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Option of the ends of a scale, where labels are ratings."""
+    return click.option(
+        "--scale",
+        metavar="LOW,HIGH",
+        callback=_ends,
+        help="Labels are ratings: numbers from LOW to HIGH, such as 0,100.",
+    )(function)
 
 
 def _listed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:

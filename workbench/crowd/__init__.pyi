@@ -8,6 +8,7 @@ from workbench.crowd.confusion import MOST_WEIGHT as MOST_WEIGHT
 from workbench.crowd.confusion import likeliest_weight as likeliest_weight
 from workbench.crowd.datasets import DATASETS as DATASETS
 from workbench.crowd.datasets import Dataset as Dataset
+from workbench.crowd.datasets import class_datasets as class_datasets
 from workbench.crowd.datasets import load as load
 from workbench.crowd.empirical_bayes import FLAT as FLAT
 from workbench.crowd.empirical_bayes import BetaPrior as BetaPrior

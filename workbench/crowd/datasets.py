@@ -83,6 +83,8 @@ class Dataset:
         Takes the paths of the downloaded files, and gives labels and gold by task.
     content
         `digest` of what it reads; where none is known, normalised files are held to the counts.
+    scale
+        The lowest and the highest rating, where its labels are ratings.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Dataset:
     note: str
     reader: Callable[..., LabelsGold]
     content: str | None = None
+    scale: tuple[float, float] | None = None
 
     @classmethod
     def own(
@@ -201,6 +204,11 @@ def as_studied(original: LabelSet, duplicates: Duplicates = "first") -> tuple[La
 def catalogue() -> pd.DataFrame:
     """List the data sets: name, title, counts, whether each is `present`, and in which `folder`."""
     return pd.DataFrame([_outline(entry.call) for entry in DATASETS.values()])
+
+
+def class_datasets() -> list[str]:
+    """Names of the data sets whose labels are classes, not ratings."""
+    return [entry.name for entry in DATASETS.values() if entry.call.scale is None]
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -461,6 +469,8 @@ def _published(
 ) -> Entry[Dataset]:
     remote = tuple(RemoteFile(folder + file["filename"], **file) for file in files)
     about["counts"] = Counts(**about["counts"])
+    if "scale" in about:
+        about["scale"] = tuple(about["scale"])
     dataset = Dataset(name=name, files=remote, reader=READERS[reader], **about)
     return Entry(name, dataset, dataset.title, dataset.citation)
 

@@ -429,7 +429,9 @@ def _wrong_number(field: str, cell: str) -> str | None:
         return "is missing (NaN); fill it in or remove the row"
     if math.isinf(number):
         return f"is infinite ({cell}); write a finite number"
-    return next((f"{number:g} {reason}" for fails, reason in LIMITS[field] if fails(number)), None)
+    return next(
+        (f"{number:g} {reason}" for fails, reason in LIMITS.get(field, ()) if fails(number)), None
+    )
 
 
 def open_table(source: Source, what: str) -> TextTable:

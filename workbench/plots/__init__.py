@@ -2,7 +2,7 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
-`label`, `collect`, `audit`, `learn`, `check`, `judge`, `study`, `solving`.
+`label`, `collect`, `audit`, `learn`, `check`, `judge`, `ratings`, `study`, `solving`.
 """
 
 from importlib import import_module
@@ -27,6 +27,7 @@ from workbench.plots.judge import judged
 from workbench.plots.label import labelling
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
+from workbench.plots.ratings import estimated, rated_hiring, rating_plan, spread_of_ratings
 from workbench.plots.ratios import ratios
 from workbench.plots.render import as_pdf, as_png, as_svg
 from workbench.plots.select import hiring
@@ -48,15 +49,19 @@ __all__ = [
     "collected",
     "comparison",
     "deal",
+    "estimated",
     "hiring",
     "incumbents",
     "judged",
     "labelling",
     "learning",
     "plan",
+    "rated_hiring",
+    "rating_plan",
     "ratios",
     "rungs",
     "sequential",
     "skills",
+    "spread_of_ratings",
     "verdicts",
 ]

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.crowd.datasets import DATASETS
+from workbench.crowd.datasets import class_datasets
 from workbench.ranking.methods import KINDS, LEVELS, crowds, methods, plain, trial
 from workbench.ranking.recorded_crowds import STAND_IN
 from workbench.studies.analysis import ended, ended_well
@@ -44,7 +44,7 @@ NAMES = r"'[^']*'|\d+"
 """Names and numbers in a sentence."""
 SAME = 1e-12
 """Means closer than this are equal."""
-PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
+PLACES = {name: at for at, name in enumerate((STAND_IN, *class_datasets()))}
 """Order of the panels."""
 
 
@@ -245,7 +245,7 @@ def findings(ranks: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
             f"is first, error {first['less']:+.4f}{spread}{over}; by crowds not told apart "
             f"from it: {', '.join(near) or 'none'}."
         )
-    missing = [name for name in DATASETS if name not in set(rows["crowd"])]
+    missing = [name for name in class_datasets() if name not in set(rows["crowd"])]
     if missing:
         yield f"Crowds without a trial, not asked for or not at hand: {', '.join(missing)}."
     exam = rows.drop_duplicates(["crowd", "repetition"]).groupby("crowd", sort=False)["exam"].mean()

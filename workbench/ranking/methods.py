@@ -36,7 +36,7 @@ from workbench.base.errors import InputError
 from workbench.base.registry import Registry, plugins
 from workbench.base.seeds import Seed, stream
 from workbench.collection import POLICIES as COLLECTING
-from workbench.crowd.datasets import DATASETS
+from workbench.crowd.datasets import DATASETS, class_datasets
 from workbench.crowd.votes import Votes
 from workbench.learning.learners import LEARNERS
 from workbench.learning.policies import POLICIES as LEARNING
@@ -98,7 +98,7 @@ def uses_exam(kind: str, name: str) -> bool:
 
 def crowds() -> list[str]:
     """Name all recorded crowds, as `methods` does."""
-    return [marked(name, DATASETS) for name in DATASETS]
+    return [marked(name, DATASETS) for name in class_datasets()]
 
 
 def marked(name: str, registry: Registry[Any]) -> str:

@@ -2,6 +2,7 @@ from workbench.selection.accuracy import exhaustive_by_accuracy as exhaustive_by
 from workbench.selection.accuracy import predicted_error as predicted_error
 from workbench.selection.bounds import error_bound as error_bound
 from workbench.selection.bounds import interval as interval
+from workbench.selection.by_precision import hire_precise as hire_precise
 from workbench.selection.difficulty import skills_by_difficulty as skills_by_difficulty
 from workbench.selection.hire import HireOptions as HireOptions
 from workbench.selection.hire import eligible_to_hire as eligible_to_hire

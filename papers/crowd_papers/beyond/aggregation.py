@@ -36,7 +36,7 @@ from workbench.aggregation import (
     tempered,
 )
 from workbench.base import InputError, IntArray, Seed, stream
-from workbench.crowd import DATASETS, Votes
+from workbench.crowd import DATASETS, Votes, class_datasets
 from workbench.ranking import STAND_IN, draw
 from workbench.studies import (
     Analysis,
@@ -150,7 +150,7 @@ def _controls(truth: IntArray, count: int, seed: Seed) -> IntArray:
 # What the trials say.
 
 ORDERS: dict[str, Sequence[Any] | None] = {
-    "data": (STAND_IN, *DATASETS),
+    "data": (STAND_IN, *class_datasets()),
     "method": tuple(METHODS),
     "repetition": None,
 }
@@ -337,7 +337,7 @@ def about_confidence(rows: pd.DataFrame) -> Analysis:
 
 def _paper() -> tuple[Block, ...]:
     """All crowds and batches; where labels are repeated, the other rule too; and calibration."""
-    here: dict[str, Sequence[Scalar]] = {"data": list(DATASETS)}
+    here: dict[str, Sequence[Scalar]] = {"data": class_datasets()}
     repeated: dict[str, Sequence[Scalar]] = {"data": list(REPEATED), "repeated": ["first"]}
     return (
         {**here, "tasks": [None, *SIZES], "method": list(METHODS)},

@@ -24,6 +24,7 @@ from crowd_models.information import information_problem
 from crowd_models.joint import JointProblem
 from crowd_models.online import OnlineProblem, RandomOrder
 from crowd_models.patterns import Pattern
+from crowd_models.ratings import RatingTerms
 from crowd_models.sequential_policies import SequentialProblem, TaskPolicy
 from workbench.solving import solve
 
@@ -58,6 +59,7 @@ GIVEN = {
     "even_teams": ([3], 2, [2, 2, 2]),
     "fixed_size": (HIRING, 1),
     "all_sizes": (HIRING,),
+    "ratings_cover": ([0.02, 0.01], RatingTerms(1.0, 0.0, 400.0), 10.0, 2, 2),
     "tangent_program": (JOINT, [(0, np.array([1.0]))]),
     "average_limit": (
         information_problem([[0.9], [0.8]], 2, 1, 0.3),

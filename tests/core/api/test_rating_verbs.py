@@ -1,0 +1,260 @@
+"""Ratings through the verbs that classes go through."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import workbench as wb
+from workbench.accuracy.krippendorff import alpha
+from workbench.accuracy.root_mean_square import root_mean_square
+from workbench.cli.app import main
+from workbench.crowd.votes import Votes
+
+SCALE = (0, 100)
+
+
+@pytest.fixture(scope="module")
+def crowd() -> tuple[pd.DataFrame, pd.Series]:
+    """Sixty tasks rated by six of twelve workers: the last always says 40, the first is precise."""
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(20, 80, 60)
+    noise = np.array([3.0, *np.linspace(8, 25, 10), 0.0])
+    off = rng.normal(0, 2, 60)
+    rows = [
+        (
+            f"t{i}",
+            f"w{j}",
+            40
+            if j == 11
+            else round(np.clip(0.9 * z + 4 + off[i] + noise[j] * rng.normal(), 0, 100)),
+        )
+        for i, z in enumerate(truth)
+        for j in rng.choice(12, 6, replace=False)
+    ]
+    labels = wb.read_labels(pd.DataFrame(rows, columns=["task", "worker", "label"]), scale=SCALE)
+    gold = pd.Series(truth, index=[f"t{i}" for i in range(60)], name="gold")
+    return labels, gold
+
+
+def test_estimates_are_measured_left_out_and_nearer_than_means(crowd):
+    labels, gold = crowd
+    found = wb.aggregate(labels, gold)
+    error = found.error
+    assert found.method == "precisions"
+    assert error.estimate.tasks == 60
+    assert error.estimate.value < error.mean.value
+    means = labels.groupby("task")["label"].mean()
+    assert error.mean.value == pytest.approx(np.sqrt(((means - gold) ** 2).mean()))
+    assert error.estimate.low < error.estimate.value < error.estimate.high
+    assert error.foretold == pytest.approx(error.estimate.value, rel=0.05)
+    assert found.answers.between(*SCALE).all()
+    assert found.to_frame().attrs["scale"] == (0, 100)
+    text = found.summary(details=True)
+    assert "points in root mean square, measured on 60 gold tasks" in text
+    assert found == wb.aggregate(labels, gold)
+    assert json.dumps(found.to_dict())
+
+
+def test_without_gold_means_and_no_promise(crowd):
+    labels, gold = crowd
+    found = wb.aggregate(labels)
+    assert found.method == "mean"
+    assert found.error is None
+    assert found.table["standard_error"].isna().all()
+    assert "nothing is promised" in found.summary()
+    median = wb.aggregate(labels, method="median").answers
+    assert median["t0"] == labels[labels["task"] == "t0"]["label"].median()
+    few = wb.aggregate(labels, gold.head(10))
+    assert (few.method, few.error.estimate.tasks) == ("mean", 10)
+    told = wb.aggregate(labels, gold.head(30), truth=gold.tail(30))
+    assert told.error.estimate.tasks == 30
+
+
+def test_the_most_precise_are_hired_and_who_says_one_thing_is_not(crowd):
+    labels, gold = crowd
+    hires = wb.hire(labels, gold, budget=3)
+    assert "w0" in hires.chosen
+    assert "w11" not in wb.hire(labels, gold, budget=11).chosen
+    assert hires.workers["precision"].is_monotonic_decreasing
+    assert hires.promised < wb.hire(labels, gold, budget=1).promised
+    assert hires.measured.tasks == 60
+    theirs = wb.aggregate(labels, gold, workers=hires)
+    assert set(theirs.workers["worker"]) == set(hires.chosen)
+    assert "promised" in hires.summary()
+
+
+def test_a_plan_keeps_what_it_promises_and_is_executed(crowd, tmp_path):
+    labels, gold = crowd
+    plan = wb.plan(labels, gold, tasks=[f"n{i}" for i in range(8)], epsilon=7, capacity=4)
+    assert plan.solved
+    assert plan.errors.max() <= 7
+    assert "w11" not in set(plan.table["worker"])
+    own = plan.vote.drop_duplicates("worker").set_index("worker")
+    slope, floor, variance = own[["slope", "floor", "variance"]].iloc[0]
+    for task, rows in plan.table.groupby("task"):
+        p = [own.loc[w, "gain"] ** 2 / own.loc[w, "noise"] for w in rows["worker"]]
+        off = (1 / variance + slope**2 / (floor + 1 / sum(p))) ** -0.5
+        assert plan.errors[task] == pytest.approx(off)
+    new = plan.table.assign(label=50.0)
+    new = wb.read_labels(new, scale=SCALE)
+    answers = wb.aggregate(new, plan=plan)
+    assert answers.table["standard_error"].tolist() == pytest.approx(plan.errors.tolist())
+    plan.vote.to_csv(tmp_path / "plan.csv", index=False)
+    from_file = wb.aggregate(new, plan=tmp_path / "plan.csv")
+    assert from_file.answers.tolist() == pytest.approx(answers.answers.tolist())
+
+
+def test_ratings_on_record_count_toward_a_plan(crowd):
+    labels, gold = crowd
+    fresh = wb.plan(labels, gold, tasks=["new"], epsilon=7, capacity=4)
+    rated = wb.plan(labels, gold, tasks=["t0"], epsilon=7, capacity=4)
+    assert rated.on_record == 6
+    assert len(rated.table) < len(fresh.table)
+    assert len(rated.vote) == len(rated.table) + 6
+
+
+def test_prices_decide_among_raters(crowd):
+    labels, gold = crowd
+    dear = {f"w{j}": 10.0 if j == 0 else 1.0 for j in range(12)}
+    plan = wb.plan(labels, gold, tasks=["new"], epsilon=8, capacity=1, costs=dear)
+    assert "w0" not in set(plan.table["worker"])
+
+
+def test_what_cannot_be_kept_is_said(crowd):
+    labels, gold = crowd
+    with pytest.raises(wb.InputError, match="no number of ratings keeps it"):
+        wb.plan(labels, gold, tasks=["new"], epsilon=0.01, capacity=1)
+    least = wb.plan(labels, gold, tasks=["new"], epsilon=50, capacity=1).model.terms.least
+    reach = wb.plan(labels, gold, tasks=["new"], epsilon=least * 1.001, capacity=1)
+    assert "No plan keeps" in reach.summary()
+    none = wb.plan(labels, gold, tasks=list("abcdefghij"), epsilon=7, capacity=1)
+    assert "capacities do not hold so many" in none.summary()
+    with pytest.raises(wb.InputError, match="fewer than 20"):
+        wb.plan(labels, gold.head(19), tasks=["new"], epsilon=7, capacity=1)
+
+
+def test_check_looks_at_agreement_and_at_each_worker(crowd):
+    labels, gold = crowd
+    found = wb.check(labels, gold)
+    votes = Votes.of(labels)
+    for level in ("ordinal", "interval"):
+        direct = alpha(votes, votes.classes.astype(float), level)
+        assert getattr(found.agreement, level).value == pytest.approx(direct.value, abs=1e-12)
+    row = found.table.set_index("worker").loc["w0"]
+    own = labels[labels["worker"] == "w0"]
+    true = gold[own["task"]].to_numpy()
+    slope, start = np.polyfit(true, own["label"], 1)
+    left = own["label"] - start - slope * true
+    assert row["slope"] == pytest.approx(slope)
+    assert row["bias"] == pytest.approx((own["label"] - true).mean())
+    assert row["noise"] == pytest.approx(np.sqrt((left**2).sum() / (len(own) - 2)))
+    assert found.table.loc[0, "worker"] == "w11"
+    assert "w11 always name the same rating" in found.summary()
+    turned = labels.assign(
+        label=np.where(labels["worker"] == "w1", 100 - labels["label"], labels["label"])
+    )
+    turned.attrs.update(labels.attrs)
+    for gold_or_none in (gold, None):
+        assert "w1 rate low what is high" in wb.check(turned, gold_or_none).summary()
+
+
+def test_answers_are_audited_in_points(crowd):
+    labels, gold = crowd
+    answers = wb.aggregate(labels, gold)
+    audit = wb.audit(answers.to_frame(), error=0.1, seed=1)
+    while asked := audit.next():
+        for task in asked:
+            audit.tell(task, round(gold[task], 1))
+    assert "points (10 % of the scale)" in audit.summary()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda x, g: wb.learn(x),
+        lambda x, g: wb.compare(x, gold=g),
+        lambda x, g: wb.collect(x, g, epsilon=0.1),
+        lambda x, g: wb.check(x, g, judge="w0"),
+        lambda x, g: wb.aggregate(x, g, method="majority"),
+        lambda x, g: wb.aggregate(x, g, loss={"1": 2}),
+        lambda x, g: wb.hire(x, g, budget=2, money=3.0),
+        lambda x, g: wb.plan(x, g, tasks=["n"], total=5, capacity=2),
+    ],
+)
+def test_what_ratings_have_not_is_refused_in_one_line(crowd, verb):
+    with pytest.raises(wb.InputError) as refused:
+        verb(*crowd)
+    assert "rating" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_pictures_are_drawn(crowd):
+    labels, gold = crowd
+    plan = wb.plan(labels, gold, tasks=["a", "b"], epsilon=8, capacity=2)
+    for result in (
+        wb.aggregate(labels, gold),
+        wb.aggregate(labels),
+        wb.hire(labels, gold, budget=2),
+        wb.check(labels, gold),
+        wb.check(labels),
+        plan,
+    ):
+        assert all(axes.has_data() for axes in result.plot().axes)
+    assert plan._repr_html_()
+
+
+def test_commands_take_a_scale(crowd, tmp_path, monkeypatch):
+    labels, gold = crowd
+    monkeypatch.chdir(tmp_path)
+    labels.to_csv("labels.csv", index=False)
+    gold.rename_axis("task").to_csv("gold.csv")
+    pd.DataFrame({"task": ["a", "b"]}).to_csv("tasks.csv", index=False)
+    files = ["--labels", "labels.csv", "--scale", "0,100", "--gold", "gold.csv"]
+    for command in (
+        ["aggregate", *files, "--out", "answers.csv"],
+        ["hire", *files, "--budget", "2"],
+        ["check", *files],
+        [
+            "plan",
+            *files,
+            "--tasks",
+            "tasks.csv",
+            "--epsilon",
+            "8",
+            "--capacity",
+            "2",
+            "--vote",
+            "v.csv",
+        ],
+        [
+            "audit",
+            "start",
+            "a.sqlite",
+            "--answers",
+            "answers.csv",
+            "--scale",
+            "0,100",
+            "--seed",
+            "1",
+        ],
+    ):
+        ran = CliRunner().invoke(main, command)
+        assert ran.exit_code == 0, ran.output
+        assert "points" in ran.output
+
+
+def test_root_mean_square_interval_holds():
+    """Of normal errors, in nine of ten draws or so."""
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(400):
+        off = rng.normal(size=60)
+        found = root_mean_square(off[:20], 40)
+        held += found.low <= np.sqrt((off[20:] ** 2).mean()) <= found.high
+    assert 0.82 < held / 400 < 0.97
+    assert np.isnan(root_mean_square(np.zeros(0)).value)

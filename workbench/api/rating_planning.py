@@ -1,0 +1,367 @@
+"""`plan` for ratings: who rates which task, so that each is off by ε points at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from crowd_models.ratings import RatingTerms
+from workbench.aggregation.ratings import RatingModel
+from workbench.api import inputs
+from workbench.api.ratings import by_gold, model_payload, scale_of, votes_of, worker_table
+from workbench.api.result import Figure, Result, facts, listed, page, percent, picked
+from workbench.assignment.rating_plan import assign_ratings
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.text import Columns, counted
+from workbench.crowd import formats, tables
+from workbench.crowd.libraries import to_pandas
+from workbench.crowd.reading import open_table
+from workbench.solving.claims import CostClaim
+
+if TYPE_CHECKING:
+    from workbench.solving import Solution
+
+TERMS = ("slope", "floor", "variance")
+OWN = ("level", "gain", "noise")
+PLANNED = (*OWN, *TERMS, "truth_mean")
+"""Columns of a plan's estimates: of the worker, and of all ratings."""
+BRIEF, SHOWN = 10, 30
+LOADS: Columns = {
+    "worker": ("worker", ""),
+    "labels": ("ratings", ""),
+    "noise": ("noise", ".3g"),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RatingPlan(Result):
+    """A plan of ratings to upload, and what it promises.
+
+    Attributes
+    ----------
+    table
+        Columns `task, worker`, a row a rating to buy.
+    vote
+        What `aggregate(plan=)` takes: the same and ratings on record, with the worker's level, gain
+        and noise (a variance), and the terms of all.
+    epsilon
+        Root mean square error asked for, in points.
+    errors
+        By task the error that is promised; empty when there is no plan.
+    loads
+        Ratings to give by worker: `worker, labels, noise`.
+    tasks, on_record
+        How many tasks there are, and how many of their ratings count already.
+    model
+        What gold tells.
+    made
+        Root mean square error of the gold tasks, each estimated without itself.
+    claim, solution
+        What is known of the cost; the solved program.
+    message
+        Why there is no plan.
+    """
+
+    table: pd.DataFrame
+    vote: pd.DataFrame
+    epsilon: float
+    errors: pd.Series[float]
+    loads: pd.DataFrame
+    tasks: int
+    on_record: int
+    model: RatingModel
+    made: float
+    claim: CostClaim
+    solution: Solution
+    message: str | None
+
+    @property
+    def solved(self) -> bool:
+        """Whether it is proven the cheapest, but for the gap asked for."""
+        return self.message is None and self.claim.proven
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the plan, a row a rating to buy: `task, worker`."""
+        return self.table
+
+    def assignments(self, to: str) -> str:
+        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
+
+        Raises
+        ------
+        InputError
+            Another form, or ids that the platform does not have.
+        """
+        return formats.assign(self.table, to)
+
+    def verdict(self) -> list[str]:
+        """Say what to buy, and what it promises."""
+        if self.message is not None:
+            return [self.message]
+        cost = self.solution.objective
+        price = f", for {cost:.6g}" if cost != len(self.table) else ""
+        record = f", beside {self.on_record} on record" if self.on_record else ""
+        return [
+            f"Buy {counted(len(self.table), 'rating')} of {counted(self.tasks, 'task')}{record} "
+            f"from {self.table['worker'].nunique()} of {counted(len(self.loads), 'worker')}"
+            f"{price}: {self.claim.sentence('the cheapest')}.",
+            f"Each task is off by at most {self.errors.max():.3g} points in root mean square, "
+            f"{np.sqrt((self.errors**2).mean()):.3g} over all: exact, if the ratings are as the "
+            "gold has them (normal, each worker's noise her own, what all share at the floor).",
+            f"The floor is such that the {self.made:.3g} points made on left-out gold tasks are "
+            f"foretold; it alone makes {self.model.terms.least:.3g}.",
+            "Next: have these rated, then 'workbench aggregate --plan' estimates; measure it on "
+            "fresh gold.",
+        ]
+
+    def brief(self) -> str:
+        """Lay out who rates how many tasks."""
+        return "" if self.message is not None else listed(self.loads, LOADS, BRIEF, " workers")
+
+    def details(self) -> str:
+        """Give the model, the program, and the loads."""
+        if self.message is not None:
+            return self.message
+        terms, solution = self.model.terms, self.solution
+        rows = {
+            "cost": f"{solution.objective:.10g}, {self.claim.sentence('the cheapest')}",
+            "search": f"{solution.method or solution.route}; ended: {solution.termination}",
+            "precision asked": f"{terms.requirement(self.epsilon):.4g} a task",
+            "slope": f"{terms.slope:.3g}",
+            "floor": f"{np.sqrt(terms.floor):.3g} points",
+            "truth": f"{self.model.mean:.4g} ± {np.sqrt(terms.variance):.3g}",
+        }
+        return page(
+            f"{self.tasks} tasks, {len(self.table)} ratings, ε = {self.epsilon:g}",
+            facts(rows.items()),
+            listed(self.loads, LOADS, SHOWN, " workers"),
+            notes=["who has no rating of a gold task gets none"],
+        )
+
+    def plot(self) -> Figure:
+        """Draw how many ratings each worker gives, and how far each task may be off.
+
+        Raises
+        ------
+        InputError
+            There is no plan.
+        """
+        from workbench.plots import rating_plan
+
+        if self.message is not None:
+            raise InputError(f"plot: there is no plan; {self.message}")
+        title = f"{self.tasks} tasks, {len(self.table)} ratings, ε = {self.epsilon:g} points"
+        loads = self.loads.set_index("worker")["labels"]
+        return rating_plan(loads, self.errors, self.epsilon, title=title)
+
+    def _payload(self) -> dict[str, Any]:
+        return {
+            **picked(self, "epsilon", "tasks", "on_record", "message"),
+            **picked(self.solution, "objective", "termination"),
+            "bound": self.claim.bound,
+            "certificate": self.claim.status,
+            "labels": len(self.table),
+            "rmse_most": float(self.errors.max()) if len(self.errors) else None,
+            "rmse_left_out": self.made,
+            **model_payload(self.model),
+            "plan": self.table[["task", "worker"]].to_numpy().tolist(),
+        }
+
+
+def plan_ratings(
+    source: inputs.Given,
+    gold: inputs.Truth | None,
+    tasks: inputs.Tasks,
+    *,
+    epsilon: float | None,
+    capacity: int | inputs.PerWorker | None,
+    costs: inputs.PerWorker | None,
+    gap: float,
+    time_limit: float,
+    seed: int,
+) -> RatingPlan:
+    """Make the cheapest plan of ratings that keeps ε on every task; see `plan`.
+
+    Raises
+    ------
+    InputError
+        No ε or no capacity; as `by_gold`; or no number of ratings keeps ε.
+    """
+    if epsilon is None:
+        raise InputError("give `epsilon`: how far each task may be off, in points")
+    if capacity is None:
+        raise InputError("give `capacity`, the most tasks that a worker takes")
+    epsilon = checks.number("epsilon", epsilon, 0.0, scale_of(source).high - scale_of(source).low)
+    teach, source = by_gold(source, gold, seed=seed)
+    votes = votes_of(source)
+    kinds, named = inputs.task_types(tasks, default="all")
+    wanted = kinds.index.tolist()
+    recorded = _recorded(wanted, votes.tasks, votes.task, votes.worker, len(votes.workers))
+    found = assign_ratings(
+        teach.model,
+        epsilon,
+        _capacities(capacity, source.workers, votes.workers),
+        recorded,
+        price=_prices(costs, source.workers, votes.workers, len(wanted)),
+        gap=gap,
+        time_limit=time_limit,
+        seed=seed,
+    )
+    there = found.solution.assignment is not None
+    pairs = _pairs(found.task, found.worker, wanted, votes.workers)
+    task, worker = np.nonzero(recorded)
+    have = _pairs(task, worker, wanted, votes.workers)
+    noise = worker_table(votes, teach.ratings, teach.model).sort_index()["noise"]
+    loads = pd.DataFrame(
+        {
+            "worker": votes.workers,
+            "labels": np.bincount(found.worker, minlength=len(votes.workers)),
+            "noise": noise,
+        }
+    ).sort_values("labels", ascending=False, kind="stable", ignore_index=True)
+    left = teach.left
+
+    def back(table: pd.DataFrame) -> pd.DataFrame:
+        return source.workers.column(named.column(table, "task"), "worker")
+
+    vote = _with_model(pd.concat([pairs, have], ignore_index=True), votes.workers, teach.model)
+    return RatingPlan(
+        back(pairs),
+        back(vote),
+        epsilon,
+        pd.Series(found.error, index=named.index(wanted)) if there else pd.Series(dtype=float),
+        source.workers.column(loads, "worker"),
+        len(wanted),
+        int(recorded.sum()),
+        teach.model,
+        float(np.sqrt(((left.value - left.truth) ** 2).mean())),
+        found.claim,
+        found.solution,
+        None if there else _why(teach.model, epsilon, found.solution),
+    )
+
+
+def _why(model: RatingModel, epsilon: float, solution: Solution) -> str:
+    """Why there is no plan."""
+    if solution.termination != "infeasible":
+        return f"No plan was found ({solution.termination}): give more time."
+    known = model.told > 0
+    asked, all_ = model.terms.requirement(epsilon), float(model.precision[known].sum())
+    if all_ < asked:
+        least = float(model.terms.error(all_))
+        return (
+            f"No plan keeps {epsilon:g} points: where all {int(known.sum())} workers known by gold "
+            f"rate a task it is off by {least:.3g}; ask for more than that."
+        )
+    reach = percent(asked / all_)
+    return (
+        f"No plan keeps {epsilon:g} points on all tasks: a task takes {reach} of all workers' "
+        "precision, and capacities do not hold so many; raise them, or ask for more points."
+    )
+
+
+def _pairs(task: IntArray, worker: IntArray, tasks: list[str], workers: Names) -> pd.DataFrame:
+    """Pairs as a table `task, worker`, by name."""
+    names: Names = np.array(tasks, dtype=object)
+    return pd.DataFrame({"task": names[task], "worker": workers[worker]})
+
+
+def _recorded(
+    wanted: list[str], tasks: Names, task: IntArray, worker: IntArray, workers: int
+) -> BoolArray:
+    """Which wanted pairs are rated already, shape (n, m)."""
+    row = pd.Index(wanted).get_indexer(pd.Index(tasks))[task]
+    found: BoolArray = np.zeros((len(wanted), workers), dtype=bool)
+    found[row[row >= 0], worker[row >= 0]] = True
+    return found
+
+
+def _capacities(capacity: int | inputs.PerWorker, ids: inputs.Ids, workers: Names) -> IntArray:
+    """Most tasks of each worker, shape (m,)."""
+    most = inputs.capacities(capacity, ids)
+    if isinstance(most, int):
+        return np.full(len(workers), most, dtype=np.int64)
+    given = most.reindex(workers)
+    if given.isna().any():
+        lacking = given.index[given.isna()].tolist()
+        raise InputError(f"capacity: none for worker {checks.listing(lacking)}; give one for each")
+    return np.array(given, dtype=np.int64)
+
+
+def _prices(
+    costs: inputs.PerWorker | None, ids: inputs.Ids, workers: Names, tasks: int
+) -> FloatArray | None:
+    """Price of each pair, shape (n, m); None where none is given."""
+    table = inputs.by_worker("costs", costs, ids, tables.read_costs)
+    if table is None:
+        return None
+    if table.shape[1] != 1:
+        raise InputError("costs: ratings have one price a worker; give worker, cost")
+    price = table.iloc[:, 0].reindex(workers)
+    if price.isna().any():
+        lacking = price.index[price.isna()].tolist()
+        raise InputError(f"costs: none for worker {checks.listing(lacking)}; give one for each")
+    return np.tile(price.to_numpy(dtype=np.float64), (tasks, 1))
+
+
+def _with_model(pairs: pd.DataFrame, workers: Names, model: RatingModel) -> pd.DataFrame:
+    """A table of pairs with what their estimates take."""
+    place = pd.Index(workers).get_indexer(pd.Index(pairs["worker"]))
+    terms = {name: getattr(model.terms, name) for name in TERMS}
+    own = {name: getattr(model, name)[place] for name in OWN}
+    return pairs.assign(**own, **terms, truth_mean=model.mean)
+
+
+def read_rating_plan(plan: Any, workers: Names) -> tuple[pd.DataFrame, RatingModel]:
+    """Read the ratings of a plan and its model, from what `plan` gave or wrote by `--vote`.
+
+    Parameters
+    ----------
+    workers
+        Names of the workers whose ratings came in.
+
+    Raises
+    ------
+    InputError
+        It is no plan of ratings, or its numbers are none.
+    """
+    source: Any = plan.vote if isinstance(plan, RatingPlan) else to_pandas(plan)
+    if not isinstance(source, (pd.DataFrame, str, Path)):
+        raise InputError(f"plan is {checks.type_name(plan)}: give what `plan` gave for ratings")
+    table = open_table(source, "plan")
+    tasks, who = table.words("task", "worker")
+    header = list(table.header)
+    places = {name: header.index(name) if name in header else None for name in PLANNED}
+    lacking = [name for name, place in places.items() if place is None]
+    if lacking:
+        raise InputError(
+            f"{table.name}: no column {lacking[0]}; of ratings give what `plan --vote` wrote, or "
+            "the plan itself"
+        )
+    table.once("a worker rates a task once, remove the other", task=tasks, worker=who)
+    values = {
+        name: np.array(table.numbers(place, name))
+        for name, place in places.items()
+        if place is not None
+    }
+    pairs = pd.DataFrame({"task": tasks, "worker": who})
+    if pairs.empty:
+        raise InputError(f"{table.name}: has no rating")
+    first = pairs["worker"].drop_duplicates()
+    at = first.index.to_numpy()
+    place = pd.Index(workers).get_indexer(pd.Index(first))
+    here = place >= 0
+    level, gain, noise = (np.full(len(workers), of) for of in (0.0, 0.0, 1.0))
+    for name, column in zip(OWN, (level, gain, noise), strict=True):
+        column[place[here]] = values[name][at[here]]
+    if not (noise > 0).all():
+        raise InputError(f"{table.name}: a noise that is not above 0; give what `plan` wrote")
+    terms = RatingTerms(*(float(values[name][0]) for name in TERMS))
+    told = np.zeros(len(workers), dtype=np.int64)
+    return pairs, RatingModel(terms, float(values["truth_mean"][0]), level, gain, noise, told)
