@@ -2,7 +2,7 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
-`label`, `collect`, `audit`, `learn`, `check`, `judge`, `study`, `solving`.
+`label`, `label_bars`, `collect`, `audit`, `learn`, `check`, `judge`, `study`, `solving`.
 """
 
 from importlib import import_module
@@ -25,6 +25,7 @@ from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
 from workbench.plots.judge import judged
 from workbench.plots.label import labelling
+from workbench.plots.label_bars import by_label
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
 from workbench.plots.ratios import ratios
@@ -41,6 +42,7 @@ __all__ = [
     "as_png",
     "as_svg",
     "audit",
+    "by_label",
     "chart",
     "checked",
     "checks_needed",

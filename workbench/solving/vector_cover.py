@@ -114,7 +114,7 @@ def solve_vector_cover(
     )
     short = uncovered(problem)
     if short is not None:
-        found = _impossible(replace(blank, short=short), short[0])
+        found = _impossible(replace(blank, short=short), short[0], problem)
     elif len(kinds) * problem.shape[1] <= LISTED_PAIRS and (listed := set_program(problem)):
         found = _by_lists(problem, listed, blank, left)
     else:
@@ -361,14 +361,14 @@ def _reach(problem: VectorCoverProblem) -> float:
 
 
 def _impossible(
-    blank: VectorCoverSolution, worst: int | None, problem: VectorCoverProblem | None = None
+    blank: VectorCoverSolution, worst: int | None, problem: VectorCoverProblem
 ) -> VectorCoverSolution:
     """There is no plan: why, and whether that is recomputed from the data."""
     assert blank.task_type is not None
     alone: tuple[int, ...] = ()
     if worst is not None:
         alone = tuple(np.flatnonzero(blank.task_type == worst).tolist())
-    if problem is not None and blank.reach == 1.0:
+    if blank.reach == 1.0:
         blank = replace(blank, reach=_reach(problem))
     proven = bool(alone or (blank.proofs and blank.method == "listed sets"))
     why = Infeasibility(alone, (), 0.0, 0.0, None, None, proven, drop_fewest=False)
