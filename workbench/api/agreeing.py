@@ -14,6 +14,7 @@ from workbench.api.result import names, percent
 from workbench.base.arrays import FloatArray
 from workbench.base.text import counted
 from workbench.crowd.gold_rule import some_votes
+from workbench.crowd.kinds import Classes, Kind
 from workbench.crowd.label_checks import abstentions, ratings
 from workbench.crowd.votes import Votes
 
@@ -36,6 +37,10 @@ def agreeing(check: Looked) -> str:
     said += f"{nominal.value:.3f} (95 % interval {_ends(nominal)} over {tasks})"
     if check.numbers is None or found.ordinal is None or found.interval is None:
         return said
+    order = order_of(check.given.kind)
+    if order is not None:
+        by_order = f"{found.ordinal.value:.3f} ({_ends(found.ordinal)})"
+        return f"{said}. By the order from {order[0]} to {order[-1]}, α (ordinal) is {by_order}"
     low, high = check.numbers
     given = "Classes read as ratings" if check.rated else "If the classes have an order"
     by_order, by_distance = (
@@ -105,8 +110,20 @@ def _ends(alpha: Alpha) -> str:
     return f"{alpha.low:.3f} to {alpha.high:.3f}"
 
 
+def order_of(kind: Kind) -> tuple[str, ...] | None:
+    """Classes from the least to the greatest, where their user has ordered them."""
+    return kind.order if isinstance(kind, Classes) else None
+
+
 def numbers(votes: Votes) -> FloatArray | None:
-    """Number of each class, NaN of an abstention, shape (L,); None where they are no ratings."""
+    """Number of each class, NaN of an abstention, shape (L,); None where they have no order.
+
+    Of classes that their user has ordered, the place in the order.
+    """
+    order = order_of(votes.kind)
+    if order is not None:
+        place = {name: float(at) for at, name in enumerate(order)}
+        return np.array([place.get(name, np.nan) for name in votes.classes])
     mute = set(abstentions(map(str, votes.classes)))
     rows = np.flatnonzero([str(name) not in mute for name in votes.classes])
     given = ratings([str(votes.classes[at]) for at in rows])

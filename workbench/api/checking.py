@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -117,7 +117,8 @@ class LabelCheck(Looked, Result):
     kappas
         Fleiss' κ, Gwet's AC1, and Cohen's κ of pairs of workers, by index in `workers`.
     numbers
-        The lowest and the highest number, where the classes are more than two numbers; else None.
+        The lowest and the highest number, where the classes are more than two numbers, or places
+        in an order; else None.
     prevalence
         Share of each class in the gold.
     found
@@ -549,7 +550,7 @@ def check(
     whole = source.table[["task", "worker", "label"]]
     first = whole.drop_duplicates(["task", "worker"])
     classes = sorted({*first["label"], *true})
-    votes = Votes.of(first, classes=classes)
+    votes = replace(Votes.of(first, classes=classes), kind=source.kind)
     _check_size(votes)
     codes = gold_codes(votes, true)
     if judge is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from workbench.api.result import Result, facts
 from workbench.base.errors import InputError
 from workbench.crowd import formats
 from workbench.crowd.formats import CodedLabels
+from workbench.crowd.kinds import Kind
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +102,7 @@ def convert(
     """
     if to not in formats.FORMATS:
         raise InputError(f"to is {to!r}: there are {', '.join(formats.written())}")
-    source = inputs.given(labels)
+    source = inputs.given(labels, kinds=get_args(Kind))
     true = source.gold
     if gold is not None:
         true, source = inputs.truth(gold, source)

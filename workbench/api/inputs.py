@@ -23,6 +23,7 @@ from workbench.crowd import formats, reading, tables
 from workbench.crowd.cells import Cells
 from workbench.crowd.coded import FIELDS, CodedLabels, meeting
 from workbench.crowd.formats import ReadOptions
+from workbench.crowd.kinds import Classes, Kind, Scale
 from workbench.crowd.libraries import Frame, Values, to_pandas
 from workbench.crowd.reading import TextTable
 from workbench.crowd.tables import Duplicates
@@ -218,6 +219,11 @@ class Given:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def kind(self) -> Kind:
+        """What the labels are."""
+        return Classes() if self.coded is None else self.coded.votes.kind
+
+    @property
     def table(self) -> pd.DataFrame:
         """Long table `task, worker, label` (and `time`), all text."""
         return pd.DataFrame(columns=[*FIELDS]) if self.coded is None else self.coded.labels
@@ -235,11 +241,14 @@ def given(
     *,
     duplicates: Duplicates | None = None,
     options: ReadOptions | None = None,
+    kinds: tuple[type[Kind], ...] = (Classes,),
 ) -> Given:
     """Take labels from a frame, a file or folder of any known form, or a collection's journal.
 
     Parameters
     ----------
+    kinds
+        The kinds of answers that are taken.
     duplicates
         Which label counts when a worker labels a task twice. [default: error]
 
@@ -250,7 +259,8 @@ def given(
     Raises
     ------
     InputError
-        It is neither; as `formats.read_export`; or two ids read alike.
+        It is neither; as `formats.read_export`; two ids read alike; or the labels are of another
+        kind.
     """
     inside: pd.Series[Any] | None = None
     if isinstance(labels, SimulatedCrowd):
@@ -277,7 +287,10 @@ def given(
     path = path if isinstance(path, pd.DataFrame) else of_store(path)
     if isinstance(path, pd.DataFrame) and options.format in ("auto", "labels"):
         options = replace(options, predictions=True)
-    export = formats.read_export(path, options)
+    export = formats.read_export(path, _of_frame(path, options))
+    if isinstance(path, pd.DataFrame):
+        export = _ordered(path, export)
+    _check_kind(name, export.votes.kind, kinds)
     names = export.given
     tasks, workers, classes = (
         Ids(field)
@@ -285,6 +298,9 @@ def given(
         else Ids.of(field, "labels", pd.Series(names[field], dtype=object))
         for field in FIELDS
     )
+    kind = export.votes.kind
+    if not isinstance(kind, Classes):
+        classes = Ids("label", {text: kind.value(text) for text in export.votes.classes})
     warned = [note for note in export.notes if note.startswith("warning: ")]
     notes = [note for note in export.notes if note not in warned]
     for note in filter(None, ["; ".join(notes), *warned]):
@@ -300,6 +316,47 @@ def given(
         tell=file.tell,
         columns=apart,
     )
+
+
+def _of_frame(source: object, options: ReadOptions) -> ReadOptions:
+    """Know the scale or the separator that `read_labels` left with a frame."""
+    known = source.attrs if isinstance(source, pd.DataFrame) else {}
+    if options.scale is None and options.separator is None:
+        scale, separator = known.get("scale"), known.get("separator")
+        scale = None if scale is None else tuple(scale)
+        return replace(options, scale=scale, separator=separator)
+    return options
+
+
+def _ordered(frame: pd.DataFrame, export: CodedLabels) -> CodedLabels:
+    """Know the order of a frame's classes, where its labels are an ordered categorical."""
+    found = reading.find_column("labels", [str(name) for name in frame.columns], "label")
+    dtype = None if found is None else frame.dtypes.iloc[found]
+    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return export
+    order = tuple(map(tables.as_text, dtype.categories))
+    if not set(order).issuperset(export.votes.classes):
+        return export
+    return replace(export, votes=replace(export.votes, kind=Classes(order)))
+
+
+def _check_kind(name: str, kind: Kind, kinds: tuple[type[Kind], ...]) -> None:
+    """Refuse answers of a kind that is not taken.
+
+    Raises
+    ------
+    InputError
+        They are.
+    """
+    if isinstance(kind, kinds):
+        return
+    taken = " or ".join(each.plural for each in kinds)
+    mend = (
+        "leave the scale out to count each rating as a class"
+        if isinstance(kind, Scale)
+        else "ask about one label: a table with yes or no in place of each set"
+    )
+    raise InputError(f"{name}: labels are {kind.plural}, and this takes {taken}; {mend}")
 
 
 def written(times: pd.Series[Any]) -> list[Any]:
@@ -355,6 +412,8 @@ def truth(
     """
     gold = to_pandas(gold)
     owned, ignore = None if unlabelled else labels.table, labels.ignore_unlabelled
+    if owned is not None and not isinstance(labels.kind, Classes):
+        owned = owned[["task"]]  # a rating or a set that nobody gave may be true
     if gold is None:
         if labels.gold is None:
             raise InputError(
@@ -366,11 +425,10 @@ def truth(
     table = gold_table(gold, what, labels.columns)
     if not isinstance(gold, (str, Path)):
         keys, names = (table.columns[table.place(field)].given for field in ("task", "gold"))
-        labels = replace(
-            labels,
-            tasks=labels.tasks.with_more(what, pd.Series(keys, dtype=object)),
-            classes=labels.classes.with_more(what, pd.Series(names, dtype=object)),
-        )
+        labels = replace(labels, tasks=labels.tasks.with_more(what, pd.Series(keys, dtype=object)))
+        if isinstance(labels.kind, Classes):
+            named = pd.Series(names, dtype=object)
+            labels = replace(labels, classes=labels.classes.with_more(what, named))
     if isinstance(gold, pd.Series) and isinstance(gold.index, pd.RangeIndex) and len(labels.table):
         labelled = set(labels.table["task"].unique())
         if not any(str(task) in labelled for task in gold.index):
@@ -392,7 +450,8 @@ def _met(table: TextTable, coded: CodedLabels) -> TextTable:
     places = [table.place("task"), table.place("gold")]
     task, true = (table.columns[place] for place in places)
     pairs: pd.Series[Any] = pd.Series(true[:], index=pd.Index(task[:], dtype=object), dtype=object)
-    met = meeting(pairs, coded.votes.tasks, coded.votes.classes, fold=coded.fold)
+    votes = coded.votes
+    met = meeting(pairs, votes.tasks, votes.classes, votes.kind, fold=coded.fold)
     columns = [*table.columns]
     for place, texts in zip(places, (met.index, met), strict=True):
         columns[place] = Cells.of(texts.to_numpy(dtype=object))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
 from workbench.api import inputs
 from workbench.crowd import datasets, formats
 from workbench.crowd.formats import ReadOptions
+from workbench.crowd.kinds import Classes, Kind, Scale
 from workbench.crowd.tables import Duplicates
 
 
@@ -25,6 +26,8 @@ def read_labels(
     duplicates: Duplicates = "error",
     skip: Sequence[object] = (),
     fold: bool = False,
+    scale: tuple[float, float] | None = None,
+    separator: str | None = None,
 ) -> pd.DataFrame:
     """Read labels into the long table `task, worker, label`, one row a label.
 
@@ -49,6 +52,12 @@ def read_labels(
         Labels that are no answers, as `["unsure", "N/A"]`: left out, and counted.
     fold
         Names that differ in case, blanks or the Unicode form of letters alone are one.
+    scale
+        Labels are ratings from the first to the second number, as `(0, 100)`: numbers, and the
+        table's `attrs["scale"]` says so to the other functions.
+    separator
+        Labels are sets of names with this between them, as `"|"`: frozensets in the table. Cells
+        that are lists of several names are sets without it.
 
     Returns
     -------
@@ -58,7 +67,7 @@ def read_labels(
     ------
     InputError
         The file or its columns cannot be read, its form is not known, several questions and none
-        is named, a cell is empty, or a pair is repeated.
+        is named, a cell is empty, a pair is repeated, or a rating is no number of the scale.
 
     Examples
     --------
@@ -69,10 +78,22 @@ def read_labels(
     0     7    ann   yes
     """
     options = ReadOptions(
-        format, question, columns or {}, predictions, duplicates, tuple(skip), fold
+        format,
+        question,
+        columns or {},
+        predictions,
+        duplicates,
+        tuple(skip),
+        fold,
+        scale,
+        separator,
     )
-    source = inputs.given(labels, options=options)
+    source = inputs.given(labels, options=options, kinds=get_args(Kind))
     table = source.back(source.table)
+    if isinstance(source.kind, Scale):
+        table.attrs["scale"] = (source.kind.low, source.kind.high)
+    if separator is not None:
+        table.attrs["separator"] = separator
     table.attrs["notes"] = list(source.coded.notes) if source.coded else []
     return table
 
@@ -115,16 +136,19 @@ def read_gold(
     >>> wb.read_gold(pd.DataFrame({"question": [1, 2], "truth": ["cat", "dog"]})).to_dict()
     {1: 'cat', 2: 'dog'}
     """
-    of = _nobody() if labels is None else inputs.given(labels)
+    of = _nobody() if labels is None else inputs.given(labels, kinds=get_args(Kind))
     of = replace(of, ignore_unlabelled=ignore_unlabelled, columns=columns or {})
     inside = None
     if isinstance(gold, (str, Path)) and (question or formats.is_known(gold, columns)):
         options = ReadOptions(question=question, columns=columns or {}, duplicates="all")
         inside = formats.read_export(gold, options).gold
     truths, source = inputs.truth(gold if inside is None else inside, of, unlabelled=labels is None)
-    return pd.Series(
-        source.classes.all_back(truths), index=source.tasks.index(truths.index), name="gold"
-    )
+    kind = source.kind
+    if isinstance(kind, Classes):
+        true = source.classes.all_back(truths)
+    else:
+        true = [kind.value(text) for text in truths]
+    return pd.Series(true, index=source.tasks.index(truths.index), name="gold")
 
 
 def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, pd.Series[Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from workbench.base.checks import listed
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
 from workbench.cli.streams import DETAILS, results_apart
@@ -317,6 +318,7 @@ def labels(
 def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
     """Options of how labels are read: the command gets a `LabelFile` for its `labels`."""
     fields = ["format", "question", "columns", "predictions", "skip", "fold", "ignore_unlabelled"]
+    fields += ["scale", "separator"]
     if duplicates and not keep:
         fields.append("duplicates")
 
@@ -370,6 +372,17 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
                 help="Labels that are no answers, as unsure: left out, and counted.",
             ),
             flag("--fold", "Names that differ in case, blanks or Unicode form alone are one."),
+            click.option(
+                "--scale",
+                metavar="LOW,HIGH",
+                callback=_ends,
+                help="Labels are ratings, numbers from LOW to HIGH, as 0,100.",
+            ),
+            click.option(
+                "--separator",
+                metavar="TEXT",
+                help="Labels are sets of names with this between them, as |.",
+            ),
             flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),
         ]
         if duplicates:
@@ -385,6 +398,16 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
 def _listed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
     """Read names between commas."""
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _ends(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...] | None:
+    """Read the lowest and the highest rating."""
+    if text is None:
+        return None
+    ends = listed("scale", text)
+    if len(ends) != 2:
+        raise InputError(f"--scale {text}: give the lowest and the highest rating, as 0,100")
+    return tuple(ends)
 
 
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str]:

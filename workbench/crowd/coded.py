@@ -7,7 +7,6 @@ workers and classes are called. From here on they are arrays; names come back at
 
 from __future__ import annotations
 
-import ast
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from workbench.base.errors import InputError
 from workbench.crowd.cells import Cells
+from workbench.crowd.kinds import Classes, Kind, LabelSets, listed, read_kind
 from workbench.crowd.label_checks import several_answers, spelling
 from workbench.crowd.reading import (
     Duplicates,
@@ -37,8 +37,6 @@ from workbench.crowd.votes import Votes
 FIELDS = ("task", "worker", "label")
 MOST_CLASSES = 10_000
 """Classes at most: more are free text, which no vote counts."""
-STRUCTURE = re.compile(r"[\[({].*[\])}]$", re.DOTALL)
-"""A list or a mapping, as Python or JSON writes it."""
 WHOLE = re.compile(r"-?[0-9]+(\.0+)?")
 """A whole number, perhaps as a table with missing cells writes it."""
 
@@ -63,6 +61,10 @@ class ReadOptions:
         Labels that are no answers, as "unsure": left out, and counted.
     fold
         Whether names that differ in case, blanks or the Unicode form of letters alone are one.
+    scale
+        Lowest and highest rating, where labels are ratings.
+    separator
+        What stands between the names in a cell, where labels are sets.
     """
 
     format: str = "auto"
@@ -72,6 +74,8 @@ class ReadOptions:
     duplicates: Duplicates = "error"
     skip: Sequence[object] = ()
     fold: bool = False
+    scale: tuple[float, float] | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,17 +162,24 @@ def coded(
     columns = {name: np.asarray(values) for name, values in (more or {}).items()}
     table, columns, said = _answered(table, columns, said, strict=strict)
     task, worker, label = table.words(*FIELDS)
-    cells, joined = _spelled([task, worker, _alone(table, label)], fold=options.fold)
-    said += joined
-    if gold is not None:
-        gold = meeting(gold, cells[0].texts, cells[2].texts, fold=options.fold)
     if options.skip:
-        kept, gold, note = _skipped(table.name, cells[2], gold, options.skip)
+        kept, gold, note = _skipped(table.name, label, gold, options)
         said.append(note)
-        table, cells = table.keep(kept.tolist()), [each.rows(kept) for each in cells]
+        table = table.keep(kept.tolist())
+        task, worker, label = (each.rows(kept) for each in (task, worker, label))
         columns = {name: values[kept] for name, values in columns.items()}
+    label, kind = read_kind(
+        table, label, scale=options.scale, separator=options.separator, fold=options.fold
+    )
+    cells, joined = _spelled([task, worker, label], kind, fold=options.fold)
+    said += joined
     task, worker, label = cells
-    _check_classes(table, label)
+    if gold is not None:
+        gold = meeting(gold, task.texts, label.texts, kind, fold=options.fold)
+    if isinstance(kind, Classes):
+        _check_classes(table, label)
+    elif isinstance(kind, LabelSets):
+        said.append(f"read as sets of labels: {len(label.texts)} different ones")
     own = {name: each.given for name, each in zip(FIELDS, cells, strict=True) if each.given}
     given = given or (own if len(own) == len(FIELDS) else None)
     time = table.find("time")
@@ -183,11 +194,17 @@ def coded(
             task, worker, label = (each.rows(kept) for each in cells)
             columns = {name: values[kept] for name, values in columns.items()}
     return CodedLabels(
-        table.name, _votes(task, worker, label), gold, columns, tuple(said), given, options.fold
+        table.name,
+        _votes(task, worker, label, kind),
+        gold,
+        columns,
+        tuple(said),
+        given,
+        options.fold,
     )
 
 
-def _votes(task: Cells, worker: Cells, label: Cells) -> Votes:
+def _votes(task: Cells, worker: Cells, label: Cells, kind: Kind) -> Votes:
     """Number classes in their sorted order; tasks and workers are in that of appearance."""
     order = np.argsort(label.texts)
     return Votes(
@@ -197,6 +214,7 @@ def _votes(task: Cells, worker: Cells, label: Cells) -> Votes:
         task.texts,
         worker.texts,
         label.texts[order],
+        kind,
     )
 
 
@@ -216,38 +234,16 @@ def _answered(
     return table.keep(kept.tolist()), more, [*notes, f"left out: {empty.sum()} without a label"]
 
 
-def _alone(table: TextTable, label: Cells) -> Cells:
-    """Take classes out of lists of one; refuse lists of several, and structures.
+def _spelled(cells: Sequence[Cells], kind: Kind, *, fold: bool) -> tuple[list[Cells], list[str]]:
+    """Write whole numbers that came as 12.0 as 12; join names that are spelled alike, if asked.
 
-    Raises
-    ------
-    InputError
-        A label is a list of several, or a mapping.
+    Ratings and sets are written alike as they are read (`kinds`).
     """
-    lists = [at for at, text in enumerate(label.texts) if STRUCTURE.match(text)]
-    if not lists:
-        return label
-    texts = label.texts.copy()
-    for at in lists:
-        try:
-            value = ast.literal_eval(texts[at])
-        except (ValueError, SyntaxError):
-            continue  # a text that begins so
-        if not isinstance(value, (list, tuple, set)) or len(value) != 1:
-            row = int((label.code == at).argmax())
-            what = "no class" if isinstance(value, dict) or not value else "several answers in one"
-            raise InputError(
-                f"{table.at(row)}: label {show(texts[at])} is {what}; give one class an answer: "
-                "sets, and labels of parts, are not read"
-            )
-        texts[at] = as_text(*value)
-    return Cells.numbered(label.code, texts, [*texts] if label.given else None)
-
-
-def _spelled(cells: Sequence[Cells], *, fold: bool) -> tuple[list[Cells], list[str]]:
-    """Write whole numbers that came as 12.0 as 12; join names that are spelled alike, if asked."""
     made, notes = [], []
     for what, each in zip(FIELDS, cells, strict=True):
+        if what == "label" and not isinstance(kind, Classes):
+            made.append(each)
+            continue
         texts = each.texts
         if len(texts) and all(map(WHOLE.fullmatch, texts)) and any("." in t for t in texts):
             texts = np.array([text.partition(".")[0] for text in texts], dtype=object)
@@ -272,7 +268,7 @@ def folded(text: str) -> str:
 
 
 def meeting(
-    gold: pd.Series[Any], tasks: NDArray[Any], classes: NDArray[Any], *, fold: bool
+    gold: pd.Series[Any], tasks: NDArray[Any], classes: NDArray[Any], kind: Kind, *, fold: bool
 ) -> pd.Series[Any]:
     """Write gold as the labels do: 12.0 as 12, and what is spelled alike alike, if asked.
 
@@ -282,6 +278,13 @@ def meeting(
         True label by task, all text.
     tasks, classes
         The names that the labels have.
+    kind
+        What the labels are.
+
+    Raises
+    ------
+    InputError
+        Gold is not of that kind.
     """
 
     def met(names: Sequence[str], known: NDArray[Any], alike: Callable[[str], str]) -> list[str]:
@@ -293,25 +296,43 @@ def meeting(
         return [b if b and n not in here and b in here else n for n, b in pairs]
 
     index = pd.Index(met(gold.index.tolist(), tasks, folded), name=gold.index.name)
-    return pd.Series(met(gold.tolist(), classes, spelling), index=index, name=gold.name)
+    true = gold.tolist()
+    if isinstance(kind, Classes):
+        true = met(true, classes, spelling)
+    else:
+        true = kind.read("gold", Cells.of(true), lambda row: f"gold, task {show(index[row])}")[:]
+    return pd.Series(true, index=index, name=gold.name)
 
 
 def _skipped(
-    name: str, label: Cells, gold: pd.Series[Any] | None, skip: Sequence[object]
+    name: str,
+    label: Cells,
+    gold: pd.Series[Any] | None,
+    options: ReadOptions,
 ) -> tuple[NDArray[np.int64], pd.Series[Any] | None, str]:
     """Find the rows whose labels are answers, and the gold that is one."""
-    mute = [as_text(each) for each in skip]
-    absent = [each for each in mute if each not in label.texts]
+
+    def bare(text: str) -> str:
+        """Write a cell as the name to skip is written."""
+        alone = listed(text)
+        text = as_text(alone[0]) if alone is not None and len(alone) == 1 else text
+        text = text.partition(".")[0] if WHOLE.fullmatch(text) else text
+        return spelling(text) if options.fold else text
+
+    mute = [as_text(each) for each in options.skip]
+    texts = [bare(text) for text in label.texts]
+    absent = [each for each in mute if bare(each) not in texts]
     if absent:
         raise InputError(
             f"{name}: `skip` {show(absent[0])} is no label there; the labels are "
             f"{listing(sorted(label.texts))}"
         )
-    kept = np.flatnonzero(~np.isin(label.texts, mute)[label.code])
+    silent = {bare(each) for each in mute}
+    kept = np.flatnonzero(~np.array([text in silent for text in texts], dtype=bool)[label.code])
     if not len(kept):
         raise InputError(f"{name}: no label is left without {listing(mute)}; skip fewer")
     if gold is not None:
-        gold = gold[~gold.isin(mute)]
+        gold = gold[[bare(text) not in silent for text in gold]]
     return kept, gold, f"left out: {len(label) - len(kept)} that say {listing(mute)}"
 
 
@@ -327,7 +348,8 @@ def _check_classes(table: TextTable, label: Cells) -> None:
         row = int((label.code == int((label.texts == several[0]).argmax())).argmax())
         raise InputError(
             f"{table.at(row)}: label {show(several[0])} is several answers in one, each of them a "
-            "class elsewhere; give one answer, or a row and a task for each of them"
+            "class elsewhere; give one answer, or name by `separator` what stands between them: "
+            "then they are sets"
         )
 
 

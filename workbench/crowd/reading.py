@@ -192,6 +192,8 @@ def as_text(value: object) -> str:
         if math.isnan(number):
             return ""
         return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    if isinstance(value, (set, frozenset, np.ndarray)):
+        return str(sorted(map(as_text, value)))
     return "" if value is None or value is pd.NA or value is pd.NaT else str(value).strip()
 
 

@@ -276,6 +276,10 @@ def stored_labels(
         the disk is full.
     """
     options = options or ReadOptions()
+    if options.scale is not None or options.separator is not None:
+        raise InputError(
+            "labels from disk (`save`) are classes: leave `save` out for ratings and sets"
+        )
     if options.duplicates == "last":
         raise InputError(
             "duplicates is 'last', and labels from disk (`save`) are numbered as they first "

@@ -119,7 +119,7 @@ def read_gold(
         class that no worker ever used is allowed, since a whole crowd can be wrong, but
         not when it is a used class in another spelling ("Yes" and "yes", "1.0" and "1"),
         and not when gold and labels have no class in common at all: then the two tables
-        code their classes differently.
+        code their classes differently. Without a column label, classes are not compared.
     ignore_unlabelled
         Leave gold of tasks without a label out.
 
@@ -136,8 +136,7 @@ def read_gold(
     """
     table, gold = _by_key(source, "gold", "task", "gold")
     if labels is not None:
-        tasks, classes = ({*map(as_text, labels[name].unique())} for name in ("task", "label"))
-        there = gold.index.isin(tasks)
+        there = gold.index.isin({*map(as_text, labels["task"].unique())})
         if not (there.any() if ignore_unlabelled else there.all()):
             row, missing = int(there.argmin()), int((~there).sum())
             others = f", as {missing - 1} others have none" if missing > 1 else ""
@@ -146,7 +145,8 @@ def read_gold(
                 f"{others}; mend the task id, or leave such gold out by `ignore_unlabelled`"
             )
         gold, table = gold[there], table.keep(np.flatnonzero(there).tolist())
-        _match_classes(table, gold.tolist(), classes)
+        if "label" in labels:
+            _match_classes(table, gold.tolist(), {*map(as_text, labels["label"].unique())})
     return gold
 
 

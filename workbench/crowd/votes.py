@@ -7,7 +7,7 @@ array operations. `Votes.of` and `Votes.table` go from one to the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.crowd.kinds import Classes, Kind, LabelSets, Scale
 
 TIE = 1e-9
 """Sums of votes' weights closer than this share of Σ|w| tie."""
@@ -44,6 +46,8 @@ class Votes:
         Shape (k,): the row of `tasks`, `workers` and `classes` that each vote refers to.
     tasks, workers, classes
         Names, shapes (n,), (m,) and (L,). A task without votes still has its row.
+    kind
+        What the labels are: classes, ratings or sets; `classes` has the text of each that occurs.
     """
 
     task: IntArray
@@ -52,6 +56,7 @@ class Votes:
     tasks: Names
     workers: Names
     classes: Names
+    kind: Kind = field(default_factory=Classes)
 
     @classmethod
     def of(
@@ -81,9 +86,10 @@ class Votes:
             names.append(values.to_numpy())
         complete = np.logical_and.reduce([code >= 0 for code in codes])
         whole = bool(complete.all())
-        return cls(
-            *((code if whole else code[complete]).astype(np.int64) for code in codes), *names
+        task, worker, label = (
+            (code if whole else code[complete]).astype(np.int64) for code in codes
         )
+        return cls(task, worker, label, names[0], names[1], names[2])
 
     def table(self) -> pd.DataFrame:
         """Give the long table `task, worker, label` back, one row a vote."""
@@ -97,6 +103,37 @@ class Votes:
 
     def __len__(self) -> int:
         return len(self.task)
+
+    def ratings(self) -> FloatArray:
+        """Rating of each vote, shape (k,), in points of the scale."""
+        assert isinstance(self.kind, Scale)
+        return np.array([self.kind.value(text) for text in self.classes])[self.label]
+
+    def by_label(self) -> dict[str, Votes]:
+        """Take sets apart: for each label the votes "no" and "yes", of the same tasks and workers.
+
+        Raises
+        ------
+        InputError
+            All sets are empty: there is no label.
+        """
+        assert isinstance(self.kind, LabelSets)
+        sets = [self.kind.value(text) for text in self.classes]
+        names = sorted(frozenset().union(*sets))
+        if not names:
+            raise InputError("labels: no set has a label in it")
+        answers: Names = np.array(["no", "yes"], dtype=object)
+        return {
+            name: Votes(
+                self.task,
+                self.worker,
+                np.array([name in each for each in sets], dtype=np.int64)[self.label],
+                self.tasks,
+                self.workers,
+                answers,
+            )
+            for name in names
+        }
 
     def signs(self) -> FloatArray:
         """Votes as −1 (first class) and +1 (second class), for two-class crowds."""

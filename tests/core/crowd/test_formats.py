@@ -25,6 +25,7 @@ from workbench.crowd.formats import (
     written,
 )
 from workbench.crowd.formats.wide import GOLD
+from workbench.crowd.kinds import LabelSets
 from workbench.crowd.reading import is_missing, squeezed
 
 
@@ -424,11 +425,15 @@ def test_one_question_of_several_is_read_and_all_are_listed(tmp_path):
     assert read_export(path, ReadOptions(question="spam")).labels["label"].tolist() == ["no"]
 
 
-def test_several_classes_of_an_answer_are_refused(tmp_path):
+def test_several_names_of_an_answer_are_a_set_and_parts_are_refused(tmp_path):
     records = [{"id": 1, "text": "q", "label": ["b", "a"]}, {"id": 2, "text": "r", "label": ["a"]}]
+    found = read_export(place(tmp_path, {"ann.jsonl": lines(*records)}), ReadOptions())
+    assert isinstance(found.votes.kind, LabelSets)
+    assert found.labels["label"].tolist() == ['["a", "b"]', '["a"]']
+    records[0]["label"] = ["b", {"start": 1}]
     text = refused(place(tmp_path, {"ann.jsonl": lines(*records)}))
     assert "record 1" in text
-    assert "several answers in one" in text
+    assert "labels of parts of a text" in text
 
 
 def test_columns_are_called_as_the_user_says(tmp_path):

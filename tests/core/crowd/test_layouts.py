@@ -341,11 +341,6 @@ REFUSED = {
         {},
         "control 'b' labels parts",
     ),
-    "several choices": (
-        {"p.json": [task(1, said(1, q=choice("a", "b")))]},
-        {},
-        "several answers in one",
-    ),
     "several answers in a cell": (
         {"l.csv": "task,worker,label\n1,a,cat\n1,b,dog\n2,a,cat|dog\n"},
         {},

@@ -54,7 +54,7 @@ def test_what_is_said_of_costs_and_shares_is_read_or_refused_in_a_line():
     with pytest.raises(InputError, match="leaves out"):
         stakes_of(None, {"a": 0.2}, ["a", "b", "c"])
     with pytest.raises(InputError, match=r"below 1\.4"):
-        read.error_for(1.4)
+        read.error_for(1.41)
 
 
 def test_costs_are_measured_for_the_shares_that_are_stated_however_gold_was_drawn():

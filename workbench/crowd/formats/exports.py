@@ -15,6 +15,7 @@ from workbench.base.errors import InputError
 from workbench.crowd.cells import Cells
 from workbench.crowd.coded import CodedLabels, ReadOptions, coded
 from workbench.crowd.formats.content import Content
+from workbench.crowd.kinds import written
 from workbench.crowd.reading import (
     Mark,
     Marks,
@@ -25,9 +26,6 @@ from workbench.crowd.reading import (
     listing,
     show,
 )
-
-JOINED = "|"
-"""Between the names of an answer that has several, of which none is taken."""
 
 
 class Answer(NamedTuple):
@@ -126,7 +124,7 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> CodedL
         if why and not (true and not label):
             left[why] = left.get(why, 0) + 1
         if label and not why:
-            _check_single(name, answer)
+            _check_names(name, answer)
             kept.append(answer._replace(task=task, worker=as_text(answer.worker), label=label))
     if not kept:
         reasons = "".join(f"; {count} {why}" for why, count in left.items())
@@ -148,23 +146,21 @@ def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
     return pd.Series(list(gold.values()), index=pd.Index(list(gold), name="task"), name="gold")
 
 
-def _check_single(name: str, answer: Answer) -> None:
-    """Refuse an answer that names several classes, or that is a structure and no class."""
+def _check_names(name: str, answer: Answer) -> None:
+    """Refuse an answer that is a structure, and no name or list of names."""
     label = answer.label
     parts = label if isinstance(label, (list, tuple)) else (label,)
-    several = len(parts) > 1 and len({*map(str, parts)}) > 1
-    if several or isinstance(parts[0], (dict, list, tuple)):
-        what = "several answers in one" if several else "no class"
+    if any(isinstance(part, (dict, list, tuple)) for part in parts):
         raise InputError(
-            f"{name}, {answer.mark}: {show(label)} is {what}; give one class an answer: sets, and "
-            "labels of parts, are not read"
+            f"{name}, {answer.mark}: {show(label)} is no class; labels of parts are not read"
         )
 
 
 def _class(label: Any) -> str:
-    """Write the class of an answer, which may stand in a list, alone."""
+    """Write the class of an answer, which may stand in a list, alone; several are a set."""
     if isinstance(label, (list, tuple)):
-        return JOINED.join(sorted({as_text(name) for name in label} - {""}))
+        names = {as_text(name) for name in label} - {""}
+        return written(names) if len(names) > 1 else "".join(names)
     text = as_text(label)
     return "" if is_missing(text) else text
 

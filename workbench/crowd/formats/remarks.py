@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.base.arrays import Names
 from workbench.crowd.coded import CodedLabels, folded
+from workbench.crowd.kinds import Classes
 from workbench.crowd.label_checks import abstentions, classes_alike, spelling
 from workbench.crowd.reading import as_number, listing, show
 
@@ -23,7 +24,8 @@ def remarks(export: CodedLabels) -> list[str]:
     """Warn of names that are alike, of what may be no answer, no class or no label."""
     votes = export.votes
     notes = []
-    if len(votes.classes) <= MOST_CLASSES:
+    of_classes = isinstance(votes.kind, Classes)
+    if of_classes and len(votes.classes) <= MOST_CLASSES:
         counts = np.bincount(votes.label, minlength=len(votes.classes)).tolist()
         order = export.labels["label"].cat.categories
         many = dict(zip(votes.classes, counts, strict=True))
@@ -37,13 +39,13 @@ def remarks(export: CodedLabels) -> list[str]:
     for what, names in (("tasks", votes.tasks), ("workers", votes.workers)):
         notes += _alike(what, names, folded, "`fold` joins them")
         notes += _alike(what, names, _number, "write them alike if they are the same number")
-    mute = _no_answers(votes.classes.tolist())
+    mute = _no_answers(votes.classes.tolist()) if of_classes else []
     if mute:
         notes.append(
             f"warning: {listing(mute)} may be no answer, and counts as a class; `skip` "
             f"{_typed(','.join(mute))} leaves it out"
         )
-    return [*notes, *_misread(export)]
+    return [*notes, *(_misread(export) if of_classes else [])]
 
 
 def _typed(text: str) -> str:
