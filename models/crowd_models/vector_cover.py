@@ -16,14 +16,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
-from crowd_models.assignment import grouped, linear
 from crowd_models.patterns import SLACK
 from crowd_models.problem import LARGEST_COUNT, checked, freeze, price_step
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +165,10 @@ def vector_program(problem: VectorCoverProblem, *, relaxed: bool = False) -> pyo
     >>> len(model.y), len(model.cover), len(model.capacity)
     (2, 2, 2)
     """
+    import pyomo.environ as pyo  # late: the data above serve those who build no model
+
+    from crowd_models.assignment import grouped, linear
+
     kinds, (_, m, labels) = problem.task_type.tolist(), problem.shape
     task, worker = np.nonzero(problem.usable[problem.task_type])
     row, column = grouped(task, worker, len(kinds)), grouped(worker, task, m)

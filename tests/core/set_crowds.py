@@ -25,10 +25,7 @@ def set_votes(task, worker, said, tasks, workers):
     names += (np.array([f"w{j}" for j in range(workers)], dtype=object),)
     classes = np.array(["no", "yes"], dtype=object)
     return SetVotes.of(
-        {
-            NAMES[k]: Votes(task, worker, said[:, k], *names, classes)
-            for k in range(said.shape[1])
-        }
+        {NAMES[k]: Votes(task, worker, said[:, k], *names, classes) for k in range(said.shape[1])}
     )
 
 
@@ -47,7 +44,7 @@ def frames(seed, tasks=60, workers=8, labels=3, each=4, share=0.3):
     )
 
     def sets(rows):
-        return [frozenset(np.array(NAMES)[: labels][row == 1].tolist()) for row in rows]
+        return [frozenset(np.array(NAMES)[:labels][row == 1].tolist()) for row in rows]
 
     table = pd.DataFrame(
         {

@@ -13,10 +13,12 @@ import pandas as pd
 
 from workbench.api.inputs import Table, Truth
 from workbench.api.result import SCHEMA, Figure, Result, listed, percent
+from workbench.api.sets import as_sets, names_in
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
+from workbench.crowd.kinds import written
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.loss import stakes_of
 from workbench.crowd.reading import as_text, is_missing, open_table
@@ -72,6 +74,7 @@ class Auditor:
         self._record = record
         self._answers = {label for label in record.opening.answers if label}
         self._classes = {label.casefold(): label for label in self._answers}
+        self._sets = bool(self._answers) and None not in map(names_in, self._answers)
 
     @classmethod
     def open(cls, path: str | Path, origin: str = "python") -> Auditor:
@@ -161,6 +164,8 @@ class Auditor:
         words: dict[str, str | None] = {}
         for task, label in labels.items():
             word = None if label is None else as_text(label).strip()
+            if word is not None and self._sets:
+                word = self._set(task, word)
             if word == "" or (isinstance(label, float) and np.isnan(label)):
                 raise InputError(f"task {checks.show(task)} has no label: give one, or None")
             spelling = self._classes.get((word or "").casefold(), word)
@@ -171,6 +176,16 @@ class Auditor:
                 )
             words[as_text(task)] = word
         self._record.hear(words)
+
+    def _set(self, task: Hashable, word: str) -> str:
+        """Write the set that an expert gives as the answers are written."""
+        names = names_in(word)
+        if names is None:
+            raise InputError(
+                f"task {checks.show(task)} is labelled {checks.show(word)}, and answers are sets "
+                f"of labels: give a list, as {written([word])}"
+            )
+        return written(names)
 
     def next_coin(self, number: int, risk: float, spending: Spending) -> Coin:
         """Say whether a check or labels are cheaper now; see `workbench.auditing.loop`."""
@@ -220,9 +235,10 @@ class Auditor:
         sure, bound = percent(1.0 - state.risk, 6), state.bound()
         share = percent(bound / state.tasks, 3)
         fixed = state.errors - len(state.refused)
+        sets = " (a set of labels is wrong where any of them is)" if self._sets else ""
         work = (
-            f"{state.checks:,} tasks were checked, {state.errors:,} of their answers were wrong, "
-            f"{fixed:,} are corrected."
+            f"{state.checks:,} tasks were checked, {state.errors:,} of their answers were wrong"
+            f"{sets}, {fixed:,} are corrected."
         )
         if self._record.opening.share is not None:
             return self._summary_of_share(work)
@@ -350,7 +366,8 @@ def audit(
     answers
         One answer a task: columns task, label, confidence (or without); an empty label is wrong.
 
-        They are fixed from here on.
+        They are fixed from here on. A set of labels is one answer, and wrong where any of its
+        labels is.
     error
         Share of the answers that may be wrong.
 
@@ -622,6 +639,7 @@ def _scenes(
     if gold is not None:
         true = read_gold(pd.Series(gold) if isinstance(gold, Mapping) else to_pandas(gold))
         truth = true.reindex([str(task) for task in table.tasks])
+        truth = truth.where(truth.isna(), as_sets(truth.fillna("").tolist()))
         judged = truth.notna().to_numpy() & ~table.unanswered
         if not judged.any():
             raise InputError("gold: names no task that has an answer; mend its ids")
@@ -645,7 +663,8 @@ def _read(answers: Table, error: float) -> _Answers:
         tasks = [
             int(cell) if _is_whole(cell) else text for cell, text in zip(cells, tasks, strict=True)
         ]
-    labels = [None if is_missing(text) else text for text in table.columns[table.place("label")]]
+    texts = as_sets(table.columns[table.place("label")][:])
+    labels = [None if is_missing(text) else text for text in texts]
     answered = np.array([label is not None for label in labels])
     wrong = np.full(len(tasks), error)
     place = table.find("confidence")

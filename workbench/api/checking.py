@@ -34,10 +34,12 @@ from workbench.api.judging import JudgeCheck, check_judge
 from workbench.api.measuring import RARE, GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.api.set_checks import SetCheck, check_sets
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd.gold_rule import gold_codes, majority_loss
+from workbench.crowd.kinds import Classes, LabelSets
 from workbench.crowd.label_checks import classes_alike, repeats
 from workbench.crowd.votes import Votes
 
@@ -476,7 +478,7 @@ def check(
     *,
     judge: None = None,
     seed: int = 0,
-) -> LabelCheck: ...
+) -> LabelCheck | SetCheck: ...
 @overload
 def check(
     labels: inputs.LabelTable,
@@ -491,7 +493,7 @@ def check(
     *,
     judge: str | int | None = None,
     seed: int = 0,
-) -> LabelCheck | JudgeCheck:
+) -> LabelCheck | JudgeCheck | SetCheck:
     """Look at labels before anything is built on them.
 
     How far labels agree beyond chance (Krippendorff's α, nominal, and ordinal and interval where
@@ -543,7 +545,9 @@ def check(
     1    ann       10         False
     2    bob       10         False
     """
-    source = inputs.given(labels, duplicates="all")
+    source = inputs.given(labels, duplicates="all", kinds=(Classes, LabelSets))
+    if isinstance(source.kind, LabelSets):
+        return check_sets(source, gold, judge, seed)
     true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)
     if gold is not None or source.gold is not None:
         true, source = inputs.truth(gold, source)

@@ -24,11 +24,13 @@ from workbench.api.result import (
     percent,
     picked,
 )
+from workbench.api.set_hires import HiredForSets, hire_sets
 from workbench.base import checks
 from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, at_most, counted, table
 from workbench.crowd import tables
+from workbench.crowd.kinds import Classes, LabelSets
 from workbench.crowd.loss import stakes_of
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
@@ -449,7 +451,7 @@ def hire(
     time_limit: float | None = 20.0,
     duplicates: Duplicates | None = None,
     seed: int = 0,
-) -> Hires:
+) -> Hires | HiredForSets:
     """Choose at most K workers from their answers to control tasks.
 
     Parameters
@@ -522,7 +524,11 @@ def hire(
     options = options or HiringOptions()
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
-    source = inputs.given(labels, duplicates=duplicates)
+    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, LabelSets))
+    if isinstance(source.kind, LabelSets):
+        others = {"costs": costs, "money": money, "curve": curve, "loss": loss}
+        others |= {"class_share": class_share, "rule": None if rule == "accuracy" else rule}
+        return hire_sets(source, gold, budget, seed, others)
     control, source = inputs.truth(gold, source)
     prices: Any = costs
     if not checks.is_number(costs):

@@ -68,12 +68,14 @@ from workbench.api.result import (
     percent,
     picked,
 )
+from workbench.api.sets import AnsweredSets, aggregate_sets, refuse
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.kinds import Classes, LabelSets
 from workbench.crowd.libraries import Values, to_pandas
 from workbench.crowd.loss import CostOutcome, MeasuredCost, Stakes, stakes_of
 from workbench.crowd.tables import Duplicates
@@ -583,7 +585,7 @@ def aggregate(
     save: str | Path | None = None,
     seed: int = 0,
     progress: Callable[[str], object] | None = None,
-) -> Labels | LabelsOnDisk:
+) -> Labels | LabelsOnDisk | AnsweredSets:
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
@@ -697,7 +699,11 @@ def aggregate(
             seed=seed,
             progress=progress,
         )
-    source = inputs.given(labels, duplicates=duplicates)
+    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, LabelSets))
+    if isinstance(source.kind, LabelSets):
+        refuse("to aggregate", {"loss": loss, "class_share": class_share, "start": start})
+        given = {"workers": workers, "method": method, "options": options, "calibrate": calibrate}
+        return aggregate_sets(source, gold, truth, plan, seed, **given)
     within = gold is truth is None and source.gold is not None
     asked = within and workers is None and (method or DEFAULT).startswith("weighted")
     gold_labels = true = None

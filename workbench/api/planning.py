@@ -17,6 +17,7 @@ from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.result import MOST, Figure, Result, facts, names, percent
+from workbench.api.set_plans import SetPlan, plan_sets
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
@@ -27,6 +28,7 @@ from workbench.crowd import formats, reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
+from workbench.crowd.kinds import Classes, LabelSets
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.loss import CostOutcome, Stakes, stakes_of, two_named
 from workbench.crowd.skills import skills_from_gold
@@ -547,7 +549,7 @@ def plan(
     limits: TaskLimits | None = None,
     options: PlanOptions | None = None,
     seed: int = 0,
-) -> Plan | SequentialPlan | EvenPlan:
+) -> Plan | SequentialPlan | EvenPlan | SetPlan:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Or, of workers without skills, share so many labels a task evenly.
@@ -568,7 +570,7 @@ def plan(
 
         A list, or the type of each, too.
     epsilon
-        Error each task may have.
+        Error each task may have; of sets of labels, each label of a task.
 
         From ½ on (of two classes), nothing is bought.
     total
@@ -608,7 +610,7 @@ def plan(
 
     Returns
     -------
-    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan
+    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan; for sets of labels SetPlan
         Also when none was proven the cheapest, or there is none: see `solved` and `message`.
 
     Raises
@@ -646,13 +648,23 @@ def plan(
         evenly = _evenly(names, tasks, capacity, limits, others, seed)
         return replace(evenly, unread=True)
     said = loss, class_share
+    source = None
+    if labels is not None and skills is None:
+        source = inputs.given(labels, kinds=(Classes, LabelSets))
+        if isinstance(source.kind, LabelSets):
+            others = {"total": total, "loss": loss, "class_share": class_share, **vars(limits)}
+            return plan_sets(
+                source, gold, tasks, epsilon, capacity, costs, options, others, seed=seed
+            )
+    elif labels is not None:
+        raise InputError("give `skills`, or `labels` with `gold` to estimate them, not both")
     return _cheapest(
-        labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
+        source, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
     )
 
 
 def _cheapest(
-    labels: LabelTable | None,
+    labels: inputs.Given | None,
     gold: Truth | None,
     tasks: Tasks,
     epsilon: float | None,
@@ -972,7 +984,7 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 
 def _able(
-    skills: Table | PerWorker | None, labels: LabelTable | None, gold: Truth | None
+    skills: Table | PerWorker | None, labels: inputs.Given | None, gold: Truth | None
 ) -> tuple[Ability, Ids, Ids, History | None, pd.DataFrame | None]:
     """What is known of the workers, by skills or by gold; see `_estimated`."""
     if skills is None:
@@ -982,12 +994,11 @@ def _able(
 
 
 def _estimated(
-    labels: LabelTable | None, gold: Truth | None
+    source: inputs.Given | None, gold: Truth | None
 ) -> tuple[pd.DataFrame | room.Confusions, Ids, Ids, History, pd.DataFrame | None]:
     """What gold answers tell of each worker, NaN for who gave none; these answers; their weight."""
-    if labels is None:
+    if source is None:
         raise InputError("`labels` and `gold` go together: give both")
-    source = inputs.given(labels)
     true, source = inputs.truth(gold, source)
     kinds = _types_of(gold)
     history = source.table, true, kinds

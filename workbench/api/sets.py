@@ -6,7 +6,7 @@ and one purchase answers all of them. A set is wrong where any of its labels is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,11 @@ from workbench.api.result import MOST, Figure, Result, facts, listed, page, perc
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
+from workbench.crowd import kinds
 from workbench.crowd.kinds import LabelSets, written
 from workbench.crowd.libraries import to_pandas
+from workbench.crowd.reading import as_text, open_table
 from workbench.crowd.set_votes import SetVotes
-from workbench.crowd.votes import Votes
 
 if TYPE_CHECKING:
     from workbench.api.labelling import Labels
@@ -60,9 +61,7 @@ def in_words(names: Any) -> str:
     return ", ".join(sorted(map(str, names))) or "(none)"
 
 
-def apart(
-    source: inputs.Given, gold: pd.Series[Any] | None = None
-) -> tuple[SetVotes, IntArray]:
+def apart(source: inputs.Given, gold: pd.Series[Any] | None = None) -> tuple[SetVotes, IntArray]:
     """Take sets apart, label by label, those that only the gold names too.
 
     Returns
@@ -84,11 +83,6 @@ def apart(
         if task in true:
             codes[at] = [name in true[task] for name in by_label]
     return SetVotes.of(by_label), codes
-
-
-def yes_or_no(votes: Votes) -> pd.DataFrame:
-    """Give the votes of a label as a table of its own."""
-    return votes.table()
 
 
 def refuse(what: str, given: Mapping[str, object]) -> None:
@@ -118,29 +112,44 @@ class MeasuredSets:
         On the same control tasks; no majority where none stands beside.
     how
         How the control tasks were answered.
+    answers
+        Everybody's sets of labels a control task.
     """
 
     names: list[str]
     errors: SetErrors
     majority: SetErrors | None
     how: str
+    answers: float
 
-    def verdict(self, subject: str) -> list[str]:
+    @property
+    def worse(self) -> bool:
+        """Whether sets are wrong on more of the control tasks than by everybody's majority."""
+        if self.majority is None or not self.errors.whole.tasks_measured:
+            return False
+        return self.errors.whole.wrong - self.majority.whole.wrong >= 0.5
+
+    def missed(self, epsilon: float) -> list[str]:
+        """Labels of which the error measured is above ε, all of its interval."""
+        above = [each.error_interval[0] > epsilon for each in self.errors.by_label]
+        return [name for name, missed in zip(self.names, above, strict=True) if missed]
+
+    def verdict(self, subject_errs: str) -> list[str]:
         """Say how wrong labels and sets are, and everybody's majority on the same tasks.
 
         Parameters
         ----------
-        subject
-            Who or what answers: "the answers", "their vote".
+        subject_errs
+            Who or what answers, with its verb: "their vote errs".
         """
         whole = self.errors.whole
         if not whole.tasks_measured:
-            return [f"No gold task has a label: how often {subject} err, nobody knows."]
+            return [f"No gold task has a label: how often {subject_errs}, nobody knows."]
         low, high = map(percent, whole.error_interval)
         blank = " or missing" if whole.blank else ""
         sentences = [
-            f"{subject[0].upper()}{subject[1:]} err on {percent(self.errors.label_error)} of the "
-            f"labels; {percent(whole.error_measured)} of the sets are wrong{blank} in some label, "
+            f"{subject_errs[0].upper()}{subject_errs[1:]} on {percent(self.errors.label_error)} of "
+            f"the labels, and {percent(whole.error_measured)} of the sets are wrong{blank} in one, "
             f"measured ({percent(whole.confidence)} interval {low} to {high}; {whole.wrong:.4g} of "
             f"{whole.tasks_measured} gold tasks, {self.how}){self._f1(self.errors, '; ')}."
         ]
@@ -148,8 +157,8 @@ class MeasuredSets:
             beside = self.majority
             sentences.append(
                 f"Everybody's majority, label by label, errs on {percent(beside.label_error)} of "
-                f"the labels, and {percent(beside.whole.error_measured)} of the sets on the same "
-                f"tasks{self._f1(beside, '; ')}."
+                f"the labels, and {percent(beside.whole.error_measured)} of the sets are wrong, on "
+                f"the same tasks, with {self.answers:.3g} sets a task{self._f1(beside, '; ')}."
             )
         return sentences
 
@@ -185,6 +194,7 @@ class MeasuredSets:
             "error_interval": errors.whole.error_interval,
             "tasks_measured": errors.whole.tasks_measured,
             "macro_f1": errors.macro_f1,
+            "labels_majority": None if beside is None else self.answers,
             "label_error_majority": None if beside is None else beside.label_error,
             "error_majority": None if beside is None else beside.whole.error_measured,
             "macro_f1_majority": None if beside is None else beside.macro_f1,
@@ -195,8 +205,21 @@ class MeasuredSets:
 def nothing_measured() -> dict[str, Any]:
     """Give the keys of `MeasuredSets.payload`, with nothing in them."""
     keys = ("label_error_measured", "error_measured", "error_interval", "macro_f1")
-    more = ("label_error_majority", "error_majority", "macro_f1_majority", "by_label")
+    more = (
+        "labels_majority",
+        "label_error_majority",
+        "error_majority",
+        "macro_f1_majority",
+        "by_label",
+    )
     return {**dict.fromkeys((*keys, *more)), "tasks_measured": 0}
+
+
+def beside_majority(votes: SetVotes, gold: IntArray, errors: SetErrors, how: str) -> MeasuredSets:
+    """Set errors beside those of everybody's majority on the same control tasks."""
+    control = (gold >= 0).all(axis=1)
+    answers = float(control[votes.task].sum() / max(control.sum(), 1))
+    return MeasuredSets(votes.names, errors, majority_sets(votes, gold), how, answers)
 
 
 def majority_sets(votes: SetVotes, gold: IntArray) -> SetErrors:
@@ -296,7 +319,7 @@ class AnsweredSets(Result):
             f", each label by itself, yes or no, {self._by()}."
         ]
         if self.error is not None:
-            sentences += self.error.verdict("the answers")
+            sentences += self.error.verdict("the answers err")
         else:
             sentences.append(
                 "How many are wrong, only tasks of known answer can tell: give the true sets of "
@@ -380,20 +403,28 @@ def aggregate_sets(
         truth = source.gold
     known = {}
     for what, given in (("gold", gold), ("truth", truth)):
-        known[what], source = (None, source) if given is None else inputs.truth(given, source, what=what)
-    merged = pd.concat([each for each in known.values() if each is not None] or [pd.Series(dtype=object)])
+        known[what], source = (
+            (None, source) if given is None else inputs.truth(given, source, what=what)
+        )
+    merged = pd.concat(
+        [each for each in known.values() if each is not None] or [pd.Series(dtype=object)]
+    )
     votes, _ = apart(source, merged[~merged.index.duplicated()])
     scores = None if plan is None else scores_of(plan)
     parts = {}
     for name, each in votes.by_label.items():
         more = dict(how)
         for what, true in known.items():
-            if true is not None:
-                more[what] = _one(true, name)
+            one = None if true is None else _one(true, name)
+            # Where nobody says what is true there is nothing to learn or to choose by.
+            if one is not None and set(one) & set(each.classes[each.label]):
+                more[what] = one
         if scores is not None:
             own = scores[scores["of"] == name]
             if own.empty:
-                raise InputError(f"plan: has no scores of label {name!r}; plan again with these labels")
+                raise InputError(
+                    f"plan: has no scores of label {name!r}; plan again with these labels"
+                )
             more["plan"] = own.drop(columns="of")
         parts[name] = aggregate(each.table(), seed=seed, **more)
     errors = _measured(parts, votes, source, known)
@@ -413,25 +444,32 @@ def _measured(
     known: Mapping[str, pd.Series[Any] | None],
 ) -> MeasuredSets | None:
     """Errors of the sets, from those of the labels on the same control tasks."""
-    measured = [part.error.measured for part in parts.values() if part.error is not None]
+    of = {name: part.error for name, part in parts.items() if part.error is not None}
     judged = known["gold"] if known["truth"] is None else known["truth"]
-    if len(measured) < len(parts) or judged is None:
+    if not of or judged is None:
         return None
     _, gold = apart(source, judged)
-    control = np.sort(measured[0].counted)
-    loss = np.stack([_in_order(each) for each in measured], axis=1)
+    first = next(iter(of.values()))
+    control, unstable = np.sort(first.measured.counted), np.zeros(len(parts))
+    loss = np.empty((len(control), len(parts)))
+    for at, (name, part) in enumerate(parts.items()):
+        if name in of:
+            loss[:, at] = _in_order(of[name].measured)
+            unstable[at] = of[name].measured.unstable
+        else:  # answered without its gold
+            said = (part.found.answers["label"] == "yes").to_numpy()[control]
+            loss[:, at] = np.abs(said - gold[control, at])
     errors = set_errors(
         loss,
         gold[control],
         control,
-        measured[0].tasks_left,
-        unstable=np.array([each.unstable for each in measured]),
-        folds=measured[0].folds,
+        first.measured.tasks_left,
+        unstable=unstable,
+        folds=first.measured.folds,
     )
     hidden = np.full_like(gold, -1)
     hidden[control] = gold[control]
-    how = next(part.error.how for part in parts.values() if part.error is not None)
-    return MeasuredSets(votes.names, errors, majority_sets(votes, hidden), how)
+    return beside_majority(votes, hidden, errors, first.how)
 
 
 def _in_order(measured: MeasuredError) -> FloatArray:
@@ -452,7 +490,6 @@ def scores_of(plan: Any) -> pd.DataFrame:
         It is no plan of sets.
     """
     from workbench.api.set_plans import SetPlan
-    from workbench.crowd.reading import open_table
 
     if isinstance(plan, SetPlan):
         return plan.vote
@@ -466,6 +503,22 @@ def scores_of(plan: Any) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def canonical(cell: Any) -> Any:
-    """Write a cell that holds a set as all sets are written; any other stays as it is."""
-    return written(map(str, cell)) if isinstance(cell, (set, frozenset, list, tuple)) else cell
+def as_sets(texts: Sequence[str]) -> list[str]:
+    """Write cells alike where they are sets of labels; others stay as they are.
+
+    They are sets where one is a list of two names or more, or of none.
+    """
+    parts = [names_in(text) for text in texts]
+    if not any(names is not None and len(names) != 1 for names in parts):
+        return [*texts]
+    return [
+        text if names is None else written(names) for text, names in zip(texts, parts, strict=True)
+    ]
+
+
+def names_in(text: str) -> set[str] | None:
+    """Names of the set that a cell holds as a list; None where it holds none."""
+    parts = kinds.listed(text)
+    if parts is None or any(isinstance(part, (list, tuple, dict, set)) for part in parts):
+        return None
+    return {as_text(part) for part in parts} - {""}

@@ -155,9 +155,7 @@ def set_scores(
         "class": np.tile(answers, len(tasks) + 2 * len(row)),
     }
     frames = []
-    for name, matrices, prior in zip(
-        names, made.skills.confusion, made.skills.prior, strict=True
-    ):
+    for name, matrices, prior in zip(names, made.skills.confusion, made.skills.prior, strict=True):
         said = np.log(np.maximum(matrices[column], TINY)).transpose(0, 2, 1)
         before = np.tile(np.log(np.maximum(prior, TINY)), len(tasks))
         score = np.concatenate([before, said.ravel()])

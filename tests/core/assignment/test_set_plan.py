@@ -1,4 +1,4 @@
-"""Plans for sets: promises held to exact errors, scores to posteriors, what is measured to truth."""
+"""Plans for sets: promises held to exact errors, scores to posteriors."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def made(seed=1, epsilon=0.1, tasks=5):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_label_errs_more_than_promised(seed):
-    votes, plan = made(seed)
+    _, plan = made(seed)
     assert plan.solution.certificate.status == "proven"
     assert (plan.expected <= plan.bounds + 1e-12).all()
     assert (plan.bounds <= 0.1 * (1 + 1e-9)).all()
