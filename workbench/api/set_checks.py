@@ -49,6 +49,9 @@ class SetCheck(Result):
     workers
         One row a worker: `worker, sets, labels_a_set, constant`; constant who gives one set
         throughout.
+    relabel
+        Tasks to look at again, most open labels first: `task, sets, open`; open are the labels that
+        one set more could turn.
     sizes
         Share of the sets by their number of labels.
     counts
@@ -61,6 +64,7 @@ class SetCheck(Result):
     seed: int
     by_label: pd.DataFrame
     workers: pd.DataFrame
+    relabel: pd.DataFrame
     sizes: pd.Series[float]
     counts: dict[str, int]
     error: MeasuredSets | None
@@ -158,6 +162,7 @@ class SetCheck(Result):
         return {
             "by_label": self.by_label.to_dict("records"),
             "workers": self.workers.to_dict("records"),
+            "relabel": self.relabel.to_dict("records"),
             "sizes": {str(size): float(share) for size, share in self.sizes.items()},
             "mean_size": self.mean_size,
             **self.counts,
@@ -189,13 +194,28 @@ def check_sets(
         by_label = by_label.assign(
             share=errors.share,
             recall=errors.recall,
-            error=[each.error_measured for each in errors.by_label],
+            error=np.array([each.error_measured for each in errors.by_label], dtype=float),
         )
     size = votes.said.sum(axis=1)
     counts = {"tasks": len(votes.tasks), "gold_tasks": judged, "sets": len(votes.task)}
     sizes = pd.Series(size).value_counts(normalize=True).sort_index()
     workers = source.back(_workers(votes, size))
-    return SetCheck(source.name, seed, by_label, workers, sizes, counts, error)
+    again = source.back(_relabel(votes))
+    return SetCheck(source.name, seed, by_label, workers, again, sizes, counts, error)
+
+
+def _relabel(votes: SetVotes) -> pd.DataFrame:
+    """Tasks with labels of which as many say yes as no, or one more."""
+    n = len(votes.tasks)
+    many, yes = np.bincount(votes.task, minlength=n), np.zeros((n, votes.said.shape[1]))
+    np.add.at(yes, votes.task, votes.said)
+    near = (np.abs(2 * yes - many[:, None]) <= 1) & (many > 0)[:, None]
+    order = np.argsort(-near.sum(axis=1), kind="stable")
+    order = order[near[order].any(axis=1)]
+    names = np.array(votes.names, dtype=object)
+    turned = [frozenset(names[row].tolist()) for row in near[order]]
+    frame = {"task": votes.tasks[order], "sets": many[order]}
+    return pd.DataFrame({**frame, "open": pd.Series(turned, dtype=object)})
 
 
 def _workers(votes: SetVotes, size: np.ndarray) -> pd.DataFrame:

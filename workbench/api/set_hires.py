@@ -13,7 +13,7 @@ from workbench.api import inputs
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent
 from workbench.api.sets import BY_LABEL, MeasuredSets, apart, beside_majority, refuse
 from workbench.base import checks
-from workbench.base.arrays import IntArray
+from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.text import Columns, counted
 from workbench.crowd.set_votes import SetVotes
 from workbench.selection.set_hiring import SetHiring, hire_for_sets, measure_set_hiring
@@ -66,7 +66,7 @@ class HiredForSets(Result):
     @property
     def chosen(self) -> list[Any]:
         """The workers to hire, in the order in which they were added."""
-        return self.workers.loc[self.workers["chosen"], "worker"].tolist()
+        return [*self.workers.loc[self.workers["chosen"], "worker"]]
 
     @property
     def solved(self) -> bool:
@@ -169,7 +169,8 @@ def hire_sets(
 def _workers(votes: SetVotes, gold: IntArray, hired: SetHiring) -> pd.DataFrame:
     """One row a worker, the chosen first, then by their own error."""
     m = len(votes.workers)
-    known = (gold >= 0).all(axis=1)[votes.task]
+    judged: BoolArray = (gold >= 0).all(axis=1)
+    known = judged[votes.task]
     right = known & (votes.said == gold[votes.task]).all(axis=1)
     rest = np.setdiff1d(np.argsort(hired.alone, kind="stable"), hired.chosen, assume_unique=True)
     order = np.concatenate([hired.chosen, rest])

@@ -232,7 +232,7 @@ def plan_sets(
     *,
     seed: int,
 ) -> SetPlan:
-    """Make the cheapest plan that keeps every label's error, as `plan`; the `others` are refused."""
+    """Make the cheapest plan that keeps every label's error; the `others` are refused."""
     plain = type(options)()
     asked = ("gain", "sure", "sequential")
     changed = {name: getattr(options, name) for name in asked}
@@ -248,7 +248,7 @@ def plan_sets(
     true, source = inputs.truth(gold, source)
     votes, codes = apart(source, true)
     kinds, named = inputs.task_types(tasks, default="all")
-    if kinds.nunique() > 1:
+    if len(set(kinds)) > 1:
         raise InputError("tasks: sets are planned for tasks of one type; leave task_type out")
     labelled = [task for task in kinds.index if task in set(votes.tasks)]
     if labelled:
@@ -315,7 +315,8 @@ def _named(
         }
     )
     there = made.chosen is not None
-    row, column = np.nonzero(made.chosen) if there else np.zeros((2, 0), dtype=np.int64)
+    none = np.zeros((0, len(workers)))
+    row, column = np.nonzero(none if made.chosen is None else made.chosen)
     table = pd.DataFrame({"task": kinds.index.to_numpy()[row], "worker": workers[column]})
     vote = pd.DataFrame(columns=["of", "task", "worker", "label", "class", "score"])
     if there:

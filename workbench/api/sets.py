@@ -6,7 +6,7 @@ and one purchase answers all of them. A set is wrong where any of its labels is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.measured import MeasuredError
-from workbench.accuracy.set_errors import SetErrors, set_errors
+from workbench.accuracy.errors_by_label import SetErrors, set_errors
 from workbench.api import inputs
 from workbench.api.result import MOST, Figure, Result, facts, listed, page, percent
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd import kinds
@@ -28,6 +28,14 @@ from workbench.crowd.set_votes import SetVotes
 
 if TYPE_CHECKING:
     from workbench.api.labelling import Labels
+
+
+def in_words(names: Any) -> str:
+    """Write a set in a line."""
+    if names is None:
+        return "–"
+    return ", ".join(sorted(map(str, names))) or "(none)"
+
 
 BRIEF, SHOWN = 5, 20
 """Answers below the verdict, and among the details."""
@@ -45,7 +53,7 @@ BY_LABEL: Columns = {
 """What is printed of each label."""
 ANSWERS: Columns = {
     "task": ("task", ""),
-    "label": ("labels", lambda names: in_words(names)),
+    "label": ("labels", in_words),
     "confidence": ("confidence", ".4f"),
 }
 NEXT_AUDIT = (
@@ -54,15 +62,10 @@ NEXT_AUDIT = (
 )
 
 
-def in_words(names: Any) -> str:
-    """Write a set in a line."""
-    if names is None:
-        return "–"
-    return ", ".join(sorted(map(str, names))) or "(none)"
-
-
-def apart(source: inputs.Given, gold: pd.Series[Any] | None = None) -> tuple[SetVotes, IntArray]:
-    """Take sets apart, label by label, those that only the gold names too.
+def apart(
+    source: inputs.Given, gold: pd.Series[Any] | None = None, also: Iterable[str] = ()
+) -> tuple[SetVotes, IntArray]:
+    """Take sets apart, label by label: labels that only the gold names too, and others `also`.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def apart(source: inputs.Given, gold: pd.Series[Any] | None = None) -> tuple[Set
     true = {} if gold is None else {task: votes.kind.value(text) for task, text in gold.items()}
     by_label = votes.by_label()
     blank = np.zeros(len(votes), dtype=np.int64)
-    for name in sorted(frozenset[str]().union(*true.values()) - set(by_label)):
+    for name in frozenset(also).union(*true.values()) - set(by_label):
         first = next(iter(by_label.values()))
         by_label[name] = replace(first, label=blank)
     by_label = {name: by_label[name] for name in sorted(by_label)}
@@ -217,7 +220,7 @@ def nothing_measured() -> dict[str, Any]:
 
 def beside_majority(votes: SetVotes, gold: IntArray, errors: SetErrors, how: str) -> MeasuredSets:
     """Set errors beside those of everybody's majority on the same control tasks."""
-    control = (gold >= 0).all(axis=1)
+    control: BoolArray = (gold >= 0).all(axis=1)
     answers = float(control[votes.task].sum() / max(control.sum(), 1))
     return MeasuredSets(votes.names, errors, majority_sets(votes, gold), how, answers)
 
@@ -314,9 +317,10 @@ class AnsweredSets(Result):
         """Say how many tasks are answered, and how wrong labels and sets are."""
         frame = self.to_frame()
         empty = int(frame["unlabelled"].sum())
+        labels = counted(len(self.parts), "label")
         sentences = [
-            f"{len(frame) - empty} tasks are answered with sets of {counted(len(self.parts), 'label')}"
-            f", each label by itself, yes or no, {self._by()}."
+            f"{len(frame) - empty} tasks are answered with sets of {labels}, each label by itself, "
+            f"yes or no, {self._by()}."
         ]
         if self.error is not None:
             sentences += self.error.verdict("the answers err")
@@ -401,16 +405,12 @@ def aggregate_sets(
 
     if gold is truth is None and source.gold is not None:
         truth = source.gold
-    known = {}
+    known: dict[str, pd.Series[Any] | None] = {"gold": None, "truth": None}
     for what, given in (("gold", gold), ("truth", truth)):
-        known[what], source = (
-            (None, source) if given is None else inputs.truth(given, source, what=what)
-        )
-    merged = pd.concat(
-        [each for each in known.values() if each is not None] or [pd.Series(dtype=object)]
-    )
-    votes, _ = apart(source, merged[~merged.index.duplicated()])
+        if given is not None:
+            known[what], source = inputs.truth(given, source, what=what)
     scores = None if plan is None else scores_of(plan)
+    votes = _apart_for(source, known, scores)
     parts = {}
     for name, each in votes.by_label.items():
         more = dict(how)
@@ -423,12 +423,25 @@ def aggregate_sets(
             own = scores[scores["of"] == name]
             if own.empty:
                 raise InputError(
-                    f"plan: has no scores of label {name!r}; plan again with these labels"
+                    f"plan: has no scores of label {name!r}; plan again with gold that has it"
                 )
             more["plan"] = own.drop(columns="of")
         parts[name] = aggregate(each.table(), seed=seed, **more)
     errors = _measured(parts, votes, source, known)
     return AnsweredSets(source.name, seed, parts, source, errors)
+
+
+def _apart_for(
+    source: inputs.Given,
+    known: Mapping[str, pd.Series[Any] | None],
+    scores: pd.DataFrame | None,
+) -> SetVotes:
+    """Votes of every label that sets, truth or plan name."""
+    true = [each for each in known.values() if each is not None]
+    also = set() if scores is None else set(scores["of"])
+    for each in true:
+        also |= set(apart(source, each)[0].names)
+    return apart(source, None, also)[0]
 
 
 def _one(true: pd.Series[Any], name: str) -> pd.Series[Any]:
@@ -448,7 +461,7 @@ def _measured(
     judged = known["gold"] if known["truth"] is None else known["truth"]
     if not of or judged is None:
         return None
-    _, gold = apart(source, judged)
+    _, gold = apart(source, judged, votes.names)
     first = next(iter(of.values()))
     control, unstable = np.sort(first.measured.counted), np.zeros(len(parts))
     loss = np.empty((len(control), len(parts)))

@@ -18,7 +18,7 @@ from crowd_models import VectorCoverProblem
 from crowd_models.joint import pair_gains, pair_weights
 from workbench.accuracy.likeliest import TINY, likeliest_error
 from workbench.accuracy.measured import MOST_FOLDS, folds
-from workbench.accuracy.set_errors import SetErrors, set_errors
+from workbench.accuracy.errors_by_label import SetErrors, set_errors
 from workbench.assignment.class_scores import COLUMNS
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.accuracy.set_errors import set_errors
+from workbench.accuracy.errors_by_label import set_errors
 
 
 def by_hand(said, gold):
