@@ -18,7 +18,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import crowd_models
-from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
+from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, VectorCoverProblem
 from crowd_models.files import read_problem
 from crowd_models.information import information_problem
 from crowd_models.joint import JointProblem
@@ -59,6 +59,7 @@ GIVEN = {
     "fixed_size": (HIRING, 1),
     "all_sizes": (HIRING,),
     "tangent_program": (JOINT, [(0, np.array([1.0]))]),
+    "vector_program": (VectorCoverProblem([[[0.5, 0.3], [0.3, 0.5]]], [0.6, 0.6], 2, 2),),
     "average_limit": (
         information_problem([[0.9], [0.8]], 2, 1, 0.3),
         0.3,
