@@ -7,12 +7,12 @@ from workbench.accuracy.error_rate import lemma_1_bound as lemma_1_bound
 from workbench.accuracy.error_rate import lemma_1_bounds as lemma_1_bounds
 from workbench.accuracy.error_rate import vote_error as vote_error
 from workbench.accuracy.error_rate import vote_errors as vote_errors
+from workbench.accuracy.errors_by_label import SetErrors as SetErrors
+from workbench.accuracy.errors_by_label import set_errors as set_errors
 from workbench.accuracy.majority import majority_accuracy as majority_accuracy
 from workbench.accuracy.majority import prefix_accuracies_many as prefix_accuracies_many
 from workbench.accuracy.measured import measure_error as measure_error
 from workbench.accuracy.plurality import plurality_error as plurality_error
-from workbench.accuracy.errors_by_label import SetErrors as SetErrors
-from workbench.accuracy.errors_by_label import set_errors as set_errors
 from workbench.accuracy.weighted import log_odds as log_odds
 from workbench.accuracy.weighted import log_odds_accuracy as log_odds_accuracy
 from workbench.accuracy.weighted import smallest_weight_gap as smallest_weight_gap

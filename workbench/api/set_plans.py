@@ -23,6 +23,7 @@ from workbench.assignment.set_plan import (
     SetAssignment,
     make_set_plan,
     measure_set_plan,
+    set_needs,
     set_scores,
 )
 from workbench.base import checks
@@ -42,8 +43,8 @@ COLUMNS: Columns = {
     "label": ("label", ""),
     "share": ("share", ".3f"),
     "requirement": ("requires", ".3f"),
-    "promised": ("error at most", ".4f"),
-    "expected": ("expected", ".4f"),
+    "exact": ("error at most", ".4f"),
+    "expected": ("in the mean", ".4f"),
 }
 SELDOM = 0.5
 """Share of control tasks that meet the cover, below which there is a warning."""
@@ -61,12 +62,13 @@ class SetPlan(Result):
         What `aggregate(plan=)` takes: columns `of, task, worker, label, class, score`, for each
         label named by `of` what each answer says (`assignment.set_plan.set_scores`).
     by_label
-        One row a label: `label, share, requirement, promised, expected`; the error that the cover
-        promises of it on every task, and the exact one in the mean over the tasks.
+        One row a label: `label, share, requirement, bound, exact, expected`; the largest bound on
+        its error on any task, the largest exact error, and the exact one in the mean.
     set_error
         Expected share of wrong sets, if labels err independently too; None without a plan.
-    tasks, workers, epsilon
-        How many tasks and workers; ε of each label.
+    tasks, workers, epsilon, promise
+        How many tasks and workers; ε of each label, and whether it is of the error ("each") or of
+        the bound on it.
     solution, claim
         The solved vector cover, and what is known of its cost.
     message
@@ -85,6 +87,7 @@ class SetPlan(Result):
     tasks: int
     workers: int
     epsilon: float
+    promise: str
     solution: Solution
     claim: CostClaim
     message: str | None
@@ -131,7 +134,10 @@ class SetPlan(Result):
             return [self.message]
         cost = self.solution.objective
         price = f", for {cost:.6g}" if cost != len(self.table) else ""
-        mean = at_most(100 * float(self.by_label["expected"].mean()), 2)
+        most, mean = (
+            at_most(100 * error, 2)
+            for error in (self.by_label["exact"].max(), self.by_label["expected"].mean())
+        )
         missed = [] if self.error is None else self.error.missed(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'set')} of labels for {counted(self.tasks, 'task')} from "
@@ -141,12 +147,11 @@ class SetPlan(Result):
             f"Do not buy this yet, {labels}: measured on your gold, such plans err too often on "
             f"{names(missed, 4)}."
             if missed
-            else f"Buy {labels}: {self.claim.sentence('the cheapest cover')} of all "
-            f"{len(self.by_label)} labels.",
+            else f"Buy {labels}: {self.claim.sentence('the cheapest')}.",
             "Proven, if workers err independently, on the average over what your gold leaves open: "
-            f"each label of each task is wrong with a chance of at most {percent(self.epsilon)} "
-            f"({mean} % in the mean, exactly); of the sets {percent(self.set_error)} are expected "
-            "to be wrong in some label, which is not promised.",
+            f"each of the {len(self.by_label)} labels of each task is wrong with a chance of at "
+            f"most {most} %, {mean} % in the mean{self._bounded()}; {percent(self.set_error)} of "
+            "the sets are expected to be wrong in some label, which is not promised.",
             *self._asks_nothing(),
         ]
         if self.error is not None:
@@ -157,6 +162,12 @@ class SetPlan(Result):
                 "error measured is that of fewer labels, and may be too high."
             )
         return sentences[: MOST + 1]
+
+    def _bounded(self) -> str:
+        """Say what the bound says, where it is what was promised."""
+        if self.promise != "bound":
+            return ""
+        return f" (the bound says {percent(self.by_label['bound'].max())})"
 
     def _asks_nothing(self) -> list[str]:
         """Say where an ε asks for no more than to leave a label out throughout."""
@@ -177,10 +188,9 @@ class SetPlan(Result):
         if self.message is not None:
             return self.message
         solution = self.solution
-        checked = solution.certificate.lower_bound
         rows = [
-            ("cost", f"{solution.objective:.10g}, {self.claim.sentence('the cheapest cover')}"),
-            ("no cover costs less than", f"{checked:.10g} (recomputed from the data)"),
+            ("cost", f"{solution.objective:.10g}, {self.claim.sentence('the cheapest')}"),
+            ("no plan costs less than", f"{self.claim.checked:.10g} (recomputed from the data)"),
             ("search", f"{solution.method}; ended: {solution.termination}"),
             ("sets, expected", f"{percent(self.set_error)} wrong, if labels err independently"),
         ]
@@ -194,7 +204,10 @@ class SetPlan(Result):
             facts(rows),
             listed(self.by_label, COLUMNS, 100),
             "" if self.error is None else listed(self.error.table, BY_LABEL, 100),
-            notes=["a label's error is bounded by √(ρ₀ρ₁) exp(−what its answers gather)"],
+            notes=[
+                "requires: what the answers to a label gather on every task; its error is at most "
+                "√(ρ₀ρ₁) exp(−that)"
+            ],
         )
 
     def _title(self) -> str:
@@ -210,6 +223,7 @@ class SetPlan(Result):
             "message": self.message,
             "labels": len(self.table),
             "epsilon": self.epsilon,
+            "promise": self.promise,
             "set_error_expected": self.set_error,
             "by_label_promised": self.by_label.to_dict("records"),
             **(nothing_measured() if self.error is None else self.error.payload()),
@@ -270,16 +284,19 @@ def plan_sets(
         epsilon,
         most.astype(np.int64),
         price,
+        exact=options.promise != "bound",
         time_limit=options.time_limit,
         gap=options.gap,
         seed=seed,
     )
     error = met = None
     if made.chosen is not None:
-        found = measure_set_plan(votes, codes, epsilon, price, seed=seed)
+        full = set_needs(made.skills, epsilon)
+        share = np.divide(made.need, full, out=np.ones(len(full)), where=full > 0)
+        found = measure_set_plan(votes, codes, epsilon, price, share=share, seed=seed)
         how, met = "each judged by a plan made without it", found.met
         error = beside_majority(votes, codes, found.errors, how)
-    return _named(made, votes, source, kinds, named, epsilon, error, met)
+    return _named(made, votes, source, kinds, named, epsilon, options.promise, error, met)
 
 
 def _by_worker(values: Any, votes: SetVotes, what: str) -> FloatArray:
@@ -300,21 +317,22 @@ def _named(
     kinds: pd.Series[Any],
     named: inputs.Ids,
     epsilon: float,
+    promise: str,
     error: MeasuredSets | None,
     met: float | None,
 ) -> SetPlan:
     """The plan under the user's ids."""
-    names, workers = votes.names, votes.workers
+    names, workers, there = votes.names, votes.workers, made.chosen is not None
     by_label = pd.DataFrame(
         {
             "label": names,
             "share": made.skills.prior[:, 1],
             "requirement": made.need,
-            "promised": made.bounds.max(axis=0) if len(made.bounds) else np.nan,
-            "expected": made.expected.mean(axis=0) if len(made.expected) else np.nan,
+            "bound": made.bounds.max(axis=0, initial=0.0) if there else np.nan,
+            "exact": made.expected.max(axis=0, initial=0.0) if there else np.nan,
+            "expected": made.expected.mean(axis=0) if there else np.nan,
         }
     )
-    there = made.chosen is not None
     none = np.zeros((0, len(workers)))
     row, column = np.nonzero(none if made.chosen is None else made.chosen)
     table = pd.DataFrame({"task": kinds.index.to_numpy()[row], "worker": workers[column]})
@@ -330,8 +348,9 @@ def _named(
         len(kinds),
         len(workers),
         epsilon,
+        promise,
         made.solution,
-        CostClaim.of(made.solution),
+        CostClaim(made.solution.objective if there else None, made.least),
         None if there else _why(made, names, epsilon),
         error,
         met,
@@ -342,13 +361,10 @@ def _named(
 def _why(made: SetAssignment, names: list[str], epsilon: float) -> str:
     """Say why there is no plan, and what to do."""
     found = made.solution
-    if found.infeasibility is None:
-        return f"No plan found ({found.note or 'time is up'}). Next: give more time, or a larger ε."
-    asked = made.need > 0
-    weight = np.sqrt(made.skills.prior.prod(axis=1))
-    reached = float((weight * np.exp(-found.reach * made.need))[asked].max(initial=0.0))
+    if found.infeasibility is None or not made.error_limit:
+        return "No plan found. Next: a larger ε, larger capacities, or more time."
     known = "proven" if found.infeasibility.proven else "by HiGHS's word"
-    mend = f"no error of a label below {percent(max(reached, epsilon))} can be promised of all"
+    mend = f"no error below {percent(max(made.error_limit, epsilon))} can be promised of each label"
     if found.short is not None:
         who = f"all workers together do not tell {names[found.short[1]]!r} well enough"
         return f"There is no plan, {known}: {who}. Next: {mend}; ask for more, or find others."

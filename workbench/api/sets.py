@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.measured import MeasuredError
 from workbench.accuracy.errors_by_label import SetErrors, set_errors
+from workbench.accuracy.measured import MeasuredError
 from workbench.api import inputs
 from workbench.api.result import MOST, Figure, Result, facts, listed, page, percent
 from workbench.base.arrays import BoolArray, FloatArray, IntArray

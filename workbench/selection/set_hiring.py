@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.accuracy.measured import MOST_FOLDS, folds
 from workbench.accuracy.errors_by_label import SetErrors, set_errors
+from workbench.accuracy.measured import MOST_FOLDS, folds
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd.set_votes import SetSkills, SetVotes, set_skills

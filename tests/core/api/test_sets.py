@@ -133,13 +133,24 @@ def test_a_plan_from_its_file_answers_alike(planned, tmp_path):
 
 
 def test_a_plan_promises_each_label(planned):
-    assert planned.solved
-    assert (planned.by_label["promised"] <= 0.1 * (1 + 1e-9)).all()
-    assert (planned.by_label["expected"] <= planned.by_label["promised"]).all()
+    assert planned.message is None
+    assert (planned.by_label["exact"] <= 0.1 * (1 + 1e-9)).all()
+    assert (planned.by_label["expected"] <= planned.by_label["exact"]).all()
     assert planned.to_frame()["worker"].value_counts().max() <= 8
-    assert "10 %" in planned.summary()
     assert planned.to_dict()["labels"] == len(planned.to_frame())
-    assert "proven the cheapest cover" in planned.summary()
+    assert planned.claim.checked <= len(planned.to_frame())
+
+
+def test_the_bound_takes_more_and_is_proven(crowd, planned):
+    labels, gold = crowd
+    tasks = [f"n{i}" for i in range(8)]
+    options = wb.PlanOptions(promise="bound", gap=0.0)
+    bound = wb.plan(labels, gold, tasks, epsilon=0.1, capacity=8, options=options)
+    assert bound.solved
+    assert (bound.by_label["bound"] <= 0.1 * (1 + 1e-9)).all()
+    assert len(bound.to_frame()) > len(planned.to_frame()) >= planned.claim.checked
+    assert "proven the cheapest" in bound.summary()
+    assert "the bound says" in bound.summary()
 
 
 def test_prices_and_capacities_by_worker_are_kept(crowd):
@@ -159,7 +170,7 @@ def test_a_plan_that_cannot_be_says_what_to_do(crowd):
     assert not made.solved
     assert made.to_frame().empty
     assert "There is no plan" in made.summary()
-    assert "Next: no error of a label below" in made.summary()
+    assert "Next: no error below" in made.summary()
     assert made.to_dict()["message"] == made.summary()
 
 

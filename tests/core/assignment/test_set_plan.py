@@ -1,5 +1,7 @@
 """Plans for sets: promises held to exact errors, scores to posteriors."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -15,21 +17,67 @@ from workbench.assignment.set_plan import (
 from workbench.crowd.set_votes import set_skills
 
 
-def made(seed=1, epsilon=0.1, tasks=5):
+def made(seed=1, epsilon=0.1, tasks=5, *, exact=True):
     votes, gold = crowd(seed, tasks=80)
-    return votes, make_set_plan(votes, gold, tasks, epsilon, np.full(8, tasks))
+    return votes, make_set_plan(votes, gold, tasks, epsilon, np.full(8, tasks), exact=exact)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_label_errs_more_than_promised(seed):
+    _, bound = made(seed, exact=False)
+    assert bound.solution.certificate.status == "proven"
+    assert (bound.bounds <= 0.1 * (1 + 1e-9)).all()
     _, plan = made(seed)
-    assert plan.solution.certificate.status == "proven"
     assert (plan.expected <= plan.bounds + 1e-12).all()
-    assert (plan.bounds <= 0.1 * (1 + 1e-9)).all()
+    assert (plan.expected <= 0.1 * (1 + 1e-9)).all()
+    assert plan.least <= plan.solution.objective <= bound.solution.objective
     for row, errors in zip(plan.chosen, plan.expected, strict=True):
         for label, prior in enumerate(plan.skills.prior):
             own = plan.skills.confusion[label, row == 1]
             assert errors[label] == pytest.approx(likeliest_error(own, prior).probability)
+
+
+def cheapest_by_enumeration(plan, tasks, capacity, epsilon):
+    """Cost of the cheapest plan whose exact errors are kept, over all plans of few tasks."""
+    skills, m = plan.skills, plan.skills.confusion.shape[1]
+    allowed = []
+    for row in itertools.product([0, 1], repeat=m):
+        workers = np.flatnonzero(row)
+        pairs = zip(skills.confusion, skills.prior, strict=True)
+        errors = [likeliest_error(each[workers], prior).probability for each, prior in pairs]
+        if max(errors) <= epsilon * (1 + 1e-9):
+            allowed.append(np.array(row))
+    costs = [
+        sum(each.sum() for each in some)
+        for some in itertools.combinations_with_replacement(allowed, tasks)
+        if (sum(some) <= capacity).all()
+    ]
+    return min(costs, default=None)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_no_plan_costs_less_than(seed):
+    votes, gold = crowd(seed, tasks=60, workers=6, labels=2)
+    plan = make_set_plan(votes, gold, 2, 0.12, np.full(6, 1))
+    best = cheapest_by_enumeration(plan, 2, 1, 0.12)
+    if best is None:
+        assert plan.chosen is None
+        return
+    assert plan.least <= best
+    if plan.chosen is not None:
+        assert best <= plan.solution.objective <= best + 2
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_lower_error_than_the_limit_can_be_had(seed, exact):
+    votes, gold = crowd(seed, tasks=60, workers=6, labels=2)
+    room = np.full(6, 1)
+    plan = make_set_plan(votes, gold, 3, 0.01, room, exact=exact)
+    assert plan.chosen is None
+    assert plan.error_limit > 0.01
+    below = make_set_plan(votes, gold, 3, 0.99 * plan.error_limit, room, exact=exact)
+    assert below.chosen is None
 
 
 def test_a_lower_error_takes_more_labels():
