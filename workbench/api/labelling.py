@@ -68,7 +68,8 @@ from workbench.api.result import (
     percent,
     picked,
 )
-from workbench.api.sets import AnsweredSets, aggregate_sets, refuse
+from workbench.api.set_answers import AnsweredSets, aggregate_sets
+from workbench.api.sets import refuse
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
@@ -232,6 +233,11 @@ class Labels(Result):
         return own.outcome(named)
 
     @property
+    def by(self) -> str:
+        """The method in words."""
+        return IN_WORDS.get(self.found.method, self.found.method)
+
+    @property
     def workers(self) -> pd.DataFrame:
         """One row a worker who counts: `worker, labels, agreement`; where known `skill, weight`."""
         return self.given.back(self.found.workers)
@@ -264,7 +270,7 @@ class Labels(Result):
         empty = int(answers["unlabelled"].sum())
         sentences = [
             f"{len(answers) - empty} tasks are answered from {result.votes} labels by "
-            f"{len(result.workers)} workers, by {IN_WORDS.get(result.method, result.method)}"
+            f"{len(result.workers)} workers, by {self.by}"
             f"{self._choice()}."
         ]
         if self.error is not None:
@@ -703,7 +709,7 @@ def aggregate(
     if isinstance(source.kind, LabelSets):
         refuse("to aggregate", {"loss": loss, "class_share": class_share, "start": start})
         given = {"workers": workers, "method": method, "options": options, "calibrate": calibrate}
-        return aggregate_sets(source, gold, truth, plan, seed, **given)
+        return aggregate_sets(aggregate, source, gold, truth, plan, seed, **given)
     within = gold is truth is None and source.gold is not None
     asked = within and workers is None and (method or DEFAULT).startswith("weighted")
     gold_labels = true = None

@@ -652,9 +652,19 @@ def plan(
     if labels is not None and skills is None:
         source = inputs.given(labels, kinds=(Classes, LabelSets))
         if isinstance(source.kind, LabelSets):
-            others = {"total": total, "loss": loss, "class_share": class_share, **vars(limits)}
+            stated = {"total": total, "loss": loss, "class_share": class_share}
             return plan_sets(
-                source, gold, tasks, epsilon, capacity, costs, options, others, seed=seed
+                source,
+                gold,
+                tasks,
+                epsilon,
+                capacity,
+                costs,
+                options.promise,
+                {**stated, **vars(limits), **_of_votes(options)},
+                gap=options.gap,
+                time_limit=options.time_limit,
+                seed=seed,
             )
     elif labels is not None:
         raise InputError("give `skills`, or `labels` with `gold` to estimate them, not both")
@@ -764,6 +774,14 @@ def _promising(made: Plan, program: room.AssignmentPlan, classes: Ids) -> Plan:
         return made
     names = tuple(classes.all_back(program.stakes.classes))
     return replace(made, promised=program.stakes.outcome(program.named), class_names=names)
+
+
+def _of_votes(options: PlanOptions) -> dict[str, object]:
+    """What is asked for that only plans of one label a task take."""
+    plain, names = PlanOptions(), ["gain", "sure", "sequential"]
+    names += ["promise"] if options.promise not in (plain.promise, "bound") else []
+    changed = {name: getattr(options, name) for name in names}
+    return {name: each for name, each in changed.items() if each != getattr(plain, name)}
 
 
 def _evenly(

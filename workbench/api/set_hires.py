@@ -169,7 +169,7 @@ def hire_sets(
 def _workers(votes: SetVotes, gold: IntArray, hired: SetHiring) -> pd.DataFrame:
     """One row a worker, the chosen first, then by their own error."""
     m = len(votes.workers)
-    judged: BoolArray = (gold >= 0).all(axis=1)
+    judged: BoolArray = np.all(gold >= 0, axis=1)
     known = judged[votes.task]
     right = known & (votes.said == gold[votes.task]).all(axis=1)
     rest = np.setdiff1d(np.argsort(hired.alone, kind="stable"), hired.chosen, assume_unique=True)

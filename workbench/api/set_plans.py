@@ -36,7 +36,6 @@ from workbench.crowd.set_votes import SetVotes
 from workbench.solving.claims import CostClaim
 
 if TYPE_CHECKING:
-    from workbench.api.planning import PlanOptions
     from workbench.solving import Solution
 
 COLUMNS: Columns = {
@@ -241,19 +240,15 @@ def plan_sets(
     epsilon: float | None,
     capacity: Any,
     costs: Any,
-    options: PlanOptions,
+    promise: str,
     others: Mapping[str, object],
     *,
+    gap: float,
+    time_limit: float | None,
     seed: int,
 ) -> SetPlan:
     """Make the cheapest plan that keeps every label's error; the `others` are refused."""
-    plain = type(options)()
-    asked = ("gain", "sure", "sequential")
-    changed = {name: getattr(options, name) for name in asked}
-    changed = {name: each for name, each in changed.items() if each != getattr(plain, name)}
-    if options.promise not in (plain.promise, "bound"):
-        changed["promise"] = options.promise
-    refuse("to plan for", {**others, **changed})
+    refuse("to plan for", others)
     if epsilon is None:
         raise InputError("give `epsilon`, the error that each label of a task may have")
     if capacity is None:
@@ -284,9 +279,9 @@ def plan_sets(
         epsilon,
         most.astype(np.int64),
         price,
-        exact=options.promise != "bound",
-        time_limit=options.time_limit,
-        gap=options.gap,
+        exact=promise != "bound",
+        time_limit=time_limit,
+        gap=gap,
         seed=seed,
     )
     error = met = None
@@ -296,7 +291,7 @@ def plan_sets(
         found = measure_set_plan(votes, codes, epsilon, price, share=share, seed=seed)
         how, met = "each judged by a plan made without it", found.met
         error = beside_majority(votes, codes, found.errors, how)
-    return _named(made, votes, source, kinds, named, epsilon, options.promise, error, met)
+    return _named(made, votes, source, kinds, named, epsilon, promise, error, met)
 
 
 def _by_worker(values: Any, votes: SetVotes, what: str) -> FloatArray:
