@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from check_links import faults  # noqa: E402
 from commands import write_options  # noqa: E402
+from shown import split  # noqa: E402
 
 project = "Crowd workbench"
 author = "The authors of the crowd workbench"
@@ -28,7 +29,10 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 add_module_names = False
 myst_heading_anchors = 4
 nb_execution_mode = "off"
-exclude_patterns = ["_build", "_tables", "_shown", "conda", "paper", "decisions"]
+exclude_patterns = [
+    *("_build", "_tables", "_shown", "conda", "paper"),
+    *("decisions", "proofs", "reference/rooms"),  # read in the repository
+]
 
 html_theme = "furo"
 html_static_path = ["_static"]
@@ -40,8 +44,9 @@ html_show_sphinx = False
 
 
 def setup(app: Any) -> None:
-    """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
+    """Bring in notebooks and outputs, and write mathematics as MathML: no script, no request."""
     write_options(HERE / "reference" / "options" / "index.md")
+    split(HERE / "_shown")
     app.connect("source-read", beside)
     app.connect("build-finished", for_all)
     app.connect("build-finished", look)

@@ -1,6 +1,8 @@
 """The reference, as Markdown that is read in the repository too: `python docs/names.py` writes it.
 
-What is public stands in the stubs `__init__.pyi`; each name's signature and texts are its own.
+What is public stands in the stubs `__init__.pyi`; each name's signature and texts are its own. The
+site has the front door in short and the names of the rooms; pages with all of each docstring lie
+in `reference/rooms`, which the site leaves out.
 """
 
 from __future__ import annotations
@@ -8,23 +10,24 @@ from __future__ import annotations
 import enum
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+DOOR = """\
+# `import workbench as wb`
+
+Each name with its parameters, in short. `help(wb.plan)` prints all of it: returns, errors,
+examples. The repository has the same text in `docs/reference/rooms/workbench.md`.
+"""
 ABOUT = """\
 # For plugins and studies
 
 What each room offers to code outside the workbench, as
-`from workbench.aggregation import majority`. Whatever is not listed may change at any time.
-"""
-TREE = """\
-```{toctree}
-:hidden:
-:glob:
-rooms/*
-```
+`from workbench.aggregation import majority`. Whatever is not listed may change at any time. `help`
+prints what a name does, and the repository has a page a room in `docs/reference/rooms`.
 """
 ROOMS = (
     "crowd_models",
@@ -34,15 +37,18 @@ WITH_METHODS = ("Collector", "Auditor")
 """Classes of the front door that one works with by their methods."""
 HEADING = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}\n", re.MULTILINE)
 """Of a section of a docstring in NumPy's form."""
+FLOOR = re.compile(r" \((?:ground floor|floor \d)\)")
+"""Where a room stands in the house, which `docs/architecture.md` says."""
 LISTS = ("Parameters", "Attributes")
 """Sections whose entries are names and what they mean."""
 OUTCOMES = ("Returns", "Yields", "Raises")
 """Sections whose entries, if there are several, begin with a type."""
+SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z\"'])")
 WIDTH = 96
 
 
 def write_names(folder: Path) -> None:
-    """Write the page of the front door, and a page of each room behind it."""
+    """Write the pages of the front door and of the rooms, short and whole."""
     for name, text in pages().items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
@@ -51,19 +57,19 @@ def write_names(folder: Path) -> None:
 
 def pages() -> dict[str, str]:
     """All pages of the reference that are written here, by their paths from its folder."""
-    written = {"front-door.md": _page(["# `import workbench as wb`", *_door()])}
-    rooms = [("room", "what it is"), ("---", "---")]
+    written = {"front-door.md": _page([DOOR, *_door(whole=False)])}
+    written["rooms/workbench.md"] = _page(["# `import workbench as wb`", *_door(whole=True)])
+    listed = [ABOUT]
     for room in ROOMS:
-        module, page = import_module(room), f"rooms/{room.rpartition('.')[2]}.md"
-        about = (module.__doc__ or "").splitlines()[0]
-        rooms.append((f"[`{room}`]({page})", about))
+        module = import_module(room)
+        about = FLOOR.sub("", (module.__doc__ or "").splitlines()[0])
         things = [(name, getattr(module, name)) for name in module.__all__]
+        listed += [f"## `{room}`", about, ", ".join(f"`{name}`" for name, _ in things)]
         parts = [f"# `{room}`", about, _table(things)]
         for name, thing in things:
             parts += _entry(name, thing, "##")
-        written[page] = _page(parts)
-    table = "\n".join(f"| {name} | {about} |" for name, about in rooms)
-    written["rooms.md"] = _page([ABOUT, table, TREE])
+        written[f"rooms/{room.rpartition('.')[2]}.md"] = _page(parts)
+    written["rooms.md"] = _page(listed)
     return written
 
 
@@ -77,20 +83,47 @@ def _page(parts: list[str]) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
-def _door() -> Iterator[str]:
+def _door(*, whole: bool) -> Iterator[str]:
     import workbench
 
+    entry = _entry if whole else _brief
     for title, names in sections((ROOT / "workbench/__init__.pyi").read_text("utf-8")):
         things = [(name, getattr(workbench, name)) for name in names]
         yield f"## {title}"
         yield _table(things, "wb.")
         for name, thing in things:
-            yield from _entry(name, thing, "###")
+            yield from entry(name, thing, "###")
             if name in WITH_METHODS:
-                for method, function in vars(thing).items():
-                    own = inspect.getattr_static(thing, method)
-                    if not method.startswith("_") and inspect.getdoc(own):
-                        yield from _entry(f"{name}.{method}", function, "####")
+                methods = list(_methods(thing))
+                if not whole:
+                    yield _table([(f"{name}.{method}", own) for method, own in methods])
+                for method, own in methods if whole else ():
+                    yield from _entry(f"{name}.{method}", own, "####")
+
+
+def _methods(kind: type) -> Iterator[tuple[str, object]]:
+    for method, function in vars(kind).items():
+        if not method.startswith("_") and inspect.getdoc(inspect.getattr_static(kind, method)):
+            yield method, function
+
+
+def _brief(name: str, thing: object, level: str) -> list[str]:
+    """Heading, signature without types, and the first sentence on each parameter."""
+    parts = HEADING.split(inspect.getdoc(thing) or "")
+    bodies = [body for title, body in zip(parts[1::2], parts[2::2], strict=True) if title in LISTS]
+    listed = [
+        f"- `{one}`: {_first(text)}"
+        for body in bodies
+        for one, text in _entries(body)
+        if not text.startswith("As for ")
+    ]
+    return [f"{level} `{name}`", _signature(name, thing, types=False), "\n".join(listed)]
+
+
+def _first(text: str) -> str:
+    """First sentence of a text."""
+    paragraph = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    return SENTENCE.split(paragraph, maxsplit=1)[0].replace("$", r"\$")
 
 
 def _entry(name: str, thing: object, level: str) -> list[str]:
@@ -104,8 +137,8 @@ def _entry(name: str, thing: object, level: str) -> list[str]:
     return [f"{level} `{name}`", _signature(name, thing), *_texts(thing)]
 
 
-def _signature(name: str, thing: object) -> str:
-    """How a thing is called, with the types as its code writes them."""
+def _signature(name: str, thing: object, *, types: bool = True) -> str:
+    """How a thing is called, with the types as its code writes them or without."""
     if isinstance(thing, type) and issubclass(thing, (enum.Enum, Exception)):
         return ""
     try:
@@ -119,17 +152,19 @@ def _signature(name: str, thing: object) -> str:
         if one.kind is one.KEYWORD_ONLY and not named:
             words.append("*")
         named = named or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
-        words.append(_parameter(one))
+        words.append(_parameter(one, types=types))
     line = f"{name}({', '.join(words)})"
+    if not types:
+        return "```python\n" + "\n    ".join(textwrap.wrap(line, WIDTH - 4)) + "\n```"
     if len(line) > WIDTH:
         line = "\n    ".join([f"{name}(", *(f"{word}," for word in words)]) + "\n)"
     return f"```python\n{line}\n```"
 
 
-def _parameter(one: inspect.Parameter) -> str:
+def _parameter(one: inspect.Parameter, *, types: bool) -> str:
     stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
     text = f"{stars}{one.name}"
-    if one.annotation is not one.empty:
+    if types and one.annotation is not one.empty:
         kind = one.annotation
         text += f": {kind if isinstance(kind, str) else inspect.formatannotation(kind)}"
     if one.default is one.empty:
@@ -137,7 +172,7 @@ def _parameter(one: inspect.Parameter) -> str:
     default = repr(one.default)
     if default.startswith("<"):  # an object, whose words are no code; of an enumeration its value
         default = repr(one.default.value) if isinstance(one.default, enum.Enum) else "..."
-    return f"{text} = {default}"
+    return f"{text} = {default}" if types else f"{text}={default}"
 
 
 def _texts(thing: object) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Run what the how-to pages show, and keep its output and pictures.
+"""Run what the pages show, and keep its output and pictures.
 
     WORKBENCH_DATA=FOLDER python docs/shown.py
 
@@ -57,7 +57,11 @@ SHOWN = (
         "hire --labels labels.csv --gold gold.csv --budget 10 --plot hired.png --out chosen.csv",
         "hired.png",
     ),
-    Shown("aggregate", "aggregate --labels labels.csv --gold gold.csv --out answers.csv"),
+    Shown(
+        "aggregate",
+        "aggregate --labels labels.csv --gold gold.csv --out answers.csv --plot answers.png",
+        "answers.png",
+    ),
     Shown("no-gold", "aggregate --labels labels.csv --out answers.csv"),
     Shown("learn", "learn --labels labels.csv --gold gold.csv --out learnt", "learnt/learn.png"),
     Shown(
@@ -78,10 +82,17 @@ SHOWN = (
         "--plot collected.png",
         "collected.png",
     ),
+    Shown(
+        "ladder",
+        "ladder --epsilon 0.1 --tasks 60 --workers 30 --skill 0.8 --out ladder",
+        "ladder/ladder.png",
+    ),
 )
 
-SCRIPTS = ("ratios",)
+SCRIPTS = ("audit", "ratios")
 """Files of `how-to` that print what a page shows, and write a picture of their name."""
+FIRST = HERE / "first.py"
+"""What README and the first page show, and print."""
 
 
 def lay_out(folder: Path) -> None:
@@ -119,12 +130,29 @@ def run(folder: Path, command: str) -> str:
     return f"$ workbench {command}\n{result.stdout}"
 
 
-def run_script(folder: Path, name: str) -> str:
+def run_script(folder: Path, script: Path) -> str:
     """Run a script of the pages there, and give what it prints."""
-    words = [sys.executable, str(HERE / "how-to" / f"{name}.py")]
+    words = [sys.executable, str(script)]
     return subprocess.run(
         words, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=True
     ).stdout
+
+
+def verdict(text: str) -> str:
+    """Give the sentences with which a printed result begins."""
+    return text.partition("\n\n")[0].rstrip() + "\n"
+
+
+def split(folder: Path) -> None:
+    """Write verdicts and tables apart: a page breaks the lines of the first alone."""
+    for path in sorted(folder.glob("*.txt")):
+        text = path.read_text("utf-8")
+        for part, content in {
+            "verdicts": verdict(text),
+            "tables": text.partition("\n\n")[2],
+        }.items():
+            (folder / part).mkdir(exist_ok=True)
+            (folder / part / path.name).write_text(content, encoding="utf-8")
 
 
 def main() -> None:
@@ -140,9 +168,11 @@ def main() -> None:
                 shutil.copy(folder / shown.picture, HERE / "images" / f"how-to-{shown.name}.png")
             print(shown.name)
         for script in SCRIPTS:
-            (FOLDER / f"{script}.txt").write_text(run_script(folder, script), encoding="utf-8")
+            text = run_script(folder, HERE / "how-to" / f"{script}.py")
+            (FOLDER / f"{script}.txt").write_text(text, encoding="utf-8")
             shutil.copy(folder / f"{script}.png", HERE / "images" / f"how-to-{script}.png")
             print(script)
+        (FOLDER / "first.txt").write_text(run_script(folder, FIRST), encoding="utf-8")
 
 
 if __name__ == "__main__":

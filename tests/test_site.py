@@ -6,9 +6,11 @@ import importlib.util
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 import workbench as wb
+from workbench.cli.app import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 if not DOCS.exists():
@@ -55,12 +57,15 @@ def test_the_reference_has_every_public_name_as_its_docstring_says():
         assert (folder / name).read_text("utf-8") == text, f"{name}: python docs/names.py"
     there = {path.relative_to(folder).as_posix() for path in (folder / "rooms").glob("*.md")}
     assert there == set(written) - {"front-door.md", "rooms.md"}
-    door = written["front-door.md"]
-    assert sorted(re.findall(r"^\| `wb\.(\w+)` \| \S", door, re.M)) == sorted(wb.__all__)
-    assert sorted(re.findall(r"^### `(\w+)`$", door, re.M)) == sorted(wb.__all__)
-    assert "#### `Collector.next`" in door
+    for door in written["front-door.md"], written["rooms/workbench.md"]:
+        assert sorted(re.findall(r"^\| `wb\.(\w+)` \| \S", door, re.M)) == sorted(wb.__all__)
+        assert sorted(re.findall(r"^### `(\w+)`$", door, re.M)) == sorted(wb.__all__)
+    assert "| `Collector.next` | " in written["front-door.md"]
+    assert "#### `Collector.next`" in written["rooms/workbench.md"]
     assert len(names.ROOMS) > 10
     assert "| `majority` | " in written["rooms/aggregation.md"]
+    listed = written["rooms.md"].split("## `workbench.aggregation`")[1].split("\n## ")[0]
+    assert "`majority`" in listed
 
 
 def test_a_name_is_written_with_its_signature_and_what_is_said_of_each_parameter():
@@ -95,10 +100,51 @@ def test_a_name_is_written_with_its_signature_and_what_is_said_of_each_parameter
     )
 
 
-def test_the_page_of_options_has_two_cells_a_row_and_the_texts_of_help(tmp_path):
+def test_a_name_in_short_has_its_defaults_and_a_sentence_on_each_parameter():
+    def judged(votes: list[int], *, most: int = 3, seed: int = 0) -> None:
+        """Judge votes.
+
+        Parameters
+        ----------
+        votes
+            First sentence; "all"
+            of it. A second one.
+
+            A paragraph.
+        most
+            For $3.
+        seed
+            As for another function.
+
+        Raises
+        ------
+        InputError
+            Never.
+        """
+
+    written = "\n\n".join(script("names")._brief("judged", judged, "##"))
+    assert written == (
+        "## `judged`\n\n```python\njudged(votes, *, most=3, seed=0)\n```\n\n"
+        '- `votes`: First sentence; "all" of it.\n'
+        "- `most`: For \\$3."
+    )
+
+
+def test_the_page_of_options_names_every_option_and_has_the_texts_of_help(tmp_path):
     page = tmp_path / "options" / "index.md"
-    script("commands").write_options(page)
-    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `--")]
-    assert len(rows) > 200
+    commands = script("commands")
+    commands.write_options(page)
+    text = page.read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
     assert {len(re.split(r"(?<!\\)\|", row)) for row in rows} == {4}
-    assert "| `--budget INTEGER RANGE` | Most workers to hire, K. [x>=1; required] |" in rows
+    assert "| `--relabel PATH` | The tasks to look at again, least sure first; " in text
+    hire = text.split("## `workbench hire`")[1].split("\n## ")[0]
+    assert "Parameters of [`hire`](../front-door.md#hire) `--labels`, " in hire
+    shared = text.split("## Options of several commands")[1].split("\n## ")[0]
+    parts = dict(re.findall(r"^## `workbench (.*?)`$(.*?)(?=^## |\Z)", text, re.M | re.S))
+    every = list(commands.commands(main, click.Context(main)))
+    assert len(every) > 30
+    for name, command in every:
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert f"`{option.opts[0]}" in parts.get(name, "") + shared, (name, option.opts)

@@ -9,6 +9,7 @@ crowds and raises `AssertionError` with one line that names the contract that wa
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import json
@@ -132,13 +133,13 @@ def _check_earlier(aggregator: Aggregator, votes: Votes, answers: Aggregate) -> 
 
 
 def _labelled(aggregator: Aggregator, votes: Votes, skill: FloatArray) -> Aggregate:
-    before = [array.copy() for array in vars(votes).values()]
+    before = copy.deepcopy(votes)
     skilled = "skill" in inspect.signature(aggregator).parameters
     more = {"skill": skill.copy(), "classes": max(2, len(votes.classes))} if skilled else {}
     answers: Aggregate = aggregator(votes, seed=5, **more)
     _hold(isinstance(answers, Aggregate), "no Aggregate is returned")
-    after = vars(votes).values()
-    unchanged = all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    pairs = zip(vars(before).values(), vars(votes).values(), strict=True)
+    unchanged = all(np.array_equal(a, b) for a, b in pairs)
     _hold(unchanged, "the votes were changed")
     n, m = len(votes.tasks), len(votes.workers)
     for name in ("label", "score", "tied", "unlabelled"):

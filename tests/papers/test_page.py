@@ -14,7 +14,15 @@ from workbench.base.errors import InputError
 from workbench.studies import Chart, Ruling, Value
 from workbench.studies.catalog import claims, studies, studies_needed
 from workbench.studies.claiming import Word
-from workbench.studies.claims_page import by_paper, paper_page, read_page, shortened, table
+from workbench.studies.claims_page import (
+    as_json,
+    by_paper,
+    cut,
+    first_sentence,
+    paper_page,
+    read_page,
+    table,
+)
 from workbench.studies.executors import Limits
 from workbench.studies.judging import judge, minutes_at_paper_size
 from workbench.studies.run import run
@@ -48,64 +56,87 @@ def verdicts():
 def written(verdicts):
     """All pages, by their paths from the table's folder."""
     papers = {name: paper_page(those) for name, those in by_paper(verdicts).items()}
-    return {"claims.md": table(verdicts), **papers}
+    return {"claims.md": table(verdicts), "claims.json": as_json(verdicts), **papers}
+
+
+def rows_of(page):
+    """Cells of the rows of a page's tables."""
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("| ")
+    ]
 
 
 class TestPage:
-    def test_everything_is_on_them(self, verdicts):
+    def test_every_claim_has_a_row_with_what_was_measured(self, verdicts):
         pages = written(verdicts)
-        assert list(pages) == ["claims.md", HO]
+        assert list(pages) == ["claims.md", "claims.json", HO]
+        rows = {tuple(row) for row in rows_of(pages[HO])}
         for one in verdicts:
-            assert f"| *{one.word}* |" in pages["claims.md"]
-            assert f"[{one.claim.source}]({HO}#{one.claim.id}) |" in pages["claims.md"]
-            assert f"\n### {one.claim.id}\n" in pages[HO]
-            for part in (one.claim.source, one.claim.statement, f"**Verdict: {one.word}.**"):
-                assert part in pages[HO]
-            assert one.figures in pages[HO]
-        counts = "14 claims: 10 holds, 4 void at the paper's own settings."
-        assert counts in pages["claims.md"]
-        assert "| weighted-vote | 40 | 0 | 0 | 0 | 1 | 0.0 | – |" in pages[HO]
+            place = one.claim.source.removeprefix(f"{one.claim.paper}, ")
+            row = f"| [{one.claim.paper}]({HO}) | {place} | `{one.claim.id}` |"
+            assert row in pages["claims.md"]
+            said, ours = first_sentence(one.claim.statement), cut(one.figures)
+            studies = ", ".join(one.claim.studies)
+            row = (place, said, ours, f"*{one.word}*", studies)
+            assert tuple(cell.replace("|", "∣") for cell in row) in rows
+        assert "14 claims: 10 holds, 4 void at the paper's own settings." in pages["claims.md"]
+        assert "\n## Void at the paper's own settings: 4\n" in pages["claims.md"]
+        assert "| weighted-vote | 40 | – |" in pages[HO]
         assert pages[HO].startswith("# Ho, Jabbari, Vaughan 2013\n")
         # Every row of a Markdown table has its head's number of cells.
-        for rows in re.findall(r"(?:^\|.*\n)+", "\n".join(pages.values()), re.MULTILINE):
-            assert len({line.count("|") for line in rows.splitlines()}) == 1
+        for table_ in re.findall(r"(?:^\|.*\n)+", "\n".join(pages.values()), re.MULTILINE):
+            assert len({line.count("|") for line in table_.splitlines()}) == 1
 
     def test_a_claim_of_no_paper_has_a_page_too(self, verdicts):
         (verdict,) = (one for one in verdicts if one.claim.id == "adaptive-lemma-1")
         own = replace(verdict, claim=replace(verdict.claim, paper="", source="common practice"))
         pages = written([verdict, own])
-        assert list(pages) == ["claims.md", HO, "papers/claims-of-no-paper.md"]
-        link = "[common practice](papers/claims-of-no-paper.md#adaptive-lemma-1)"
-        assert link in pages["claims.md"]
+        assert list(pages) == ["claims.md", "claims.json", HO, "papers/claims-of-no-paper.md"]
+        row = "| [Claims of no paper](papers/claims-of-no-paper.md) | common practice |"
+        assert row in pages["claims.md"]
         assert pages["papers/claims-of-no-paper.md"].startswith("# Claims of no paper\n")
 
     def test_figures_and_tables_stand_first(self, verdicts):
-        """The paper's words beside ours, and what makes them; no claim without a figure."""
-        first, second, *_ = verdicts
+        """In the order of their numbers, some values beside the printed ones, and the picture."""
+        first, second, third, *_ = verdicts
         values = [Value(f"M = {m}", "0.5", f"0.{m} (0.1 to 0.9)") for m in (5, 6, 7, 8)]
         chart = Chart("c", "What is [seen].", pd.DataFrame({"x": [1]}), "x", "x", "x", "x")
         ruling = Ruling.refuted("Measured otherwise. More.").beside(*values, chart=chart)
-        parts = tuple(replace(part, minutes=2.5) for part in first.evidence)
-        shown = replace(
-            first,
-            claim=replace(first.claim, source=f"{first.claim.paper}, Figure 12(b)"),
-            ruling=ruling,
-            evidence=parts,
-        )
-        elsewhere = f"{first.claim.paper}, Section 6, Figure 12(b)"
-        second = replace(second, claim=replace(second.claim, source=elsewhere))
-        page = paper_page([shown, second])
-        head = page[: page.index("## Claims")]
-        link = f"[Figure 12](#{first.claim.id})"
+
+        def placed(verdict, place, **more):
+            source = f"{verdict.claim.paper}, {place}"
+            return replace(verdict, claim=replace(verdict.claim, source=source), **more)
+
+        shown = placed(first, "Figure 12(b)", ruling=ruling)
+        earlier = placed(third, "Figure 2")
+        page = paper_page([shown, placed(second, "Section 6, Figure 12(b)"), earlier])
+        head, others = page.split("## Theorems and other claims")
         ours = "; ".join(f"{value.what}: {value.ours} (printed: 0.5)" for value in values[:3])
-        said = shortened(first.claim.statement).replace("|", "∣")
-        assert f"| {link} | {said} | {ours} | *does not reproduce* |" in head
-        command = f"`workbench study run {parts[0].study} --size paper`"
-        assert f"| Figure 12 | {command} | 2.5 |" in head
-        assert second.claim.id not in head
-        assert f"| M = 8 | 0.5 | {values[3].ours} |" in page
-        assert f"![What is (seen).]({first.claim.id}.png)" in page
-        assert paper_page([second]).count("\n## ") == 1
+        assert [row[0] for row in rows_of(head)] == ["place", "Figure 2", "Figure 12(b)"]
+        assert rows_of(head)[2][2:4] == [ours, "*refuted*"]
+        assert rows_of(others)[1][0] == "Section 6, Figure 12(b)"
+        assert f"**Figure 12(b)**\n\n![What is (seen).]({first.claim.id}.png)\n" in others
+
+    @pytest.mark.parametrize(
+        ("text", "beginning"),
+        [
+            ("Short, of 3.", "Short, of 3."),
+            ("Of 3 (one; two; three) all. And more of it", "Of 3 (one; two; three) all."),
+            ("By kind: a 1; b 2; c 3; d 4; e 5; f 6; g 7", "By kind: a 1; b 2; c 3; d 4."),
+            (
+                "Nothing said. Then a number 5, far beyond. More.",
+                "Nothing said. Then a number 5, far beyond.",
+            ),
+            (
+                "No number at all; none; and none to come",
+                "No number at all; none; and none to come",
+            ),
+        ],
+    )
+    def test_a_long_text_ends_with_an_item_that_has_a_number(self, text, beginning):
+        assert cut(text, 30) == beginning
 
     def test_an_empty_store(self):
         verdicts = judge(Tables({}))
@@ -136,7 +167,7 @@ def test_a_real_store_read_twice(tmp_path):
     rulings = {one.claim.id: one.word for one in verdicts}
     assert rulings["adaptive-lemma-2"] is rulings["adaptive-lemma-3"] is Word.HOLDS
     assert rulings["adaptive-lemma-1"] is Word.UNMEASURED
-    assert f"| {workbench.__version__} |" in pages[0][HO]
+    assert f'"{workbench.__version__}"' in pages[0]["claims.json"]
 
 
 def test_minutes_are_those_of_the_paper_s_size():
@@ -167,7 +198,8 @@ def test_published_page_is_of_this_register():
     found = [kept[claim.id] for claim in claims()]
     assert Word.UNMEASURED not in {one.word for one in found}
     for name, text in written(found).items():
-        assert (page.parent / name).read_text("utf-8").split("---\n", 2)[2] == text, name
+        there = (page.parent / name).read_text("utf-8")
+        assert there.split("---\n", 2)[-1] == text, name
 
 
 def test_a_page_is_renewed_in_part(verdicts, tables, tmp_path):
@@ -185,5 +217,5 @@ def test_a_page_is_renewed_in_part(verdicts, tables, tmp_path):
     renewed = judge(Tables({"weighted-vote": votes}), PAPER, keep=keep)
     changed = [one.claim.id for one in renewed if one != keep[one.claim.id]]
     assert changed == ["adaptive-requirement"]
-    with pytest.raises(InputError, match=r"nothing\.md: not a page of claims"):
+    with pytest.raises(InputError, match=r"nothing\.json: no verdicts that can be read"):
         read_page(tmp_path / "nothing.md", PAPER)

@@ -461,14 +461,16 @@ class Judgement(Result):
         """Write the table of all claims as `out`, and a page a paper in the folder beside it.
 
         Each page says at its head of which release its figures are, and which studies made them.
-        The pictures of claims lie beside their paper's page.
+        The pictures of claims lie beside their paper's page. A .json of the name of `out` keeps
+        every verdict whole.
         """
         from workbench.plots.render import as_png
         from workbench.plots.study import chart
 
         path = Path(out)
         pages: dict[Path, str | bytes] = {
-            path: headed(claims_page.table(self.verdicts), self.verdicts)
+            path: headed(claims_page.table(self.verdicts), self.verdicts),
+            claims_page.kept_at(path): claims_page.as_json(self.verdicts),
         }
         for name, verdicts in claims_page.by_paper(self.verdicts).items():
             page = path.parent / name
@@ -501,7 +503,7 @@ def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judge
     store
         A study store.
     keep
-        An earlier page of claims, those of the papers beside it: where the store has no trials,
+        An earlier page of claims, the .json of its name beside it: where the store has no trials,
         its verdicts stand.
 
     Raises

@@ -14,7 +14,7 @@ that a worker can gain, or 0, by dynamic programming over right answers. Where n
 prices at which G is 0 are needed: any prices are scaled until it is. Which prices to try a linear
 program says, over policies of a task and rules of a worker; the bound is of the prices alone. The
 expert who knows kinds charges for guessers met on the way; the one who counts answers, for that M
-of them tell little: the larger bound counts. The proof: docs/findings/skills-unknown.md.
+of them tell little: the larger bound counts. The proof: docs/proofs/skills-unknown.md.
 
 Source: beyond the papers.
 """

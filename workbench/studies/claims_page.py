@@ -1,95 +1,95 @@
-"""The pages of verdicts, in Markdown: a table of all, and a page a paper.
+"""The pages of verdicts, in Markdown: a table of all, and a page a paper; and all of it as JSON.
 
-A paper's page has its figures and tables first, the paper's words and numbers beside ours and the
-command that makes each, and then what is behind every claim.
+A paper's page has a row a claim: what the paper says, what we measured, the ruling and the study.
+The JSON beside the table keeps what a row has no place for: every value, the trials of each study,
+their seeds and releases. Verdicts are read back from there.
 
 The same verdicts give the same text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import InputError
 from workbench.studies.claiming import Claim, Evidence, Ruling, Value, Verdict, Word
 
 HEAD = """\
 # What the papers claim, and what we measured
-"""
-LEGEND = """\
-## How to read it
 
 Every ruling and every figure is computed from the trials of a store:
 
     workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
 
-With `--keep` a store of some studies renews their claims alone; the others keep their verdict. What
-the papers say, and on how many trials a ruling rests, stands on a page a paper in `papers/`, which
-begins with the paper's figures and tables beside ours.
-
-- *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
-- *holds as corrected*: it holds in part of the range compared, or under a condition that the
-  statement does not mention, or that it takes for granted and that is not to be had in general.
-- *void at the paper's own settings*: the conditions of the promise fail in the paper's own
-  experiments. The figures say whether it holds where they do not.
-- *refuted*: measured otherwise.
-- *inconclusive*: measured, but chance or the room between bounds leaves it open.
-- *does not transfer*: so it is where the paper measured it, and otherwise on other crowds.
-- *no data*: it rests on data that cannot be had, or on a text that cannot be read.
-- *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
+With `--keep` a store of some studies renews their claims alone. The page of a paper says what each
+of its claims is and what we measured; `claims.json`, beside this page in the repository, has all
+values and the trials behind them.
 """
-FIGURES = """\
-## Figures and tables
-
-What the paper shows, and what our runs show; the place leads to the claim with all that is behind
-it. Numbers in brackets are 95 % intervals; ± is one standard error, so that twice it is about such
-an interval. No number is read off a picture: where the paper's text has none, what it says of the
-picture stands in its place. Figures that print an algorithm are left out.
-
-*Reproduces in part*: only in part of the range compared, or under a condition that the paper does
-not mention. *Cannot be told*: the data cannot be had, or the trials leave it open.
+MEANING = {
+    Word.HOLDS: "It is true in every trial, or beyond chance where the claim is of a probability.",
+    Word.CORRECTED: "It is true in part of the range compared, or under a condition that the "
+    "statement does not mention, or that it takes for granted and that often fails.",
+    Word.VOID: "The conditions of the promise fail in the paper's own experiments.",
+    Word.REFUTED: "We measured otherwise.",
+    Word.INCONCLUSIVE: "Chance, or the distance between two bounds, leaves it open.",
+    Word.DOES_NOT_TRANSFER: "It is true where the paper measured it, and false on other crowds.",
+    Word.NO_DATA: "It rests on data that nobody can get, or on a text that cannot be read.",
+    Word.UNMEASURED: "The trials are missing, too few, or failed too often.",
+}
+READING = """\
+[Claims](../claims.md) says what a ruling means. Numbers in brackets are 95 % intervals; ± is one
+standard error. We read no number off a picture: where the paper's text has none, its words stand in
+the place. A cell has the first results of a claim; `claims.json` in the repository has all.
 """
 MADE = """\
-Minutes are what the command takes on one core: the mean time of the trials we ran (of one
-repetition, where a study takes long) times their number, on a machine that others used as well.
+`workbench study run STUDY --size paper` runs a study. Minutes are those of one core: the mean time
+of our trials times their number.
 """
 FOLDER = "papers"
 """Beside the table, with a page a paper."""
-SHOWN = re.compile(r"(?:Figure|Table) \d+")
+SHOWN = re.compile(r"(Figure|Table) (\d+)")
 """A figure or table, at the head of a claim's source: what is asked of other data of one follows a
 section's number."""
 NUMBER = re.compile(r"[-+−]?\d")
-REPRODUCED = {
-    Word.HOLDS: "reproduces",
-    Word.CORRECTED: "reproduces in part",
-    Word.REFUTED: "does not reproduce",
-}
-"""Of the claims about a figure or table; whatever else is found cannot be told."""
 OTHERS = "Claims of no paper"
-OPEN = "<details><summary>Trials</summary>"
-CLOSE = "</details>"
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
-SHORT = 160
-"""Letters of a cell in the table, at most."""
-LONG = 2 * SHORT
-"""Letters of what we measured, in the table at the head of a paper's page."""
+ITEM = re.compile(r"[.;](?=\s)")
+"""Where a sentence or an item of a list ends."""
+LONG = 160
+"""Letters of what we measured in a cell, at most."""
 MOST_VALUES = 3
-"""Of a claim, in the table at the head of a page; all stand with the claim."""
+"""Values of a claim in a cell, at most."""
 
 
-def shortened(text: str) -> str:
-    """First sentence of a text, cut between words where it is long."""
-    return cut(SENTENCE.split(text, maxsplit=1)[0], SHORT)
+def first_sentence(text: str) -> str:
+    """First sentence of a text."""
+    first = SENTENCE.split(text, maxsplit=1)[0]
+    return f"{first[:-1]}." if first.endswith(";") else first
 
 
-def cut(text: str, most: int) -> str:
-    """A text, cut between words where it has more letters than `most`."""
+def cut(text: str, most: int = LONG) -> str:
+    """Beginning of a text of at most `most` letters, whole sentences or items of a list.
+
+    Where even the first with a number is longer, it is given all the same.
+    """
     if len(text) <= most:
         return text
-    return text[:most].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    ends = [end for end in map(re.Match.start, ITEM.finditer(text)) if _told(text[:end])]
+    if not ends:
+        return text
+    end = max((end for end in ends if end <= most), default=ends[0])
+    return text[:end] + "."
+
+
+def _told(text: str) -> bool:
+    """Whether a beginning has a number, and every bracket that it opens is closed."""
+    closed = all(text.count(left) == text.count(right) for left, right in ("()", "[]"))
+    return closed and NUMBER.search(text) is not None
 
 
 def by_paper(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
@@ -106,47 +106,39 @@ def _page(claim: Claim) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """Write the table of all claims, a row each: what is claimed, ruling, figure, and a link."""
-    counts = ", ".join(
-        f"{sum(verdict.word is word for verdict in verdicts)} {word}"
-        for word in Word
-        if any(verdict.word is word for verdict in verdicts)
-    )
-    lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
-    lines += _table(
-        ("claim", "ruling", "figure", "all of it"),
-        [
-            (
-                shortened(verdict.claim.statement),
-                f"*{verdict.word}*",
-                shortened(verdict.figures),
-                f"[{verdict.claim.source}]({_page(verdict.claim)}#{verdict.claim.id})",
-            )
-            for verdict in verdicts
-        ],
-    )
-    return "\n".join([*lines, "", LEGEND])
+    """Write the table of all claims, by ruling: a row each leads to the page of its paper."""
+    counts = _counted(verdicts)
+    lines = [HEAD, f"{len(verdicts)} claims: {', '.join(f'{n} {word}' for word, n in counts)}."]
+    for word, count in counts:
+        those = [verdict.claim for verdict in verdicts if verdict.word is word]
+        lines += ["", f"## {word}: {count}".replace(f" {word}", f" {word.capitalize()}")]
+        rows = [
+            (f"[{claim.paper or OTHERS}]({_page(claim)})", _place(claim), f"`{claim.id}`")
+            for claim in those
+        ]
+        lines += ["", MEANING[word], "", *_table(("paper", "place", "claim"), rows)]
+    return "\n".join(lines) + "\n"
 
 
 def paper_page(verdicts: Sequence[Verdict]) -> str:
-    """Write the page of a paper: a section a claim, with all that is behind the ruling."""
-    lines = [f"# {verdicts[0].claim.paper or OTHERS}", *_figures(verdicts), "", "## Claims"]
-    for verdict in verdicts:
-        ruling = verdict.ruling
-        lines += ["", f"### {verdict.claim.id}", "", f"{verdict.claim.source}", ""]
-        lines += [f"**Claim.** {verdict.claim.statement}", ""]
-        lines += [f"**Verdict: {verdict.word}.** {verdict.figures}"]
-        if ruling.numbers:
-            values = [(value.what, value.printed, value.ours) for value in ruling.numbers]
-            lines += ["", *_table(("value", "the paper", "ours"), values)]
-        if ruling.caption:
-            alt = ruling.caption.replace("[", "(").replace("]", ")")
-            lines += ["", f"![{alt}]({picture(verdict.claim)})"]
-        if verdict.evidence:
-            head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
-            rows = [_cells(each) for each in verdict.evidence]
-            lines += ["", OPEN, "", *_table((*head, "minutes"), rows), "", CLOSE]
-    return "\n".join(lines) + "\n"
+    """Write the page of a paper: a row a claim, figures and tables first, and the pictures."""
+    shown = sorted(
+        (verdict for verdict in verdicts if _figure(verdict.claim)[1]),
+        key=lambda verdict: _figure(verdict.claim),
+    )
+    others = [verdict for verdict in verdicts if not _figure(verdict.claim)[1]]
+    lines = [f"# {verdicts[0].claim.paper or OTHERS}", "", READING]
+    for title, those in ("Figures and tables", shown), ("Theorems and other claims", others):
+        if those:
+            rows = [_row(verdict) for verdict in those]
+            head = ("place", "the paper", "ours", "ruling", "study")
+            lines += [f"## {title}", "", *_table(head, rows), ""]
+    lines += [line for verdict in verdicts if verdict.ruling.caption for line in _drawn(verdict)]
+    parts = {part.study: part for verdict in verdicts for part in verdict.evidence}
+    if parts:
+        rows = [(name, f"{part.trials:,}", _minutes(part)) for name, part in parts.items()]
+        lines += ["## Studies", "", MADE, *_table(("study", "trials", "minutes"), rows)]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def picture(claim: Claim) -> str:
@@ -154,35 +146,34 @@ def picture(claim: Claim) -> str:
     return f"{claim.id}.png"
 
 
-def _figures(verdicts: Sequence[Verdict]) -> list[str]:
-    """Write the tables at the head of a page: what becomes of each figure, and what makes it."""
-    shown: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        place = SHOWN.match(verdict.claim.source.removeprefix(f"{verdict.claim.paper}, "))
-        if place:
-            shown.setdefault(place[0], []).append(verdict)
-    if not shown:
-        return []
-    rows, made = [], []
-    for name in sorted(shown, key=lambda name: (name.split()[0], int(name.split()[1]))):
-        for verdict in shown[name]:
-            claim, ruling = verdict.claim, REPRODUCED.get(verdict.word, "cannot be told")
-            link = f"[{name}](#{claim.id})"
-            rows.append((link, shortened(claim.statement), _ours(verdict), f"*{ruling}*"))
-        parts = {part.study: part for verdict in shown[name] for part in verdict.evidence}
-        made += [
-            (name, f"`workbench study run {part.study} --size paper`", _minutes(part))
-            for part in parts.values()
-        ]
-    lines = ["", FIGURES, *_table(("place", "the paper", "ours", "ruling"), rows)]
-    return [*lines, "", MADE, *_table(("place", "made by", "minutes"), made)] if made else lines
+def _counted(verdicts: Sequence[Verdict]) -> list[tuple[Word, int]]:
+    counts = [(word, sum(verdict.word is word for verdict in verdicts)) for word in Word]
+    return [(word, count) for word, count in counts if count]
+
+
+def _place(claim: Claim) -> str:
+    """Where in its paper a claim stands."""
+    return claim.source.removeprefix(f"{claim.paper}, ")
+
+
+def _figure(claim: Claim) -> tuple[str, int]:
+    """Kind and number of the figure or table that a claim is about; 0 for none."""
+    found = SHOWN.match(_place(claim))
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
+def _row(verdict: Verdict) -> tuple[str, ...]:
+    claim = verdict.claim
+    studies = ", ".join(part.study for part in verdict.evidence) or "–"
+    said = first_sentence(claim.statement)
+    return _place(claim), said, _ours(verdict), f"*{verdict.word}*", studies
 
 
 def _ours(verdict: Verdict) -> str:
-    """What we measured, for a cell: some of the values, or the beginning of the figures."""
+    """What we measured: some of the values, or the beginning of the figures."""
     values = verdict.ruling.numbers[:MOST_VALUES]
     if not values:
-        return cut(verdict.figures, LONG)
+        return cut(verdict.figures)
     return "; ".join(
         f"{value.what}: {value.ours}"
         + (f" (printed: {value.printed})" if NUMBER.match(value.printed) else "")
@@ -190,84 +181,9 @@ def _ours(verdict: Verdict) -> str:
     )
 
 
-SECTION = re.compile(
-    r"^### (?P<id>\S+)\n\n.*?^\*\*Verdict: (?P<word>[^*]+)\.\*\* (?P<figures>[^\n]*)\n"
-    r"(?:\n\| value \|[^\n]*\n[^\n]*\n(?P<values>(?:\|[^\n]*\n)+))?"
-    r"(?:\n!\[(?P<caption>[^\]]*)\]\([^\n]*\n)?"
-    r"(?:\n<details>[^\n]*\n\n\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
-    re.MULTILINE | re.DOTALL,
-)
-"""A claim's section of its paper's page."""
-
-
-def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
-    """Read verdicts back, of those claims that are there: by claim id.
-
-    Parameters
-    ----------
-    page
-        The table of all; the pages of the papers lie in the folder beside it.
-
-    Raises
-    ------
-    InputError
-        There is no such page.
-    """
-    claim_of = {claim.id: claim for claim in claims}
-    try:
-        page.read_text("utf-8")
-        papers = [path.read_text("utf-8") for path in sorted((page.parent / FOLDER).glob("*.md"))]
-        sections = [section for text in papers for section in SECTION.finditer(text)]
-        return {
-            name: Verdict(
-                claim_of[name],
-                Ruling(
-                    Word(section["word"]),
-                    section["figures"],
-                    tuple(Value(*_split(line)) for line in (section["values"] or "").splitlines()),
-                    section["caption"] or "",
-                ),
-                tuple(_evidence(line) for line in (section["evidence"] or "").splitlines()),
-            )
-            for section in sections
-            if (name := section["id"]) in claim_of
-        }
-    except (OSError, ValueError) as error:
-        raise InputError(f"{page}: not a page of claims that can be read ({error})") from None
-
-
-def _split(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("| ").split("|")]
-
-
-def _evidence(line: str) -> Evidence:
-    study, *counts, seeds, version, workbench, minutes = _split(line)
-    trials, infeasible, failed = (int(count.replace(",", "")) for count in counts)
-    return Evidence(
-        study,
-        int(version),
-        trials,
-        infeasible,
-        failed,
-        tuple(int(seed) for seed in seeds.split(", ") if seed),
-        () if workbench == "–" else tuple(workbench.split(", ")),
-        None if minutes == "–" else float(minutes),
-    )
-
-
-def _cells(evidence: Evidence) -> tuple[str, ...]:
-    seeds = ", ".join(str(seed) for seed in evidence.seeds)
-    versions = ", ".join(evidence.workbench) or "–"
-    return (
-        evidence.study,
-        f"{evidence.trials:,}",
-        f"{evidence.infeasible:,}",
-        f"{evidence.failed:,}",
-        seeds,
-        str(evidence.version),
-        versions,
-        _minutes(evidence),
-    )
+def _drawn(verdict: Verdict) -> list[str]:
+    alt = verdict.ruling.caption.replace("[", "(").replace("]", ")")
+    return [f"**{_place(verdict.claim)}**", "", f"![{alt}]({picture(verdict.claim)})", ""]
 
 
 def _minutes(evidence: Evidence) -> str:
@@ -280,3 +196,45 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         f"|{'---|' * len(head)}",
         *(f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in rows),
     ]
+
+
+def kept_at(page: Path) -> Path:
+    """Where the verdicts of a page lie, whole."""
+    return page.with_suffix(".json")
+
+
+def as_json(verdicts: Iterable[Verdict]) -> str:
+    """Write verdicts whole, a claim each: `read_page` reads them back."""
+    rows = [{**verdict.payload(), "caption": verdict.ruling.caption} for verdict in verdicts]
+    return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
+    """Read verdicts back, of those claims that are there: by claim id.
+
+    Parameters
+    ----------
+    page
+        The table of all; the JSON of its name lies beside it.
+
+    Raises
+    ------
+    InputError
+        There is no such page.
+    """
+    claim_of = {claim.id: claim for claim in claims}
+    try:
+        rows = json.loads(kept_at(page).read_text("utf-8"))
+        return {row["id"]: _read(claim_of[row["id"]], row) for row in rows if row["id"] in claim_of}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{kept_at(page)}: no verdicts that can be read ({error})") from None
+
+
+def _read(claim: Claim, row: dict[str, Any]) -> Verdict:
+    parts = [
+        Evidence(**{**part, "seeds": tuple(part["seeds"]), "workbench": tuple(part["workbench"])})
+        for part in row["evidence"]
+    ]
+    values = tuple(Value(**value) for value in row["values"])
+    ruling = Ruling(Word(row["verdict"]), row["figures"], values, row["caption"])
+    return Verdict(claim, ruling, tuple(parts))

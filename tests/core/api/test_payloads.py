@@ -253,7 +253,7 @@ def test_a_command_tells_what_the_door_gives(line):
     told, known = json.loads(result.stdout), json.loads(strict_json(made.to_dict()))
     if line.startswith("claims"):
         pages = made.pages("claims.md")
-        assert len(pages) == 1 + len({claim.paper for claim in claims()})
+        assert len(pages) == 2 + len({claim.paper for claim in claims()})
         for place, page in pages.items():
             assert place.read_text(encoding="utf-8") == page
     assert next(iter(told)) == "schema"

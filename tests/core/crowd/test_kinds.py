@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
@@ -26,6 +26,7 @@ def votes(frame, **options):
     return inputs.given(wb.read_labels(frame, **options), kinds=kinds).coded.votes
 
 
+@settings(max_examples=30)
 @given(SETS)
 def test_sets_come_back_as_they_were_given_and_label_by_label(sets):
     names = sorted(frozenset().union(*sets))
@@ -64,6 +65,7 @@ def test_names_between_separators_are_sets_and_the_table_knows_it():
     assert skipped["label"].tolist() == [both]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(-5, 5), min_size=1))
 def test_ratings_are_numbers_whatever_they_are_written_as(ratings):
     labels = wb.read_labels(table(*ratings), scale=(-5, 5))

@@ -1,4 +1,4 @@
-"""The table of controls on the page *Serve*: each names a test that there is."""
+"""The table of controls on the page of the server: each names a test that there is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[2] / "docs" / "how-to" / "serve.md"
+PAGE = HERE.parents[2] / "docs" / "how-to" / "serve-programs.md"
 
 
 def test_each_control_names_a_test_that_there_is():
