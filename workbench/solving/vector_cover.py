@@ -208,7 +208,9 @@ def _by_patterns(
     problem: VectorCoverProblem, blank: VectorCoverSolution, left: Remaining, patience: int | None
 ) -> VectorCoverSolution:
     """Column generation over patterns."""
-    blank = replace(blank, method="patterns")
+    blank, reach = replace(blank, method="patterns"), _reach(problem)
+    if reach < 1 - 1e-6:
+        return _impossible(replace(blank, reach=reach), None, problem)
     pairs = coded(problem)
     pricing = pricing_of(problem, pairs)
     answer = run_patterns(
@@ -225,9 +227,6 @@ def _by_patterns(
     if answer.pairs is not None:
         plan = pairs.matrix(np.round(answer.pairs) + 0.0)
         return _checked(blank, problem, plan, certified, certified, bounds)
-    reach = _reach(problem)
-    if reach < 1 - 1e-6:
-        return _impossible(replace(blank, reach=reach), None, problem)
     late = left().over
     note = "" if late else "no plan found: use a larger epsilon or larger capacities"
     return replace(

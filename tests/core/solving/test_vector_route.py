@@ -69,7 +69,7 @@ def brute(lots):
 def test_cheapest_sets_of_lots(seed, count, labels, states, free):
     rng = np.random.default_rng(seed)
     price = rng.integers(0 if free else 1, 5, count) * 0.5
-    lots = Lots(rng.integers(0, 4, (count, labels)) / 5, price)
+    lots = Lots(rng.integers(0, 4, (count, labels)) / 5, price, 0.5 if seed % 2 else 0.0)
     best, found = brute(lots), cheapest_lots(lots, states)
     assert found.bound <= best
     if not np.isfinite(best):

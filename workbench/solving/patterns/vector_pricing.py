@@ -21,13 +21,16 @@ import numpy as np
 
 from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, Pattern, limits
+from crowd_models.problem import price_step
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
 
 ROUNDING = 1e-9
 """Of a bound, far above what floats lose: bounds are lowered by this share."""
-ROUGH, FINE, MOST = 300, 3_000, 400_000
+ROUNDED = 1e-6
+"""Of a step of the price, by which a bound may miss a multiple of it."""
+ROUGH, FINE, MOST = 300, 3_000, 20_000
 """States kept: at first, then, and at the end and in a bound."""
 WANTED = 12
 """Sets given at once."""
@@ -45,10 +48,19 @@ class Lots:
         w, shape (N, L), as shares of what is required: 1 meets it. Only labels that are required.
     price
         p, shape (N,), ≥ 0.
+    step
+        What all prices are multiples of; 0 where there is no such number.
     """
 
     weight: FloatArray
     price: FloatArray
+    step: float = 0.0
+
+    def rounded(self, bound: float) -> float:
+        """A lower bound, rounded up to a price that a set can have."""
+        if not self.step or not math.isfinite(bound):
+            return bound
+        return self.step * math.ceil(bound / self.step - ROUNDED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +155,7 @@ class _Search:
     def __init__(self, lots: Lots, at: FloatArray, states: int) -> None:
         reduced = lots.price - lots.weight @ at[0]
         self.order = np.argsort(-np.abs(reduced), kind="stable")
-        self.lots = Lots(lots.weight[self.order], lots.price[self.order])
+        self.lots = Lots(lots.weight[self.order], lots.price[self.order], lots.step)
         self.at, self.most = at, states
         self.rest = np.vstack(
             [np.cumsum(self.lots.weight[::-1], axis=0)[::-1], np.zeros(lots.weight.shape[1])]
@@ -179,11 +191,13 @@ class _Search:
             got = np.concatenate([got, more[~meets]])
             chosen = np.concatenate([chosen, taken])
             least = self._bounds(spent, got, k + 1)
-            keep = least < best * (1 - ROUNDING) - 1e-15
+            # Who is dearer than the cheapest known less one step cannot be cheaper than that.
+            worth = best * (1 - ROUNDING) - (1 - 2 * ROUNDED) * self.lots.step - 1e-15
+            keep = least < worth
             spent, got, chosen, least = spent[keep], got[keep], chosen[keep], least[keep]
             if len(spent) > CROWDED and self._sharpen(spent, got, k + 1):
                 least = self._bounds(spent, got, k + 1)
-                keep = least < best * (1 - ROUNDING) - 1e-15
+                keep = least < worth
                 spent, got, chosen, least = spent[keep], got[keep], chosen[keep], least[keep]
             if len(spent) > self.most:
                 near = np.argpartition(least, self.most)
@@ -192,7 +206,8 @@ class _Search:
                 spent, got, chosen = spent[near], got[near], chosen[near]
             if not len(spent):
                 break
-        return np.array(sets), min(best, dropped) * (1 - 2 * ROUNDING)
+        bound = min(best, self.lots.rounded(dropped * (1 - 2 * ROUNDING)))
+        return np.array(sets), bound * (1 - 2 * ROUNDING)
 
     def _given(self, chosen: BoolArray) -> BoolArray:
         """A set in the order in which the lots came."""
@@ -291,7 +306,7 @@ class VectorPricing:
         asked = self.need[task_class] > 0
         need = self.need[task_class][asked]
         weight = self.quality[task_class][owner][:, asked] * copies[:, None] / need
-        return Lots(weight, charge[owner] * copies), owner, copies
+        return Lots(weight, charge[owner] * copies, price_step(charge)), owner, copies
 
 
 def _sizes(most: IntArray) -> tuple[IntArray, IntArray]:
