@@ -502,7 +502,7 @@ def check(
     workers who answer against gold or the others, who are constant, who contradict each other or
     copy; whether errors go together (and how many independent workers they leave), tasks on which
     nearly all err; pairs labelled twice; and classes that are most likely one, too many, ratings,
-    or abstentions.
+    or abstentions. Of sets of labels agreement, prevalence and errors label by label.
 
     Parameters
     ----------

@@ -454,6 +454,8 @@ def hire(
 ) -> Hires | HiredForSets:
     """Choose at most K workers from their answers to control tasks.
 
+    Of sets of labels those whose vote is expected to err least in the mean over the labels.
+
     Parameters
     ----------
     labels

@@ -595,7 +595,8 @@ def aggregate(
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
-    gets no label.
+    gets no label. Of sets of labels each label is answered by itself, yes or no
+    (docs/how-to/kinds.md).
 
     Parameters
     ----------
@@ -707,7 +708,7 @@ def aggregate(
         )
     source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, LabelSets))
     if isinstance(source.kind, LabelSets):
-        refuse("to aggregate", {"loss": loss, "class_share": class_share, "start": start})
+        refuse({"loss": loss, "class_share": class_share, "start": start})
         given = {"workers": workers, "method": method, "options": options, "calibrate": calibrate}
         return aggregate_sets(aggregate, source, gold, truth, plan, seed, **given)
     within = gold is truth is None and source.gold is not None

@@ -175,7 +175,7 @@ def check_sets(
     source: inputs.Given, gold: inputs.Truth | None, judge: str | int | None, seed: int
 ) -> SetCheck:
     """Look at sets of labels before anything is built on them; as `check`."""
-    refuse("to check", {"judge": judge})
+    refuse({"judge": judge})
     true = None
     if gold is not None or source.gold is not None:
         true, source = inputs.truth(gold, source)

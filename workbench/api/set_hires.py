@@ -151,7 +151,7 @@ def hire_sets(
     others: Mapping[str, object],
 ) -> HiredForSets:
     """Choose at most K workers for sets of labels, as `hire`; the `others` are refused."""
-    refuse("to hire for", others)
+    refuse(others)
     checks.count("budget", budget, 1)
     true, source = inputs.truth(gold, source)
     votes, codes = apart(source, true)

@@ -248,7 +248,7 @@ def plan_sets(
     seed: int,
 ) -> SetPlan:
     """Make the cheapest plan that keeps every label's error; the `others` are refused."""
-    refuse("to plan for", others)
+    refuse(others)
     if epsilon is None:
         raise InputError("give `epsilon`, the error that each label of a task may have")
     if capacity is None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.accuracy.errors_by_label import SetErrors, set_errors
 from workbench.api import inputs
+from workbench.api.measuring import FEW, GoldError
 from workbench.api.result import percent
 from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.errors import InputError
@@ -23,10 +24,6 @@ from workbench.crowd import kinds
 from workbench.crowd.kinds import LabelSets, written
 from workbench.crowd.reading import as_text
 from workbench.crowd.set_votes import SetVotes
-
-if TYPE_CHECKING:
-    pass
-
 
 BY_LABEL: Columns = {
     "label": ("label", ""),
@@ -66,7 +63,7 @@ def apart(
     return SetVotes.of(by_label), codes
 
 
-def refuse(what: str, given: Mapping[str, object]) -> None:
+def refuse(given: Mapping[str, object]) -> None:
     """Refuse options that are not for sets.
 
     Raises
@@ -76,8 +73,8 @@ def refuse(what: str, given: Mapping[str, object]) -> None:
     """
     for name in (name for name, value in given.items() if value not in (None, False)):
         raise InputError(
-            f"`{name}`: {what} sets of labels does not take it; leave it out, or ask about one "
-            "label: a table with yes or no in place of each set"
+            f"`{name}`: not for sets of labels; leave it out, or ask about one label: a table with "
+            "yes or no in place of each set"
         )
 
 
@@ -126,19 +123,17 @@ class MeasuredSets:
         whole = self.errors.whole
         if not whole.tasks_measured:
             return [f"No gold task has a label: how often {subject_errs}, nobody knows."]
-        low, high = map(percent, whole.error_interval)
-        blank = " or missing" if whole.blank else ""
-        sentences = [
-            f"{subject_errs[0].upper()}{subject_errs[1:]} on {percent(self.errors.label_error)} of "
-            f"the labels, and {percent(whole.error_measured)} of the sets are wrong{blank} in one, "
-            f"measured ({percent(whole.confidence)} interval {low} to {high}; {whole.wrong:.4g} of "
-            f"{whole.tasks_measured} gold tasks, {self.how}){self._f1(self.errors, '; ')}."
-        ]
+        share = GoldError(whole, None, np.nan, self.how).share(" of the sets")
+        errs = f"{subject_errs[0].upper()}{subject_errs[1:]}"
+        wrong = f"wrong in some label are {share}{self._f1(self.errors, '; ')}."
+        sentences = [f"{errs} on {percent(self.errors.label_error)} of the labels; {wrong}"]
+        if whole.tasks_measured < FEW:  # too few for a single figure
+            sentences = [wrong[0].upper() + wrong[1:]]
         if self.majority is not None:
             beside = self.majority
             sentences.append(
                 f"Everybody's majority, label by label, errs on {percent(beside.label_error)} of "
-                f"the labels, and {percent(beside.whole.error_measured)} of the sets are wrong, on "
+                f"the labels; {percent(beside.whole.error_measured)} of the sets are wrong, on "
                 f"the same tasks, with {self.answers:.3g} sets a task{self._f1(beside, '; ')}."
             )
         return sentences

@@ -1,5 +1,6 @@
 """Sets of labels at the front door: taken apart, answered by label, and put together again."""
 
+import itertools
 import json
 
 import numpy as np
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 import workbench as wb
 from tests.core.set_crowds import NAMES, frames
 from workbench import InputError
+from workbench.api import inputs
+from workbench.api.sets import apart
+from workbench.assignment.set_plan import set_gains, set_needs
 from workbench.cli.output import as_csv
+from workbench.crowd.kinds import LabelSets, written
+from workbench.crowd.set_votes import set_skills
 
 
 @pytest.fixture(scope="module")
@@ -265,3 +271,38 @@ def test_pictures(crowd, answered, planned, tmp_path):
         assert found.summary(details=True)
     with pytest.raises(InputError, match="take gold"):
         wb.aggregate(labels).plot()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_called_proven_is_the_cheapest_of_all_plans(seed):
+    """Two tasks, five workers, prices and capacities: every plan by the bound is looked at."""
+    labels, gold = frames(seed, tasks=60, workers=5, labels=2, each=3)
+    rng = np.random.default_rng(seed)
+    price = {f"w{j}": float(rng.integers(1, 4)) for j in range(5)}
+    room = {f"w{j}": int(rng.integers(1, 3)) for j in range(5)}
+    made = wb.plan(
+        labels,
+        gold,
+        ["n0", "n1"],
+        epsilon=0.2,
+        capacity=room,
+        costs=price,
+        options=wb.PlanOptions(promise="bound", gap=0.0),
+    )
+    votes, codes = apart(inputs.given(labels, kinds=(LabelSets,)), gold.map(written))
+    skills = set_skills(votes, codes)
+    gains, need = set_gains(skills), set_needs(skills, 0.2) * (1 - 1e-9)
+    rows = [np.array(row) for row in itertools.product([0, 1], repeat=5)]
+    enough = [row for row in rows if (row @ gains >= need).all()]
+    prices = np.array([price[worker] for worker in votes.workers])
+    capacity = np.array([room[worker] for worker in votes.workers])
+    costs = [
+        float((one + other) @ prices)
+        for one in enough
+        for other in enough
+        if (one + other <= capacity).all()
+    ]
+    assert made.solved == bool(costs)
+    if costs:
+        assert made.solution.objective == pytest.approx(min(costs))
+        assert "proven the cheapest" in made.summary()
