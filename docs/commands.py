@@ -14,6 +14,7 @@ import click
 
 import workbench
 from workbench.cli.app import main
+from workbench.cli.help import options_of, record_of
 from workbench.cli.options import Documented
 from workbench.cli.texts import parameters
 
@@ -86,10 +87,8 @@ def _page(name: str, command: click.Command) -> Page:
         command.document()
     about = " ".join((command.help or "").split("\n\n")[0].split())
     one = Page(about, {}, [])
-    for option in command.params:
-        record = option.get_help_record(context)
-        if not (record and record[1]):
-            continue
+    for option in options_of(command):
+        record = record_of(option, context)
         of = [] if option.name in texted else _having(functions, option)
         if of:
             one.named.setdefault(of[0], []).append(option.opts[0])

@@ -9,7 +9,9 @@ another look surer than what they foretell.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -54,6 +56,10 @@ HEATS = np.exp(np.linspace(0.0, 1.5, 31))
 HEAT = 0.8
 """Standard deviation of the logarithm of a temperature beforehand; only its upper half counts."""
 # By judgement, not tuned.
+PART = 512
+"""Labels that are foretold at a time: it changes speed alone."""
+CERTAIN = 100.0
+"""Log-odds of a fit against its mirror image above which that is not tried."""
 FRESH = 0.1
 """Part of the shares of the points that a mirror image begins with as they are beforehand."""
 
@@ -107,11 +113,18 @@ def choose(
         Change of posteriors below which fits end.
     """
     if most is not None and len(labels.task) > most:
-        some = labels.task % -(-len(labels.task) // most) == 0
-        chosen = choose(of_some(labels, some), share, None, errors, settled=settled)
-        start = begin_from(labels, chosen.grid, chosen.fit)
-        last = fit(labels, chosen.grid, start, sweeps=STAGE, settled=settled)
-        return replace(chosen, fit=last)
+        return _chosen_on_some(labels, share, warm, errors, most, settled)
+    return _chosen(labels, share, warm, errors, partial(fit, settled=settled))
+
+
+def _chosen(
+    labels: UnitLabels,
+    share: FloatArray,
+    warm: GridFit | None,
+    errors: FloatArray | None,
+    fitted: Callable[..., GridFit],
+) -> Chosen:
+    """Choose as `choose` does, by all labels."""
     K = labels.classes
     even = (1.0 - np.eye(K)) / max(K - 1, 1)
     grid = two_coins() if K == 2 else one_coin_grid(even if errors is None else errors)
@@ -122,27 +135,64 @@ def choose(
     starts += _crowded(labels, grid, share)
     if warm is not None and len(warm.levels) == 1:
         starts = [warm, *starts]
-    plain, orientation = _likeliest(labels, grid, starts, settled), np.inf
+    plain, orientation = _likeliest(labels, grid, starts, fitted), np.inf
     if K == 2:
-        plain, orientation = _oriented(labels, grid, plain, settled)
+        plain, orientation = _oriented(labels, grid, plain, fitted)
     else:
         grid = one_coin_grid(pooled_errors(labels, plain))
-        start = begin(labels, grid, plain.share, unequal=False)
-        plain = fit(labels, grid, start, settled=settled)
+        plain = fitted(labels, grid, begin(labels, grid, plain.share, unequal=False))
+    return _eased(labels, grid, Chosen(grid, plain, orientation, plain), warm, fitted)
+
+
+def _eased(
+    labels: UnitLabels,
+    grid: SkillGrid,
+    plain: Chosen,
+    warm: GridFit | None,
+    fitted: Callable[..., GridFit],
+) -> Chosen:
+    """Take tasks to be of unequal easiness, unless the evidence is against it."""
     # Begun by these workers: from a majority it might end with right and wrong interchanged.
-    levels = begin(labels, grid, plain.share, unequal=True)
-    starts = [
-        begin_from(labels, grid, replace(plain, ease=levels.ease, levels=levels.levels)),
-        levels,
-    ]
+    levels = begin(labels, grid, plain.fit.share, unequal=True)
+    by_these = replace(plain.fit, ease=levels.ease, levels=levels.levels)
+    starts = [begin_from(labels, grid, by_these), levels]
     if warm is not None and len(warm.levels) > 1:
         starts = [warm, *starts]
-    unequal = _likeliest(labels, grid, starts, settled)
-    if labels.easy is None and unequal.evidence <= plain.evidence + EASE_GAIN:
-        return Chosen(grid, plain, orientation, plain)
-    if K == 2:
-        unequal, orientation = _oriented(labels, grid, unequal, settled)
-    return Chosen(grid, unequal, orientation, plain)
+    unequal, orientation = _likeliest(labels, grid, starts, fitted), np.inf
+    if labels.easy is None and unequal.evidence <= plain.fit.evidence + EASE_GAIN:
+        return plain
+    if labels.classes == 2:
+        unequal, orientation = _oriented(labels, grid, unequal, fitted)
+    return Chosen(grid, unequal, orientation, plain.fit)
+
+
+def _chosen_on_some(
+    labels: UnitLabels,
+    share: FloatArray,
+    warm: GridFit | None,
+    errors: FloatArray | None,
+    most: int,
+    settled: float,
+) -> Chosen:
+    """Choose by the labels of evenly spread tasks, and go on with all of them.
+
+    An earlier fit that is certain which way is right has no other rival than its own like with
+    tasks alike, or of unequal easiness. Where it is chosen again, it goes on with the messages of
+    all labels.
+    """
+    some = of_some(labels, labels.task % -(-len(labels.task) // most) == 0)
+    fitted, grid, one = partial(fit, sweeps=STAGE, settled=settled), two_coins(), np.ones(1)
+    there = None if warm is None else begin_from(some, grid, warm)
+    odds = 0.0 if there is None else orientation_odds(some, grid, there)
+    if there is not None and CERTAIN < odds < np.inf:
+        plain = fitted(some, grid, begin_from(some, grid, replace(there, ease=one, levels=one)))
+        chosen = _eased(some, grid, Chosen(grid, plain, odds, plain), there, fitted)
+    else:
+        chosen = _chosen(some, share, there, errors, fitted)
+    again = warm is not None and len(warm.levels) == len(chosen.fit.levels)
+    if warm is None or not (again and _same_way(some, chosen.fit, warm)):
+        warm = begin_from(labels, chosen.grid, chosen.fit)
+    return replace(chosen, fit=fitted(labels, chosen.grid, warm))
 
 
 def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:
@@ -150,27 +200,32 @@ def of_some(labels: UnitLabels, some: BoolArray) -> UnitLabels:
     return replace(labels, task=labels.task[some], unit=labels.unit[some], label=labels.label[some])
 
 
+def _same_way(labels: UnitLabels, one: GridFit, other: GridFit) -> bool:
+    """Whether posteriors of tasks with labels are near each other."""
+    labelled = labels.by_unit.labelled
+    apart = float(labelled @ np.abs(one.posterior - other.posterior).sum(axis=1))
+    return bool(apart < ALIKE * labels.classes * max(labelled.sum(), 1.0))
+
+
 def _likeliest(
-    labels: UnitLabels, grid: SkillGrid, starts: list[GridFit], settled: float
+    labels: UnitLabels, grid: SkillGrid, starts: list[GridFit], fitted: Callable[..., GridFit]
 ) -> GridFit:
     """Go on from the start that after some turns is likeliest.
 
     Starts that went the same way are one, the first of them.
     """
-    labelled, ways = labels.by_unit.labelled, list[GridFit]()
-    alike = ALIKE * labels.classes * max(labelled.sum(), 1.0)
+    ways = list[GridFit]()
     for start in starts:
-        each = fit(labels, grid, start, sweeps=FIRST, settled=settled)
-        apart = [labelled @ np.abs(each.posterior - way.posterior).sum(axis=1) for way in ways]
-        if not any(distance < alike for distance in apart):
+        each = fitted(labels, grid, start, sweeps=FIRST)
+        if not any(_same_way(labels, each, way) for way in ways):
             ways.append(each)
     best = ways[0]
     if len(ways) > 1:
-        ways = [fit(labels, grid, way, sweeps=STAGE - FIRST, settled=settled) for way in ways]
+        ways = [fitted(labels, grid, way, sweeps=STAGE - FIRST) for way in ways]
         best = ways[0]
         for way in ways[1:]:
             best = way if way.evidence > best.evidence + GAIN else best
-    return fit(labels, grid, best, settled=settled)
+    return fitted(labels, grid, best)
 
 
 def _crowded(labels: UnitLabels, grid: SkillGrid, share: FloatArray) -> list[GridFit]:
@@ -198,12 +253,16 @@ def pooled_errors(labels: UnitLabels, by: GridFit) -> FloatArray:
 
 
 def _oriented(
-    labels: UnitLabels, grid: SkillGrid, now: GridFit, settled: float
+    labels: UnitLabels, grid: SkillGrid, now: GridFit, fitted: Callable[..., GridFit]
 ) -> tuple[GridFit, float]:
     """A fit or its mirror image, and the log-odds that this is the right one of them.
 
-    Where gold tasks or workers of known skill tell, they decide: the evidence counts them.
+    Where gold tasks or workers of known skill tell, they decide: the evidence counts them. A fit
+    whose odds are beyond doubt has no rival in its mirror image.
     """
+    orientation = orientation_odds(labels, grid, now)
+    if CERTAIN < orientation < np.inf:
+        return now, orientation
     mirrored = replace(
         now,
         joint=now.joint[:, ::-1],
@@ -211,10 +270,10 @@ def _oriented(
         share=now.share[::-1],
         population=_interchanged(now.population, grid),
     )
-    other = fit(labels, grid, mirrored, settled=settled)
+    other = fitted(labels, grid, mirrored)
     if orientation_known(labels):
         return (other if other.evidence > now.evidence + GAIN else now), np.inf
-    orientation, inverse = (orientation_odds(labels, grid, each) for each in (now, other))
+    inverse = orientation_odds(labels, grid, other)
     # Of a fit and its exact mirror image, whose evidence is the same, this is the former's odds.
     gain = now.evidence - other.evidence + (orientation - inverse) / 2.0
     if gain < 0.0:
@@ -290,28 +349,45 @@ def mean_temperature(labels: UnitLabels, at: GridFit) -> float:
     starts = np.flatnonzero(np.diff(task, prepend=-1))
     first = np.repeat(starts, np.diff(starts, append=len(task)))
     total = np.cumsum(messages, axis=2) - messages
-    later = (first != np.arange(len(task))) | (labels.prior is not None)
-    before = (total - total[:, :, first])[:, :, later]
+    later = np.arange(len(task))
+    if labels.prior is None:
+        later = later[first != later]
+    task, said = task[later], np.exp(messages.take(later, axis=2))
+    before = total.take(later, axis=2) - total.take(first[later], axis=2)
     prior = beforehand(labels, at)
-    before += (prior if len(prior) == 1 else prior[task[later]]).transpose(1, 2, 0)
+    before += (prior if len(prior) == 1 else prior[task]).transpose(1, 2, 0)
     peak = before.max(axis=1)
     ease = np.exp(before - peak[:, None])
     of_class = ease.sum(axis=1)
-    said = (ease * np.exp(messages[:, :, later])).sum(axis=1) / of_class
+    said = (ease * said).sum(axis=1) / of_class
     logs = np.log(of_class) + peak
     logs -= logs.max(axis=0)
-    fitted = known = logs
-    if labels.known is not None:
-        known = labels.known_messages[task[later], :, 0].T
-        fitted = logs - known
-    scores = -0.5 * (np.log(HEATS) / HEAT) ** 2
-    for at_heat, heat in enumerate(HEATS):
-        cool = fitted / heat
-        if labels.known is not None:
-            cool += known
-            cool -= cool.max(axis=0)
-        chance = np.exp(cool)
-        foretold = (chance * said).sum(axis=0) / chance.sum(axis=0)
-        scores[at_heat] += log(foretold).sum()
+    known = None if labels.known is None else labels.known_messages[task, :, 0].T
+    scores = _foretold(logs, said, known) - 0.5 * (np.log(HEATS) / HEAT) ** 2
     weight = np.exp(scores - scores.max())
     return float(weight @ HEATS / weight.sum())
+
+
+def _foretold(logs: FloatArray, said: FloatArray, known: FloatArray | None) -> FloatArray:
+    """Log-chance of all labels at each of `HEATS`.
+
+    Parameters
+    ----------
+    logs
+        Log-chance of the class of each label's task before it, unnormalised, shape (K, k).
+    said
+        Chance of the label by class, shape (K, k).
+    known
+        What of `logs` is believed as it is, shape (K, k); None for nothing.
+    """
+    total = np.zeros(len(HEATS))
+    for start in range(0, logs.shape[1], PART):
+        part = slice(start, start + PART)
+        if known is None:
+            chance = np.exp(logs[:, part] / HEATS[:, None, None])
+        else:
+            cool = (logs - known)[:, part] / HEATS[:, None, None] + known[:, part]
+            chance = np.exp(cool - cool.max(axis=1, keepdims=True))
+        foretold = (chance * said[:, part]).sum(axis=1) / chance.sum(axis=1)
+        total += log(foretold).sum(axis=1)
+    return total

@@ -25,8 +25,8 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench.aggregation.belief_sweeps import ByUnit
-from workbench.aggregation.posteriors import log, normalised
+from workbench.aggregation.belief_sweeps import ByUnit, ease_mixing
+from workbench.aggregation.posteriors import chances, log, normalised
 from workbench.aggregation.skill_grid import SkillGrid
 from workbench.base.arrays import FloatArray, IntArray
 
@@ -108,6 +108,20 @@ class UnitLabels:
     first_shares: FloatArray | None = None
     known: KnownLabels | None = None
 
+    def none(self) -> UnitLabels:
+        """The same tasks and units before any label."""
+        no: IntArray = np.zeros(0, dtype=np.int64)
+        return replace(
+            self,
+            task=no,
+            unit=no,
+            label=no,
+            gold_class=no,
+            gold_unit=no,
+            gold_label=no,
+            known=self.known and KnownLabels(no, np.zeros((0, self.classes))),
+        )
+
     @cached_property
     def by_unit(self) -> ByUnit:
         """Laid out for the turns of a fit."""
@@ -117,7 +131,6 @@ class UnitLabels:
             self.unit,
             self.label,
             self.tasks,
-            self.classes,
             habits=habits,
             known_counts=self.known_counts,
         )
@@ -232,8 +245,7 @@ def begin_from(labels: UnitLabels, grid: SkillGrid, by: GridFit) -> GridFit:
 
 def mixed_rows(rows: FloatArray, levels: FloatArray) -> FloatArray:
     """P(x | c, s), shape (k, K, S), from the chances of the answers by true class, shape (k, K)."""
-    even = rows.mean(axis=1)[:, None, None]
-    return np.asarray(levels * rows[:, :, None] + (1.0 - levels) * even)
+    return (rows @ ease_mixing(rows.shape[1], levels)).reshape(*rows.shape, len(levels))
 
 
 def fit(
@@ -256,32 +268,28 @@ def fit(
         Change of posteriors below which they end.
     """
     graph = labels.by_unit
-    seen = np.union1d(graph.units, labels.gold_unit)
-    inner = np.searchsorted(seen, graph.units)
-    gold, kinds = _gold_evidence(labels, grid, start), labels.kinds[seen]
-    posterior = _chances(np.ascontiguousarray(start.joint.transpose(1, 2, 0)))
-    chance = np.exp(start.messages[graph.order].transpose(1, 2, 0))
+    gold, size = _gold_evidence(labels, grid, start), len(graph.units)
+    seen = np.append(graph.units, np.setdiff1d(labels.gold_unit, graph.units))
+    kinds = labels.kinds[seen]
+    posterior, chance = _chances(start.joint), np.exp(start.messages)
+    mixing = ease_mixing(labels.classes, start.levels)
     shared = after = start
     for _ in range(max(sweeps, 1)):
-        shared = after
+        shared, prior = after, beforehand(labels, after)
         worker = log(shared.population)[kinds] + gold[seen]
-        prior = beforehand(labels, shared).transpose(1, 2, 0)
-        turn = graph.turn(posterior, chance, start.levels, prior, worker[inner], grid.chance)
-        worker[inner] = turn.worker
+        turn = graph.turn(posterior, chance, mixing, prior, worker[:size], grid.chance)
+        worker[:size] = turn.worker
         before, posterior, chance = posterior, _chances(turn.joint), turn.chance
         # Who has answered gold tasks alone is judged too.
-        point = turn.point if len(inner) == len(seen) else normalised(worker.copy())[0]
-        mass = posterior @ graph.labelled
+        point = turn.point if size == len(seen) else normalised(worker.copy())[0]
+        mass = np.tensordot(graph.labelled, posterior, axes=1)
         after = _fit_shared(labels, shared, mass, point, kinds, grid)
-        moved = np.abs(posterior.sum(axis=1) - before.sum(axis=1)).max(initial=0.0)
+        moved = np.abs(posterior.sum(axis=2) - before.sum(axis=2)).max(initial=0.0)
         if moved < settled:
             break
     everybody = log(shared.population)[labels.kinds] + gold
     everybody[seen] = worker
-    messages = np.empty((len(graph.order), labels.classes, len(start.levels)))
-    messages[graph.order] = turn.log_chance.transpose(2, 0, 1)
-    joint = np.ascontiguousarray(turn.joint.transpose(2, 0, 1))
-    sent = replace(shared, joint=joint, worker=everybody, messages=messages)
+    sent = replace(shared, joint=turn.joint, worker=everybody, messages=turn.log_chance)
     return replace(
         sent,
         share=after.share,
@@ -292,10 +300,9 @@ def fit(
 
 
 def _chances(joint: FloatArray) -> FloatArray:
-    """Posterior of class and easiness by task from their logarithms, shape (K, S, n)."""
-    chance = np.exp(joint - joint.max(axis=(0, 1)))
-    chance /= chance.sum(axis=(0, 1))
-    return np.asarray(chance)
+    """Posterior of class and easiness by task from their logarithms, shape (n, K, S)."""
+    _, K, S = joint.shape
+    return chances(joint.reshape(-1, K * S).copy()).reshape(joint.shape)
 
 
 def _gold_evidence(labels: UnitLabels, grid: SkillGrid, at: GridFit) -> FloatArray:

@@ -23,6 +23,7 @@ from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matr
 from workbench.aggregation.vote_rules import fixed_rule
 from workbench.aggregation.voting import Aggregate
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.bar import Step, no_step
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.gold_rule import FittedRule, GoldRule
 from workbench.crowd.loss import Stakes
@@ -37,7 +38,14 @@ FITS = 10
 ROUNDING = 1e-12
 
 
-def taught(votes: Votes, gold: IntArray, *, start: Fit | None = None, seed: Seed) -> Aggregate:
+def taught(
+    votes: Votes,
+    gold: IntArray,
+    *,
+    start: Fit | None = None,
+    seed: Seed,
+    step: Step = no_step,
+) -> Aggregate:
     """Label by the pooled models, taught by gold; each gold task by what the others teach.
 
     Parameters
@@ -50,8 +58,11 @@ def taught(votes: Votes, gold: IntArray, *, start: Fit | None = None, seed: Seed
         A fit of the pooled models that has seen no gold, from which all of them go on.
     seed
         Of the folds, and of draws among ties.
+    step
+        Is called after each of `FITS` + 1 fits.
     """
     whole = pooled(votes, earlier=Earlier(gold, start), seed=seed)
+    step()
     posterior = whole.info["posterior"].copy()
     control = stream(seed, "taught").permutation(np.flatnonzero(gold >= 0))
     for part in np.array_split(control, min(FITS, max(len(control), 1))):
@@ -59,6 +70,7 @@ def taught(votes: Votes, gold: IntArray, *, start: Fit | None = None, seed: Seed
         others[part] = -1
         without = pooled(votes, earlier=Earlier(others, start), seed=seed)
         posterior[part] = without.info["posterior"][part]
+        step()
     notes = ["each gold task is labelled by what the others teach"]
     return concluded(label_matrix(votes), posterior, TAUGHT, seed, {**whole.info, "notes": notes})
 

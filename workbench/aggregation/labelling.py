@@ -28,6 +28,7 @@ from workbench.aggregation.posteriors import Earlier, Fit
 from workbench.aggregation.score_vote import score_vote
 from workbench.aggregation.voting import Aggregate, named_few, weighted_majority
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.bar import Step, no_step
 from workbench.base.errors import InputError
 from workbench.base.registry import failure_of_own
 from workbench.base.seeds import Seed
@@ -163,7 +164,7 @@ class LabelOptions:
     class_prior
         Models but ebcc and bwa: "estimated" or "uniform".
     iterations
-        Models: steps at most.
+        Models: most steps of a fit.
     restarts
         ebcc: random starts.
     calibrate
@@ -247,7 +248,12 @@ def label_tasks(
 
 
 def aggregates(
-    labels: pd.DataFrame, methods: Sequence[str], beforehand: KnownBeforehand, *, seed: Seed
+    labels: pd.DataFrame,
+    methods: Sequence[str],
+    beforehand: KnownBeforehand,
+    *,
+    seed: Seed,
+    step: Step = no_step,
 ) -> tuple[Votes, dict[str, Aggregate]]:
     """Label by each of several methods that need no skills: what `label_tasks` makes tables of.
 
@@ -257,6 +263,8 @@ def aggregates(
         As `label_tasks` takes them; the votes are laid out once for all methods.
     methods
         Their names.
+    step
+        Is called after each of them.
     """
     votes, found = _votes(labels, beforehand), {}
     for method in methods:
@@ -264,6 +272,7 @@ def aggregates(
             found[method] = _by_model(votes, beforehand, {}, method, None, seed=seed)
         else:
             found[method] = _aggregate(method, votes, seed=seed)
+        step()
     return votes, found
 
 

@@ -388,7 +388,7 @@ def audit(
         1 each]
 
         By true class, {"yes": 5}; a class that is not named costs 1, a task without an answer as
-        much as the dearest class.
+        much as the costliest class.
     path
         Of a file that keeps every step; in memory alone without.
     origin
@@ -455,7 +455,7 @@ def _losses(loss: Mapping[Any, float], error: float, share: float | None) -> dic
     most = max(1.0, *costs.values())
     if not 0 < checks.number("error", error, 0.0, most) < most:
         raise InputError(
-            f"error is {error:g}: give a cost above 0 and below {most:g}, that of the dearest class"
+            f"error is {error:g}: give a cost above 0 and below {most:g}, the highest of a class"
         )
     return costs
 
@@ -551,7 +551,7 @@ def plan_audit(
     answers, error, risk
         As for `audit`.
     runs
-        Audits that are rehearsed for each row.
+        Simulated audits for each row.
     seed
         Of the rehearsal.
     gold

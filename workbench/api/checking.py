@@ -515,7 +515,7 @@ def check(
 
         A Series or a dict by task, too. Without any, only how far labels agree is told.
     judge
-        A worker, most often a model, who is held against people.
+        The judge, a worker and most often a model, to compare with people.
 
         People's labels are the gold, or without gold the majority of all other workers; a random
         sample of the tasks is enough. The result is another: the true share of each class,

@@ -1,4 +1,4 @@
-"""`ladder`: one promise, and what it costs, rung by rung."""
+"""`ladder`: one promise, and what it costs by each way of keeping it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table
+from workbench.api.meter import Progress, steps
 from workbench.api.result import Figure, Result, page, percent
 from workbench.api.simulation import SimulatedCrowd
-from workbench.assignment.rungs import LIMIT, NONE_BY_WORD, NONE_THERE_IS, UNKNOWN, LadderCrowd
+from workbench.assignment.rungs import (
+    LIMIT,
+    NONE_BY_WORD,
+    NONE_THERE_IS,
+    RUNGS,
+    UNKNOWN,
+    LadderCrowd,
+)
 from workbench.assignment.rungs import ladder as climb
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -27,9 +35,9 @@ from workbench.solving.claims import OPEN, WORD, CostClaim
 from workbench.solving.expert_informed import read_prior
 
 MOST_TRIALS = 1_000_000
-"""Simulations of a sequential rung at most."""
+"""Most simulations of a policy."""
 COLUMNS: Columns = {
-    "name": ("rung", ""),
+    "name": ("method", ""),
     "cost": ("cost", ",.10g"),
     "se": ("± se", ".3g"),
     "least": ("at least", ""),
@@ -54,12 +62,12 @@ NOTES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ladder(Result):
-    """What one promise costs, rung by rung.
+    """What one promise costs: each way of keeping it is a rung, the costliest first.
 
     Attributes
     ----------
     rungs
-        A row a rung, the dearest first: name, lower_bound, cost, status, error, se, error_se,
+        A row a rung, the costliest first: name, lower_bound, cost, status, error, se, error_se,
         seconds, proven_bound, as `workbench.assignment.rungs.Rung`.
     crowd
         What the crowd is called.
@@ -164,10 +172,11 @@ class Ladder(Result):
         return rows
 
     def plot(self) -> Figure:
-        """Draw the rungs, the dearest on top."""
+        """Draw the rungs, the costliest on top."""
         from workbench import plots
 
-        title = f"{self.crowd}: {self.tasks} tasks, every task's error at most {self.epsilon:g}"
+        asked = percent(self.epsilon)
+        title = f"{self.crowd}: {self.tasks} tasks, every task's error at most {asked}"
         priced = self.settings["costs"] is not None
         return plots.rungs(self.rungs, tasks=self.tasks, title=title, priced=priced)
 
@@ -188,8 +197,9 @@ def ladder(
     time_limit: float = 60.0,
     prior: Mapping[float, float] | str | None = None,
     seed: int = 0,
+    progress: Progress = None,
 ) -> Ladder:
-    """Price one promise rung by rung: an error of at most ε on every task.
+    """Price one promise, an error of at most ε on every task, by each way of keeping it.
 
     Parameters
     ----------
@@ -208,19 +218,21 @@ def ladder(
     epsilon
         Error each task may have, below 0.5.
     trials
-        Simulations of a sequential rung, 2 or more.
+        Simulations of each policy that looks at labels, 2 or more.
     gap
         Relative gap at which a plan may stop: 0.005 saves most of the time.
     time_limit
         Seconds for each of the three plans.
     prior
-        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: what every policy pays that
-        knows this, and nobody's skill.
+        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: shows the least of every
+        policy that knows only this.
 
-        A mapping, or such text: adds the rung "skills unknown", how many labels every policy takes
+        A mapping, or such text: adds the row "skills unknown", how many labels every policy takes
         that knows that workers are drawn so. With one capacity for all, and without `costs`.
     seed
         Same seed, same result, unless time runs out.
+    progress
+        A function is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------
@@ -275,7 +287,14 @@ def ladder(
     if shares is not None and costs is not None:
         raise InputError("prior: its bound counts labels, not money; leave `costs` or it out")
     rungs = climb(
-        at, epsilon, trials=trials, time_limit=time_limit, gap=gap, prior=shares, seed=seed
+        at,
+        epsilon,
+        trials=trials,
+        time_limit=time_limit,
+        gap=gap,
+        prior=shares,
+        seed=seed,
+        step=steps(progress, "prices", len(RUNGS) - 1),
     )
     settings = {
         "capacity": None if crowd is None else crowd.capacity,

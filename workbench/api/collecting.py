@@ -24,6 +24,7 @@ from workbench.api.standing import (
     accept,
     believed_costs,
     believed_of,
+    by_help,
     mean_of,
 )
 from workbench.base import checks
@@ -217,14 +218,18 @@ class Collection(Result):
         """Draw error against cost, and how many tasks are answered and closed."""
         from workbench.plots import collected
 
-        now = self.standing.point()
+        now, said = self.standing.point(), self.standing.drawn()
+        if self.error_majority is not None:
+            said["majority"] = percent(self.error_majority)
         return collected(
             self.curve,
             tasks=self.tasks,
             epsilon=self.standing.epsilon if self.standing.loss is None else None,
             limit=self.limit,
             within=None if now["low"] is None else (now["low"], now["high"]),
-            said=self.standing.drawn(),
+            majority=self.error_majority,
+            model=self.simulated,
+            said=said,
             title=self.title.rsplit(", seed", 1)[0],
         )
 
@@ -255,13 +260,13 @@ class KnownTasks:
 
         Their labels are bought too; the other tasks with gold measure the error.
     hidden
-        Recorded: share of the other gold that tells when to stop.
+        Recorded: share of the other gold that decides when to stop.
 
         These tasks are asked about like all tasks, their class unknown to the model; they tell
         "until-trusted" how far its model may be trusted when it closes a task. They do not measure
         the error.
     hidden_tasks
-        Recorded: the same as a number of tasks.
+        Recorded: how many gold tasks decide when to stop, in place of a share.
     gold_tasks
         Simulated: tasks of known class, to judge workers by.
 
@@ -314,10 +319,10 @@ def collect(
     total
         In place of an error, or beside it: what all labels may cost, gold labels included.
     loss
-        What it costs to miss a class, by class, as {"yes": 5}; 1 for those that are not named.
+        What it costs to miss a class. [default: 1 each]
 
-        A task is answered by the class of least expected cost, and closed when that is at most
-        epsilon.
+        By class, as {"yes": 5}. A task is answered by the class of least expected cost, and closed
+        when that is at most epsilon.
     policy
         Who decides whom to ask. [default: until-trusted]
 
@@ -329,12 +334,12 @@ def collect(
     closing
         When a task is closed, beside the error.
     audit
-        Price of an expert's check. Once no more is asked the answers are fixed, and she checks
-        tasks that are drawn, until at most epsilon of all answers are wrong, whatever the crowd.
-        Where more labels seem cheaper than the checks to come, they are bought first, and another
-        audit draws anew. Here gold, or the simulated truth, is the expert.
+        Price of an expert's check. Once no more is asked the answers are fixed, and an expert
+        checks tasks that are drawn, until at most epsilon of all answers are wrong, whatever the
+        crowd. Where more labels seem cheaper than the checks to come, they are bought first, and
+        another audit draws anew. Here gold, or the simulated truth, is the expert.
     risk
-        Chance at most that what the audits certify is false.
+        Highest chance that what the audits certify is false.
     seed
         Of the policy, the order, the choice of control tasks, and the audits' draws.
     progress
@@ -574,6 +579,7 @@ def _standing(
         believed_range=None if measured is not None else within,
         left_open=None if still_open is None else back.back(still_open),
         reach="" if watch.policy is None else watch.policy.out_of_reach(),
+        people_help=watch.policy is None or watch.policy.people_help(),
         **believed_costs(belief, pool),
     )
     return replace(here, steps=tuple(_steps(here, settings)))
@@ -603,7 +609,8 @@ def _steps(here: Standing, settings: dict[str, Any]) -> list[Step]:
     if here.missed and not (hides or settings["gold_tasks"]):
         steps.append(Step("hide", "hide gold tasks, which tell in time", "--hidden-tasks 40"))
     steps += accept(here, "--epsilon ")
-    return [*steps, prove] if settings["audit"] is None and here.loss is None else steps
+    steps += [prove] if settings["audit"] is None and here.loss is None else []
+    return by_help(steps, here)
 
 
 def _plain_majority(

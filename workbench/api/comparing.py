@@ -15,7 +15,7 @@ from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.comparison import Comparison
 from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
-from workbench.api.meter import Progress, meter
+from workbench.api.meter import Progress, steps
 from workbench.api.ratios import MOST_PROCESSES, Ratios, ratios
 from workbench.api.result import picked
 from workbench.api.sampling import SampleOptions
@@ -24,6 +24,7 @@ from workbench.api.skill_problems import is_skills, problem_of
 from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
+from workbench.base.bar import Step, no_step
 from workbench.base.errors import InputError
 from workbench.comparison import running as room
 from workbench.comparison import two_classes
@@ -132,7 +133,7 @@ def compare(
     sampling
         How the crowd is got to know, and the program that all is held against.
     trials
-        How often all is drawn anew.
+        How often everything is drawn anew.
 
         On problems: orders of arrival of each.
     processes
@@ -374,35 +375,34 @@ def _trials(
     """Run every method on each trial's instance: a row a trial and method, and the instances."""
     rows: dict[int, list[dict[str, Any]]] = {}
     instances: dict[int, Instance] = {}
-    told = meter(progress, "trials") if trials > 1 or progress is True else None
-    by_method = progress if told is None and callable(progress) else None
+    function, one_more = _trial, steps(progress, "trials", trials)
+    if trials == 1:  # runs here, and says how many of its methods are done
+        step, one_more = steps(progress, "methods", len(asked.methods)), no_step
+        function = partial(_trial, step=step)
     with Processes(min(processes, trials), asked.methods) as pool:
-        function = _trial if by_method is None else partial(_trial, tell=by_method)
         for at, found in pool.each(function, ((crowd, asked, trial) for trial in range(trials))):
             rows[at], instances[at] = found
-            if told is not None:
-                told(len(rows), trials)
+            one_more()
     order = range(trials)
     return pd.DataFrame([row for at in order for row in rows[at]]), [instances[at] for at in order]
 
 
 def _trial(
-    crowd: _Crowd, asked: _Asked, trial: int, tell: Callable[[str], None] | None = None
+    crowd: _Crowd, asked: _Asked, trial: int, step: Step = no_step
 ) -> tuple[list[dict[str, Any]], Instance]:
     """Run every method on one trial's instance."""
     seeds = [np.random.SeedSequence(asked.seed, spawn_key=(trial, part)) for part in range(2)]
     instance, rows = crowd.make(seed=seeds[0]), []
-    steps = room.compare(
+    found = room.compare(
         instance,
         seed=seeds[1],
         time_limit=asked.time_limit,
         on_infeasible=asked.infeasible,
         chosen=asked.methods,
     )
-    for method in asked.methods:
-        if tell is not None:
-            tell(method)
-        rows.append({"trial": trial, **vars(next(steps))})
+    for row in found:
+        rows.append({"trial": trial, **vars(row)})
+        step()
     if crowd.on_record:
         plain = everybody(instance, seed=seeds[1].spawn(1)[0])
         rows.append({"trial": trial, **vars(plain)})

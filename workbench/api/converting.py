@@ -77,7 +77,7 @@ def convert(
     gold
         True labels: columns task, gold. [default: gold in the labels, if any]
     pseudonyms
-        Call workers w1, w2, …, in an order that is drawn.
+        Call workers w1, w2, …, in random order.
 
         Who is who is kept nowhere.
     seed

@@ -133,11 +133,10 @@ class Hires(Result):
         """Draw the measured error of the best 1, 2, … workers, and their skills."""
         from workbench.plots import hiring
 
-        majority = self.error.majority if self.error is not None else None
         return hiring(
             self.found,
             self.by_number(),
-            None if majority is None else majority.error,
+            None if self.error is None else self.error.drawn(),
             title=self._title(),
             money=self.money,
         )
@@ -151,13 +150,15 @@ class Hires(Result):
         -------
         Columns `workers, error, low, high`: of all gold tasks with labels, one that none of the
         hired has labelled being wrong; with the 90 % interval. The last row is what the verdict
-        says. Empty where prices decide, where nobody is hired, or without a gold task that counts.
+        says; where prices decide, the only one. Empty where nobody is hired, or without a gold task
+        that counts.
         """
         rows: list[tuple[int, float, float, float]] = []
         columns = ["workers", "error", "low", "high"]
-        if self.error is None or self.money is not None or not self.error.measured.tasks_measured:
+        if self.error is None or not self.error.measured.tasks_measured:
             return pd.DataFrame(rows, columns=columns)
-        sizes = np.unique(np.geomspace(1, self.found.size, POINTS).round().astype(int))
+        first = 1 if self.money is None else self.found.size
+        sizes = np.unique(np.geomspace(first, self.found.size, POINTS).round().astype(int))
         for size in sizes.tolist():
             measured, hired = self.error.measured, self.found
             if size != hired.size:
@@ -192,7 +193,8 @@ class Hires(Result):
             return [f"Hire nobody of {of} workers.", *(f"{note}." for note in hired.notes[:2])]
         who = f"{hired.size} of {of} workers: {names(self.chosen, LISTED)}"
         if still := len(hired.constant):
-            who += f"; of the others {still} always name one class, which tells nothing"
+            verb = "names" if still == 1 else "name"
+            who += f"; of the others {still} always {verb} one class, which tells nothing"
         sentences = [f"Hire {who}."]
         if self.error is not None and self.error.worse:
             more = "errs on more of your gold"
@@ -407,15 +409,16 @@ class HiringOptions:
     classes
         Number of classes, where there are some that nobody used. [default: those in the files]
     allow_below_chance
-        Hire too who is more likely than not worse than guessing, as the paper does: such votes
-        count the other way round. [default: refused, but by rule accuracy, of two classes, who is
-        so beyond doubt]
+        Also hire workers who are more likely than not worse than guessing, as the paper does: their
+        votes count the other way round. [default: not, but for those who are so beyond doubt, by
+        rule accuracy and with two classes]
     as_answered
         Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
         where labels of tasks without gold show who labels what. False chooses as if everybody
         labelled every task.
     undecided
-        Error that a task counts which none of the hired has labelled. [default: 1 − 1/L, a draw]
+        Error that counts for a task which none of the hired has labelled. [default: 1 − 1/L, a
+        draw]
     confidence
         Of the intervals.
 
@@ -468,8 +471,8 @@ def hire(
     budget
         Most workers to hire, K.
     rule
-        Who is chosen: accuracy, those whose vote is expected to err least; selected, by Algorithm 1
-        of Li and Liu; or what that is compared with.
+        How workers are chosen: accuracy takes those whose vote is expected to err least; selected
+        is Algorithm 1 of Li and Liu; the others are what that is compared with.
 
         Votes are weighted by log-odds; skills, guessers and difficulty of tasks are learned from
         all control answers.

@@ -75,7 +75,7 @@ class LabelFile:
     options
         How the labels in it are read.
     ignore_unlabelled
-        Leave gold of tasks without a label out.
+        Leave out gold of tasks that nobody labelled.
     tell
         Gets what a user should know of it, a line each.
     gold_apart

@@ -160,7 +160,7 @@ class SequentialPlan(Result):
         kept = KEEPS[self.promise].format(percent(self.epsilon))
         guess = ""
         if (self.rules["labels"] <= 0.0).any():
-            guess = " (a coin answers a task that is closed without a label)"
+            guess = " (a task that is closed without a label gets a random answer)"
         missing, empty = "", ""
         if ran["blank"]:
             missing = " or missing"

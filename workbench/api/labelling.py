@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -26,6 +26,7 @@ from workbench.aggregation.by_cost import (
 )
 from workbench.aggregation.calibration import Calibration
 from workbench.aggregation.choice import (
+    FITS,
     PLAINEST_FIRST,
     TAUGHT,
     choice,
@@ -56,6 +57,7 @@ from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.even_plan import EvenPlan
 from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
+from workbench.api.meter import Progress, steps
 from workbench.api.planning import Plan
 from workbench.api.result import (
     MOST,
@@ -493,9 +495,9 @@ class ModelOptions:
     classes
         Weighted methods: number of classes, where some are unused. [default: those used]
     class_prior
-        Models but ebcc and bwa: of the classes. [default: estimated; glad: uniform]
+        Models but ebcc and bwa: prior of the classes. [default: estimated; glad: uniform]
     iterations
-        Models: steps at most. [default: 100; ebcc, bwa: 500]
+        Models: most steps of a fit. [default: 100; ebcc, bwa: 500]
     restarts
         ebcc: random starts. [default: 10]
 
@@ -520,7 +522,7 @@ class _Plain(TypedDict, total=False):
 
     duplicates: Duplicates | None
     seed: int
-    progress: Callable[[str], object] | None
+    progress: Progress
 
 
 class _Whose(_Plain, total=False):
@@ -590,7 +592,7 @@ def aggregate(
     duplicates: Duplicates | None = None,
     save: str | Path | None = None,
     seed: int = 0,
-    progress: Callable[[str], object] | None = None,
+    progress: Progress = None,
 ) -> Labels | LabelsOnDisk | AnsweredSets:
     """Give every task one label, by a vote or by a model of the workers.
 
@@ -603,14 +605,14 @@ def aggregate(
     labels
         Labels: columns task, worker, label.
     gold
-        Control tasks: columns task, gold. Without a method they choose it; with one: skills for the
-        weighted methods (before those of the workers), and models keep them at their class and
-        learn from them.
+        Tasks of known class: columns task, gold. They choose the method. Where one is named,
+        weighted methods take the workers' skills from them, and models learn from them.
 
         A Series or a dict by task, too. Votes label these tasks like all others. Without a method
         the error is measured on them, of answers made without them; with one it is not.
     method
-        The rule. [default: with gold of twenty tasks or more the best of seven on it; else pooled]
+        How the labels of a task become its answer. [default: with twenty gold tasks or more the
+        best of seven methods on them; else pooled]
 
         Votes: "majority", "weighted-linear" or "weighted-log-odds". Models: "pooled", the mean of
         two (why: docs/findings/aggregation.md), "dawid-skene-smoothed", "dawid-skene", "one-coin",
@@ -618,18 +620,19 @@ def aggregate(
         it (`aggregation.choice`), the error measured by choosing anew without each part of it. With
         `save` the default is "dawid-skene-smoothed".
     truth
-        True labels: columns task, gold; accuracy is measured. [default: gold in the labels, if any]
+        True labels, only to measure the error: columns task, gold. [default: gold in the labels, if
+        any]
 
         Gold that comes with the labels is taken for it where neither is given; for `gold`, where a
         weighted method lacks skills.
     workers
-        Only these workers' labels count: column worker and, if weights are to follow from it,
-        skill, or what she names where each class is true, as workbench hire writes them.
+        Count only these workers' labels: column worker, and for weighted votes skill, or the rows
+        of a confusion matrix, as `workbench hire` writes them.
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
-        In place of a method: a plan of workbench plan, columns task, worker, weight, or as `plan
-        --vote` writes it; its labels count, by its weights, all others do not.
+        In place of a method: a plan, as `workbench plan` or its `--vote` writes it. Only its labels
+        count, by its weights.
 
         What `plan` gave, or a frame or a file. Of several classes a plan has scores, by label and
         class, and the shares of the classes count once a task.
@@ -647,9 +650,9 @@ def aggregate(
 
         By class, {"yes": 0.1}; the class that is not named has the rest.
     calibrate
-        Models: calibrate the confidences by the control tasks, hidden from the model in turn, by a
-        tenth of the labels, held out, or not. [default: by twenty control tasks or more, else by
-        labels]
+        Models: calibrate confidences by the gold tasks, each hidden from the model in turn, by a
+        tenth of the labels, held out, or not at all. [default: by gold of twenty tasks or more,
+        else by labels]
 
         "auto", "gold", "labels" or "none"; labels correct too little where workers err together.
     start
@@ -666,7 +669,8 @@ def aggregate(
     seed
         Of the draws among ties.
     progress
-        With `save`: is told how far it is.
+        With `save`, or where gold chooses the method: a function is told how far it is, a line at a
+        time. True draws a bar, where gold chooses.
 
     Raises
     ------
@@ -704,7 +708,7 @@ def aggregate(
             refused,
             duplicates,
             seed=seed,
-            progress=progress,
+            progress=None if progress is True else progress or None,
         )
     source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, LabelSets))
     if isinstance(source.kind, LabelSets):
@@ -735,7 +739,7 @@ def aggregate(
     if free and gold_labels is not None:
         labelled = set(source.table["task"])
         if sum(task in labelled for task in gold_labels.index) >= LEAST_GOLD:
-            return _by_choice(source, beforehand, seed)
+            return _by_choice(source, beforehand, seed, progress)
     default = DEFAULT if beforehand.stakes is None else DEFAULT_BY_COST
     result = label_tasks(source.table, method or default, beforehand, how, seed=seed)
     if true is not None:
@@ -758,15 +762,18 @@ def _untold(result: Labelled) -> str | None:
     return None if taught_by.sum() >= LEAST_GOLD else untold(result.counted)
 
 
-def _by_choice(source: inputs.Given, beforehand: KnownBeforehand, seed: int) -> MeasuredLabels:
+def _by_choice(
+    source: inputs.Given, beforehand: KnownBeforehand, seed: int, progress: Progress
+) -> MeasuredLabels:
     """Label by the method that gold prefers; the error is measured by choosing anew."""
     assert beforehand.gold is not None
     truth = beforehand.gold if beforehand.truth is None else beforehand.truth
     blind = replace(beforehand, gold=None, truth=truth)
-    votes, candidates = aggregates(source.table, PLAINEST_FIRST, blind, seed=seed)
+    step = steps(progress, "fits of a method", len(PLAINEST_FIRST) + 1 + FITS)
+    votes, candidates = aggregates(source.table, PLAINEST_FIRST, blind, seed=seed, step=step)
     codes = gold_codes(votes, beforehand.gold)
     start = candidates["pooled"].info["fit"]
-    candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed)
+    candidates[TAUGHT] = taught(votes, codes, start=start, seed=seed, step=step)
     stakes = beforehand.stakes
     rule = choosing_rule(candidates, votes)
     if stakes is not None:

@@ -21,6 +21,7 @@ from workbench.aggregation.labelling import LEAST_GOLD
 from workbench.api import inputs
 from workbench.api.labelling import Labels, aggregate
 from workbench.api.measuring import GoldError, in_words, payload_of
+from workbench.api.meter import Progress, steps
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
@@ -115,9 +116,13 @@ class Learning(Result):
         from workbench.plots import learning
 
         policy = str(self.numbers["policy"])
-        shown = "LS_OL" if policy == "ls-ol" else f"policy {policy}"
-        measured = None if self.error is None else self.error.measured
-        return learning(self.steps, self.workers, title=self.title, policy=shown, measured=measured)
+        return learning(
+            self.steps,
+            self.workers,
+            title=self.title,
+            policy=f"learnt by {'LS_OL' if policy == 'ls-ol' else policy}",
+            measured=None if self.error is None else self.error.drawn(),
+        )
 
     def verdict(self) -> list[str]:
         """Say how wrong its answers were, and what a majority of all labels gives."""
@@ -182,9 +187,9 @@ class LearningOptions:
     Parameters
     ----------
     price
-        em: of a label, in right labels. [default: 0.0001]
+        em: price of a label, where a right answer is worth 1. [default: 0.0001]
     schedule
-        LS_OL: when to explore: G1,G2 (G1 log t testers, each labelled G2 log t times by all);
+        LS_OL: when to explore: G1,G2 (G1 log t tasks are labelled by all, each G2 log t times);
         decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded, where labels
         are the same in every round]
     weighted
@@ -192,11 +197,11 @@ class LearningOptions:
     vetting
         LS_OL: drop workers who are clearly the worst.
     vetting_error
-        Drop when wrong with less than this. [default: 0.1]
+        LS_OL: highest chance of dropping a worker wrongly. [default: 0.1]
     vetting_variant
         Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]
     delay
-        LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
+        LS_OL: a task that all label is given again no sooner than 1 to this many steps later.
 
     Examples
     --------
@@ -227,7 +232,7 @@ class Replay:
         Recorded: choose among those with a label of the task on record, or among all.
         [default: recorded]
     patience
-        Recorded: labels that come later after their task's first are late.
+        Recorded: how long after a task's first label the others are waited for.
 
     Examples
     --------
@@ -254,6 +259,7 @@ def learn(
     horizon: int | None = None,
     trials: int | None = None,
     seed: int = 0,
+    progress: Progress = None,
 ) -> Learning:
     """Learn whom to ask from labels alone, without ground truth, task by task.
 
@@ -284,9 +290,11 @@ def learn(
     horizon
         Number of tasks. [default: those of the simulated crowd, all recorded]
     trials
-        Simulated: runs, of which the mean is told. [default: 100]
+        Simulated: how many runs are averaged. [default: 100]
     seed
         Same seed, same result.
+    progress
+        A function is told how far it is, a line at a time; True draws a bar.
 
     Raises
     ------
@@ -318,12 +326,16 @@ def learn(
     if isinstance(labels, SimulatedCrowd):
         why = "is for recorded labels: give it with `labels`"
         _refuse(why, gold=gold, duplicates=duplicates, **vars(replay))
-        run = _on_simulated(labels, options.schedule, how, who, cost, costs, horizon, trials, seed)
+        run = _on_simulated(
+            labels, options.schedule, how, who, cost, costs, horizon, trials, seed, progress
+        )
     else:
         why = "is for simulated workers: give it with a crowd of `simulate`"
         _refuse(why, trials=trials, costs=costs)
         source, data = _stream(labels, gold, replay.order or "file", duplicates or "error")
-        run = _on_record(source, data, options.schedule, how, who, cost, horizon, replay, seed)
+        run = _on_record(
+            source, data, options.schedule, how, who, cost, horizon, replay, seed, progress
+        )
     text, when = run.text, run.schedule
     rhythm = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
     numbers |= run.numbers
@@ -369,6 +381,7 @@ def _on_simulated(
     horizon: int | None,
     trials: int | None,
     seed: int,
+    progress: Progress,
 ) -> _Run:
     """Learn many times whom to ask among simulated workers."""
     if crowd.types > 1:
@@ -381,7 +394,16 @@ def _on_simulated(
     times = TRIALS if trials is None else trials
     _check_size(len(skill), times, tasks)
     result = simulated(
-        skill, when, tasks, times, how, policy=who, price=price, costs=prices, seed=seed
+        skill,
+        when,
+        tasks,
+        times,
+        how,
+        policy=who,
+        price=price,
+        costs=prices,
+        seed=seed,
+        step=steps(progress, "runs", times),
     )
     result = replace(result, workers=result.workers.assign(worker=crowd.skills.index))
     numbers = {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
@@ -399,6 +421,7 @@ def _on_record(
     horizon: int | None,
     replaying: Replay,
     seed: int,
+    progress: Progress,
 ) -> _Run:
     """Learn whom to ask, from labels on record as if tasks came in anew."""
     if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
@@ -416,15 +439,16 @@ def _on_record(
         policy=who,
         price=price,
         seed=seed,
+        step=steps(progress, "tasks", len(data.tasks) if horizon is None else horizon),
     )
-    steps, workers = _steps(source.back(run.steps)), source.back(run.workers)
+    rows, workers = _steps(source.back(run.steps)), source.back(run.workers)
     error = _measured(run)
-    at_once, together = _at_once(data, len(steps), seed), None
+    at_once, together = _at_once(data, len(rows), seed), None
     if at_once is not None and error is not None:
         loss = error.measured.loss
         together = difference(at_once.error, MajorityError(float(loss.mean()), 0.0, loss))
     numbers = {
-        "horizon": len(steps),
+        "horizon": len(rows),
         "runs": 1,
         "classes": source.classes.all_back(data.classes),
         **_recorded(run, workers),
@@ -433,10 +457,10 @@ def _on_record(
         "aggregate_method": at_once and at_once.method,
     }
     title = (
-        f"{source.name}: {len(steps)} tasks, {len(workers)} workers, classes "
+        f"{source.name}: {len(rows)} tasks, {len(workers)} workers, classes "
         f"{checks.listing(data.classes)}"
     )
-    return _Run(title, numbers, steps, workers, run.structure, text, when, error, together)
+    return _Run(title, numbers, rows, workers, run.structure, text, when, error, together)
 
 
 def _measured(run: Replayed) -> GoldError | None:

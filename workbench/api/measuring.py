@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from workbench.crowd.loss import MeasuredCost
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workbench.plots.measured import Measured
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured", "blank")
 SELDOM = 0.5
@@ -129,6 +132,33 @@ class GoldError:
         if self.costs is not None and self.costs.beside is not None:
             return self.costs.outcome.cost - self.costs.beside >= ALIKE
         return difference(self.measured, self.majority).more >= ALIKE
+
+    def drawn(self, *, cost: bool = False) -> Measured | None:
+        """Give what a picture draws, in the words of the verdict; None where nothing was counted.
+
+        Parameters
+        ----------
+        cost
+            What the answers cost in place of how often they are wrong, where it is known.
+        """
+        from workbench.plots.measured import Measured
+
+        found, beside = self.measured, self.majority
+        write: Callable[[float], str] = percent
+        if found.error_measured is None:
+            return None
+        error, (low, high) = found.error_measured, found.error_interval
+        majority = None if beside is None else beside.error
+        if cost and self.costs is not None:
+            error, (low, high), write = self.costs.outcome.cost, self.costs.interval, amount
+            majority = self.costs.beside
+        within = f"{write(low)} to {write(high)}"
+        said = {"measured": f"{write(error)} ({within})"}
+        if found.tasks_measured < FEW:
+            said["measured"] = within
+        if majority is not None:
+            said["majority"] = write(majority)
+        return Measured(error, low, high, majority, said)
 
     @property
     def effective_workers(self) -> float | None:
@@ -295,7 +325,7 @@ def in_words(found: Difference) -> str:
 
 
 def _between(low: float, high: float) -> str:
-    """Write the ends of a difference, the nearer to nought first: "1 to 9 points less"."""
+    """Write the ends of a difference, the nearer to 0 first: "1 to 9 points less"."""
     near, far = sorted((low, high), key=abs)
     if low < 0.0 < high:
         return f"{points(low)} to {points(high)}"

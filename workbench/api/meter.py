@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-from workbench.base.bar import bar
+from workbench.base.bar import Step, bar
 from workbench.studies.run import duration
 
 Progress: TypeAlias = Callable[[str], None] | bool | None
 """Who is told how far a call is: a function that takes a line, True for a bar, or nobody."""
+
+
+class ProgressLine(str):
+    """A line that says how far a call is.
+
+    Attributes
+    ----------
+    share
+        How much of the work is done, from 0 to 1.
+    """
+
+    __slots__ = ("share",)
+
+    share: float
 
 
 def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
@@ -19,7 +34,7 @@ def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
     Parameters
     ----------
     progress
-        A function is told "12 of 200 orders, 3 min left"; for True a bar is drawn.
+        A function is told "12 of 200 orders, 3 min left", a `ProgressLine`; True draws a bar.
     unit
         What is counted, in the plural.
     """
@@ -32,9 +47,25 @@ def meter(progress: Progress, unit: str) -> Callable[[int, int], None]:
     def tell(done: int, total: int) -> None:
         left = (time.monotonic() - begun) / done * (total - done) if done else 0.0
         rest = f", {duration(left)} left" if 0 < done < total else ""
-        progress(f"{done:,} of {total:,} {unit}{rest}")
+        line = ProgressLine(f"{done:,} of {total:,} {unit}{rest}")
+        line.share = done / total if total else 1.0
+        progress(line)
 
     return tell
+
+
+def steps(progress: Progress, unit: str, total: int) -> Step:
+    """Make what is called whenever one more of so many is done.
+
+    Parameters
+    ----------
+    progress, unit
+        As for `meter`.
+    total
+        How many there are.
+    """
+    told, many = meter(progress, unit), itertools.count(1)
+    return lambda: told(min(next(many), total), total)
 
 
 def _nothing(_done: int, _total: int) -> None:

@@ -186,6 +186,8 @@ class Plan(Result):
         still = ""
         if many := len(self.constant):
             still = f" ({many} get none: they always name one class, which tells nothing)"
+            if many == 1:
+                still = " (1 gets none: always naming one class tells nothing)"
         missed = self.error is not None and self.error.misses(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'label')} of {counted(self.tasks, 'task')}"
@@ -211,10 +213,9 @@ class Plan(Result):
                 (len(self.table) + len(self.counted)) / max(self.tasks, 1),
             )
             sentences += self._as_asked(self.error)
-        if self.without_history:
-            sentences.append(
-                f"{len(self.without_history)} workers get no task: nobody knows their skill."
-            )
+        if many := len(self.without_history):
+            verb = "gets" if many == 1 else "get"
+            sentences.append(f"{counted(many, 'worker')} {verb} no task: nobody knows their skill.")
         return sentences[:MOST]
 
     def _asks_nothing(self) -> list[str]:
@@ -359,7 +360,8 @@ class Plan(Result):
             rows = {"labels on record": count + unknown, **rows}
         if many := len(self.without_history):
             names = checks.listing(self.without_history)
-            rows["no history"] = f"{many} workers get no task, skill unknown: {names}"
+            verb = "gets" if many == 1 else "get"
+            rows["no history"] = f"{counted(many, 'worker')} {verb} no task, skill unknown: {names}"
         predicted = facts(rows.items(), indent="  ")
         if self.error is None:
             return f"{head}\n{predicted}"
@@ -397,12 +399,31 @@ class Plan(Result):
 
         if self.message is not None:
             raise InputError(f"plot: there is no plan; {self.message}")
-        title = f"{self.tasks} tasks, {len(self.table)} labels, ε = {self.epsilon:.4g}"
-        errors = self.errors
+        title = f"{counted(self.tasks, 'task')}, {counted(len(self.table), 'label')}"
+        errors, priced = self.errors, self.promised is not None
         if self.promise != "bound":  # then the bound is no promise, and above ε
             errors = errors.drop(columns="bound")
-        labels = self.table["worker"].value_counts()
-        return plots.plan(labels, errors, epsilon=self.epsilon, title=title)
+        return plots.plan(
+            self.table["worker"].value_counts(),
+            errors,
+            None if self.error is None else self.error.drawn(cost=priced),
+            epsilon=None if self.total is not None else self.epsilon,
+            said=self._drawn(),
+            priced=priced,
+            title=title,
+        )
+
+    def _drawn(self) -> dict[str, str]:
+        """Write what the picture draws of what is promised and asked, as the verdict says it."""
+        most, asked = float(self.errors["exact"].max()), percent(self.epsilon)
+        said = f"{at_most(100 * most, 2)} %"
+        if self.promised is not None:
+            said, asked = amount(most), f"a cost of {amount(self.epsilon)}"
+        word = "by drawn answers" if self.error_radius > DRAWN else "proven"
+        return {
+            "exact": f"{word}, if workers err independently: {said} at most",
+            "asked": f"asked for: {asked} at most",
+        }
 
     def _payload(self) -> dict[str, Any]:
         payload = {k: v for k, v in self.solution.as_dict().items() if k not in HIDDEN}
@@ -452,7 +473,7 @@ class TaskLimits:
     Parameters
     ----------
     availability
-        Who may label what, a row a pair: columns task, worker. [default: every pair]
+        Who may label which task, a row for each pair: columns task, worker. [default: every pair]
 
         A frame, a file or a list of pairs.
     have
@@ -495,7 +516,7 @@ class PlanOptions:
 
         All but `bound` are of the exact error of the vote, if skills are as given.
     gain
-        What a label counts in a bound: by Bhattacharyya's, or by the paper's Lemma 1.
+        Bound on a task's error: Bhattacharyya's, or that of the paper's Lemma 1.
 
         `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
         two classes. Goes with promise `bound`, and with a total.

@@ -121,7 +121,7 @@ def read_gold(
     columns
         What columns are called, by field: `{"task": "id", "gold": "verdict"}`.
     ignore_unlabelled
-        Leave gold of tasks without a label out.
+        Leave out gold of tasks that nobody labelled.
 
     Raises
     ------

@@ -17,17 +17,17 @@ class SampleOptions:
     gamma
         Workers sampled before, for each worker who gets tasks.
     gold_tasks
-        Gold tasks a worker and type.
+        Gold tasks of each worker and task type.
     skills
         How the online methods estimate skills from gold tasks. [default: plug-in simulated with
         hoeffding, else fitted]
 
         `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
     infeasible
-        What is done when the sampled workers cannot cover the tasks.
+        What to do when the sampled workers are too few for the error asked for.
     gain
-        What a label counts: the ratio is over the program with this gain. [default: bhattacharyya
-        recorded, else hoeffding]
+        Bound on a task's error in the programs whose bounds and ratios are shown. [default:
+        bhattacharyya recorded, else hoeffding]
 
         By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
         `bhattacharyya`, the same promise for fewer labels, with log-odds.

@@ -230,7 +230,7 @@ def simulate(
     Parameters
     ----------
     crowd
-        Kind of simulated crowd: spammer-hammer (half toss a coin), uniform (all alike),
+        Kind of simulated crowd: spammer-hammer (half of them guess), uniform (all alike),
         specialists (each able at one type), beta (skills drawn from Beta(2.3, 2)), even (skills
         drawn evenly) or listed (each worker's skill is named). [default: spammer-hammer; listed
         where skills are listed]

@@ -106,6 +106,8 @@ class Standing(Result):
         cannot say.
     reach
         That the error asked for cannot be had here, and why; "" where it can.
+    people_help
+        Whether labels of more people may close tasks that are open.
     audited
         What audits have come to, as `Collector.status` has it; None without.
     proven_error
@@ -118,7 +120,7 @@ class Standing(Result):
     notes
         What the reader must know of workers and tasks.
     steps
-        What to do next, four at most.
+        What to do next, four at most; more people last where they would not help.
     """
 
     epsilon: float | None
@@ -144,6 +146,7 @@ class Standing(Result):
     believed_range: tuple[float, float] | None
     left_open: pd.DataFrame | None
     reach: str
+    people_help: bool = True
     newcomers: int = 0
     audited: dict[str, Any] | None = None
     proven_error: float | None = None
@@ -226,7 +229,7 @@ class Standing(Result):
         """Say whether more is asked, or why not."""
         many = self.tasks - self.closed
         if self.state == "asking":
-            if self.epsilon is None:
+            if self.epsilon is None or not many:
                 return "Still asking."
             cost = "what closing them will cost cannot be told yet"
             more = closing(self.left_open, self._unit()) if self._closable() else cost
@@ -513,6 +516,7 @@ def standing(collector: Collector) -> Standing:
         state=state,
         left_open=collector.left_open() if found.epsilon is not None else None,
         reach="" if state == "asking" else running.policy.out_of_reach(),
+        people_help=state == "asking" or running.policy.people_help(),
     )
     return replace(found, steps=tuple(_steps(found, collector)))
 
@@ -569,6 +573,8 @@ def _state(collector: Collector, running: Running, found: Standing) -> State:
     if running.halted:
         return running.halted
     over = running.policy.is_over()
+    if over:
+        over = not running.policy.is_behind()  # a fit to all labels may ask more
     if over is None:
         try:
             over = not collector.asks_more()
@@ -632,7 +638,12 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
     if found.measured is None and found.epsilon is not None:
         command = "workbench collect start NEW --hidden known.csv …"
         steps.append(Step("hide", "hide forty tasks of known class next time", command))
-    return [*steps[: MOST_STEPS - 1], answers]
+    return [*by_help(steps, found)[: MOST_STEPS - 1], answers]
+
+
+def by_help(steps: list[Step], found: Standing) -> list[Step]:
+    """Put more people last where they would not help."""
+    return sorted(steps, key=lambda step: step.kind == "people" and not found.people_help)
 
 
 def accept(found: Standing, command: str) -> list[Step]:

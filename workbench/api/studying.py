@@ -306,7 +306,7 @@ def run_study(
 
         What it has already is not run again, unless the study's code has changed since.
     processes
-        Workers here. [default: cores]
+        Processes on this machine. [default: its cores]
     cluster
         A Dask cluster, in place of this machine.
     rules

@@ -38,6 +38,7 @@ from crowd_models.sequential_policies import Promise
 from workbench.accuracy.error_rate import vote_errors
 from workbench.assignment.label_by_label import by_class, execute
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.bar import Step, no_step
 from workbench.base.seeds import Seed, generator
 from workbench.solving import Termination, solve
 from workbench.solving.claims import OPEN, PROVEN, WORD, CostClaim
@@ -51,7 +52,7 @@ PLANNED = ("hoeffding", "bhattacharyya")
 EXACT, POSTERIOR, ERROR = "exact error", "sequential, posterior", "sequential, error"
 LIMIT = "information limit"
 RUNGS = (*PLANNED, EXACT, POSTERIOR, ERROR, LIMIT)
-"""From the dearest down."""
+"""From the costliest down."""
 CHANCE = 4.0
 """Standard errors that a simulated policy is allowed, before it is said to miss its promise: one
 that errs ε of the time exactly is then dropped once in some three hundred of ten trials, twice."""
@@ -157,6 +158,7 @@ def ladder(
     gap: float = 0.0,
     prior: dict[float, float] | None = None,
     seed: int = 0,
+    step: Step = no_step,
 ) -> list[Rung]:
     """Price one promise on every rung.
 
@@ -165,7 +167,7 @@ def ladder(
     epsilon
         ε, in (0, ½).
     trials
-        Simulations of a sequential rung, 2 or more.
+        Simulations of each policy that looks at labels, 2 or more.
     time_limit
         Seconds for each of the three plans, and for each sequential optimum.
     gap
@@ -175,6 +177,8 @@ def ladder(
         independently; with one capacity.
     seed
         Same seed and enough time, same ladder.
+    step
+        Is called after each of `RUNGS`.
 
     Returns
     -------
@@ -185,6 +189,7 @@ def ladder(
     for name in PLANNED:
         rung, start = _planned(crowd, name, epsilon, time_limit, gap, seed, start)
         rungs.append(rung)
+        step()
     problem = error_problem(
         crowd.skill[crowd.kinds],
         crowd.capacity,
@@ -197,11 +202,16 @@ def ladder(
         cost = float((problem.prices * start).sum())
         plan = replace(plan, status="feasible", cost=cost, assignment=start, errors=errors[0])
     rungs.append(_exact(plan))
+    step()
     limit = crowd.limit(epsilon)
     if limit.status == NONE_THERE_IS:  # Of no kind, then.
-        rungs += [Rung(name, None, None, NONE_THERE_IS) for name in (POSTERIOR, ERROR)]
+        for name in (POSTERIOR, ERROR):
+            rungs.append(Rung(name, None, None, NONE_THERE_IS))
+            step()
     else:
-        rungs += sequential(crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed)
+        rungs += sequential(
+            crowd, epsilon, plan, trials=trials, time_limit=time_limit, seed=seed, step=step
+        )
     if prior is not None:
         tasks, most = int(crowd.tasks.sum()), int(crowd.capacity.max(initial=1))
         unknown = unknown_skills_bound(prior, most, tasks, epsilon, workers=len(crowd.capacity))
@@ -286,6 +296,7 @@ def sequential(
     trials: int,
     time_limit: float,
     seed: Seed,
+    step: Step = no_step,
 ) -> list[Rung]:
     """Both sequential rungs: the bound on every policy, and the cheapest of those simulated."""
     rng = generator(seed)
@@ -311,6 +322,7 @@ def sequential(
             return _optimal(optimum, classes, crowd.capacity, epsilon, runs, rng)
 
         rungs.append(_cheapest(name, optimum.lower_bound, [optimal, *others], trials))
+        step()
     return rungs
 
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TypeAlias
 
 from workbench.base.errors import InputError
+
+Step: TypeAlias = Callable[[], object]
+"""Is called whenever one more part of the work is done."""
+
+
+def no_step() -> None:
+    """Tell nobody."""
 
 
 def bar(unit: str, description: str = "") -> Callable[[int, int], None]:

@@ -286,7 +286,7 @@ def encoded(state: State) -> bytes:
     InputError
         It could not be read again: a number is out of the range of its field, or not finite.
     """
-    values = msgspec.to_builtins(state, enc_hook=_bare)
+    values = msgspec.to_builtins(state, enc_hook=bare)
     try:
         msgspec.convert(values, type(state))
         # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
@@ -303,7 +303,7 @@ def encoded(state: State) -> bytes:
     raise InputError(reason)
 
 
-def _bare(value: Any) -> Any:
+def bare(value: Any) -> Any:
     """Write NumPy's numbers as Python's."""
     if isinstance(value, np.generic) and not isinstance(value.item(), (np.generic, complex)):
         return value.item()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, TypeAlias
@@ -25,6 +27,38 @@ def printable(text: str) -> str:
     """
     spelled = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
     return "\n".join(_cut(line, LONGEST_LINE) for line in spelled.split("\n"))
+
+
+TOGETHER = re.compile(r"'workbench [^'\n]*'|(?<=\d) (?=%)|(?<=±) (?=\d)")
+"""What stays on one line: a command, which is copied, and a number with its sign."""
+HARD = "\N{NO-BREAK SPACE}"
+
+
+def wrapped(text: str, width: int) -> str:
+    """Break the lines of prose at a width, and leave tables as they are.
+
+    A table is lines without an empty one between, of which some have two blanks between words.
+    Notes, which begin with a dash, go on below their first word. `text` is printable.
+    """
+    blocks = text.split("\n\n")
+    return "\n\n".join(
+        block if re.search(r"\S  +\S", block) else _broken(block, width) for block in blocks
+    )
+
+
+def _broken(block: str, width: int) -> str:
+    """The same of lines that are all prose."""
+    lines = []
+    for line in TOGETHER.sub(lambda found: found[0].replace(" ", HARD), block).split("\n"):
+        start = line[: len(line) - len(line.lstrip("- "))]
+        lines += textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=" " * len(start),
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return "\n".join(lines).replace(HARD, " ")
 
 
 def cell(text: str) -> str:

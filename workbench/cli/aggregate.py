@@ -60,7 +60,7 @@ def command(
         if path is not None and arguments["save"] is not None:
             raise InputError(f"{option} and --save: give one of them")
     gather(arguments, options=ModelOptions)
-    with working("labelling", after=5.0) as progress:
+    with working("labelling", after=5.0, bar=arguments["gold"] is not None) as progress:
         result = aggregate(labels, **arguments, progress=progress)
     deliver(result, as_json, out=out, plot=plot)
     return 0

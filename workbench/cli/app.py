@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Never
 
 import click
+import click.shell_completion
 
 import workbench
 from workbench.base.errors import InputError
@@ -26,28 +27,41 @@ from workbench.base.text import guess
 from workbench.cli.options import plugin_option
 from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
-COMMANDS = {
-    "compare": "Compare exact, adaptive and random assignment on one crowd.",
-    "ladder": "Price one promise rung by rung, down to the information limit.",
-    "plan": "Make a plan: who labels which task, and what is proven of it.",
-    "hire": "Choose whom to hire from their answers to control questions.",
-    "aggregate": "Turn labels into one answer a task.",
-    "collect": "Collect labels: whom to ask next, and when to stop.",
-    "audit": "Prove by an expert's checks how many answers are wrong at most.",
-    "verify": "Recompute a certificate, with none of the code that wrote it.",
-    "learn": "Learn whom to trust while tasks come in, without gold.",
-    "check": "Look at labels: skills, copies, hard tasks, independence.",
-    "convert": "Write labels in another form, that of a platform or toolkit.",
-    "data": "List recorded crowds, describe one, download them.",
-    "solve": "Solve an assignment problem and prove the answer.",
-    "export": "Write an assignment problem as .lp or .mps for any solver.",
-    "doctor": "Check the solver against problems with known answers.",
-    "leaderboard": "Hold every method against the others on recorded crowds.",
-    "study": "Run studies: thousands of trials, kept, resumed, reported.",
-    "claims": "Hold what the papers claim against what was measured.",
+GROUPS = {
+    "Labels in hand": {
+        "check": "Look at labels: skills, copies, hard tasks, independence.",
+        "aggregate": "Turn labels into one answer a task.",
+        "audit": "Prove by an expert's checks how many answers are wrong at most.",
+        "convert": "Write labels in another form, that of a platform or toolkit.",
+    },
+    "Labels to come": {
+        "hire": "Choose whom to hire from their answers to control questions.",
+        "plan": "Make a plan: who labels which task, and what is proven of it.",
+        "collect": "Collect labels: whom to ask next, and when to stop.",
+        "learn": "Learn whom to trust while tasks come in, without gold.",
+    },
+    "Methods side by side": {
+        "compare": "Compare exact, adaptive and random assignment on one crowd.",
+        "ladder": "Price one promise by each way of keeping it, and at the least.",
+        "leaderboard": "Compare all methods on recorded crowds.",
+        "data": "List recorded crowds, describe one, download them.",
+    },
+    "Assignment problems and proofs": {
+        "solve": "Solve an assignment problem and prove the answer.",
+        "export": "Write an assignment problem as .lp or .mps for any solver.",
+        "verify": "Check a certificate, with none of the code that wrote it.",
+        "doctor": "Check the solver against problems with known answers.",
+    },
+    "Research": {
+        "study": "Run studies: thousands of trials, kept, resumed, reported.",
+        "claims": "Compare what the papers claim with what was measured.",
+    },
 }
-"""Name and help line; the module `workbench.cli.<name>` has the rest."""
+"""By group name and help line of each command; the module `workbench.cli.<name>` has the rest."""
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
+NAME = "workbench"
+"""What the command is called, however it was started: help and completion go by it."""
 INTERRUPTED = 130, "interrupted"
 
 
@@ -90,8 +104,20 @@ class Commands(click.Group):
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the help lines of the table, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for title, lines in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), line) for name, line in lines.items()])
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Complete names of the table, without importing anything."""
+        return [
+            click.shell_completion.CompletionItem(name, help=line)
+            for name, line in COMMANDS.items()
+            if name.startswith(incomplete)
+        ] + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; its return value is the exit code."""
@@ -115,6 +141,7 @@ class Commands(click.Group):
         **extra: Any,
     ) -> Any:
         """Run from a command line: failures a user can mend become one line."""
+        extra["prog_name"] = NAME
         run = partial(super().main, args, *more, standalone_mode=False, **extra)
         if not standalone_mode:
             return run()

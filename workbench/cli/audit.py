@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,26 +11,28 @@ import click
 from workbench.base.checks import show as show_value
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, as_png, deliver, emit, working, write_files
-from workbench.cli.streams import say, show
+from workbench.cli.help import PartedGroup
+from workbench.cli.output import as_csv, as_png, deliver, emit, show_written, working, write_files
+from workbench.cli.streams import say, show, show_prose
 
 if TYPE_CHECKING:
     from workbench.api.auditing import Auditor
 
 
 @click.group(
+    cls=PartedGroup,
     epilog="\b\nExample:\n"
     "  workbench audit start audit.sqlite --answers answers.csv --error 0.1\n"
     "  workbench audit next audit.sqlite --most 10 --out ask.csv\n"
     "  workbench audit tell audit.sqlite --labels expert.csv\n"
     "  workbench audit status audit.sqlite --certificate certificate.json\n"
-    "  workbench verify certificate.json"
+    "  workbench verify certificate.json",
 )
 def command() -> None:
     """Prove that at most so many answers are wrong, whatever the crowd, by few checks.
 
     `start` fixes the answers, `next` draws tasks for an expert, `tell` takes her labels, `status`
-    says what is proven. `plan` says beforehand how many checks it will take.
+    says what is proven. `plan` estimates how many checks an audit will take.
     """
 
 
@@ -82,7 +85,7 @@ def start(
     draws=False,
 )
 @STORE
-@options.whole("--most", "Tasks at most.", 1, least=1)
+@options.whole("--most", "Most tasks to give.", 1, least=1)
 @options.path("--out", "The tasks, a .csv: task.", ".csv")
 def next_(store: Path, most: int, out: Path | None, as_json: bool) -> int:
     """Give the tasks to check: those that wait for a label, then new draws.
@@ -117,7 +120,7 @@ def next_(store: Path, most: int, out: Path | None, as_json: bool) -> int:
 def tell(store: Path, labels: str | None, refused: str | None, as_json: bool) -> int:
     """Take the expert's labels, and say what they prove.
 
-    Told again, the same labels count once.
+    Labels that are given twice count once.
     """
     from workbench.api.inputs import of_store
     from workbench.crowd.tables import read_gold, read_task_types
@@ -171,7 +174,7 @@ def status(
     if plot is not None:
         files[plot] = as_png(auditor)
     write_files(files)
-    return _status(auditor, as_json, *(f"written: {path}" for path in files))
+    return _status(auditor, as_json, written=files)
 
 
 @options.command(
@@ -193,7 +196,7 @@ def plan(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Say how many checks an audit will take, by the confidences and if they are wrong."""
+    """Estimate how many checks an audit will take, if confidences are right and if not."""
     from workbench.api.auditing import plan_audit
 
     with working("rehearsing", after=3.0):
@@ -207,9 +210,10 @@ def _open(store: Path) -> Auditor:
     return Auditor.open(store, origin="command")
 
 
-def _status(auditor: Auditor, as_json: bool, *more: str) -> int:
+def _status(auditor: Auditor, as_json: bool, *more: str, written: Iterable[Path] = ()) -> int:
     if as_json:
         emit(auditor.to_dict())
     else:
-        show("\n".join([auditor.summary(), *more]))
+        show_prose("\n".join([auditor.summary(), *more]))
+        show_written(written)
     return 0

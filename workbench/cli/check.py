@@ -44,7 +44,7 @@ def command(
     as_json: bool,
     seed: int,
 ) -> int:
-    """Say on one page what stands against labels, and whether workers err independently.
+    """Say on one page what is wrong with labels, and whether workers err independently.
 
     How far labels agree beyond chance (Krippendorff's α; --details has κ and AC1); tasks and
     workers to look at again; skills, sensitivity and specificity with intervals; workers who answer

@@ -38,4 +38,4 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     if as_json:
         emit(judged.to_dict())
     else:
-        tell(judged, False, *(f"written: {path}" for path in pages))
+        tell(judged, False, written=pages)

@@ -13,8 +13,8 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, deliver, emit, working, write_files
-from workbench.cli.streams import say, show
+from workbench.cli.output import as_csv, deliver, emit, show_written, working, write_files
+from workbench.cli.streams import say, show, show_prose
 
 POLICY = options.choice("--policy", options.RegistryChoice("workbench.collection:POLICIES"))
 EPSILON = options.number("--epsilon")
@@ -105,9 +105,9 @@ def command(
 LABEL_STUDIO = click.option(
     "--label-studio",
     metavar="URL",
-    help="Keep a project there in step; the token stands in the variable LABEL_STUDIO_API_KEY.",
+    help="Keep a project of this Label Studio in step; its token: variable LABEL_STUDIO_API_KEY.",
 )
-PROJECT = options.whole("--project", "Its number; one is made for the collection without.", least=1)
+PROJECT = options.whole("--project", "Number of the project. [default: a new one]", least=1)
 STORE = click.argument("store", type=click.Path(path_type=Path))
 
 
@@ -163,9 +163,11 @@ def start(store: Path, as_json: bool, **arguments: Any) -> int:
     plugins=True,
 )
 @STORE
-@click.option("--worker", metavar="NAME", help="Who is here; anybody without.")
-@options.whole("--most", "Questions at most.", least=1)
-@click.option("--task", metavar="NAME", help="Which task is to be next, where the policy lets you.")
+@click.option("--worker", metavar="NAME", help="Who asks. [default: anybody]")
+@options.whole("--most", "Most questions to give.", least=1)
+@click.option(
+    "--task", metavar="NAME", help="The task to ask about next, where the policy allows a choice."
+)
 @options.path("--out", "The questions, a .csv: task, worker, gold.", ".csv")
 def next_(
     store: Path,
@@ -230,7 +232,7 @@ def tell(
 ) -> int:
     """Take labels that came, all or none, and say how far the collection is.
 
-    Told again, the same labels count once.
+    Labels that are given twice count once.
     """
     from workbench.api.inputs import of_store
     from workbench.crowd import tables
@@ -260,7 +262,7 @@ def tell(
     running.tell_all(by_worker)
     if out is not None:
         write_files({out: as_csv(running.answers(), out)})
-    return _status(running, as_json)
+    return _status(running, as_json, *([] if out is None else [out]))
 
 
 @options.command(
@@ -286,7 +288,9 @@ def status_(store: Path, as_json: bool) -> int:
 @STORE
 @options.number("--epsilon", "The error that is asked for from now on.")
 @options.number("--total", "What all labels may cost from now on.")
-@options.whole("--newcomers", "So many more workers may come, whose names are told then.", least=1)
+@options.whole(
+    "--newcomers", "How many more workers may come, whose names are given when they do.", least=1
+)
 @options.choice(
     "--halt", ("paused", "closed", "no"), "Ask nothing new from now on, or, by `no`, ask again."
 )
@@ -335,7 +339,7 @@ def answers(store: Path, at: str | None, out: Path | None, as_json: bool) -> int
     elif out is None:
         show(table.to_csv(index=False).rstrip("\n"))
     else:
-        show(f"written: {out}")
+        show_written([out])
     return 0
 
 
@@ -365,7 +369,7 @@ def labels_(store: Path, out: Path | None, as_json: bool) -> int:
     elif out is None:
         show(table.to_csv(index=False).rstrip("\n"))
     else:
-        show(f"written: {out}")
+        show_written([out])
     return 0
 
 
@@ -381,7 +385,7 @@ def labels_(store: Path, out: Path | None, as_json: bool) -> int:
 @options.number("--price")
 @options.number("--error")
 @options.number("--risk")
-@options.flag("--now", "Begin the audit though workers would be asked more.")
+@options.flag("--now", "Begin the audit now, even where more labels seem worth asking for.")
 @options.path("--out", "The answers, as the expert corrected them, a .csv.", ".csv")
 def audit(
     store: Path,
@@ -392,7 +396,7 @@ def audit(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Prove by an expert's checks how many answers are wrong, and say where the next coin goes.
+    """Prove by an expert's checks how many answers are wrong, and say what to pay for next.
 
     Once workers are asked no more the answers are fixed, and an audit of them begins in a file
     beside STORE: use it with `workbench audit`. Where more labels seem cheaper than the checks to
@@ -407,8 +411,8 @@ def audit(
     if as_json:
         emit({**loop.to_dict(), "next": step})
         return 0
-    lines = [loop.summary(), loop.next_step(step)]
-    show("\n".join([*lines, *(f"written: {path}" for path in files)]))
+    show_prose("\n".join([loop.summary(), loop.next_step(step)]))
+    show_written(files)
     return 0
 
 
@@ -419,7 +423,7 @@ def audit(
     plugins=True,
 )
 @STORE
-@options.whole("--most", "Only so many, the latest.", least=1)
+@options.whole("--most", "Only the latest N events.", least=1)
 def history(store: Path, most: int | None, as_json: bool) -> int:
     """Say what happened: one row an event, with its time, who, and where it came from."""
     table = _open(store).history(most)
@@ -462,17 +466,19 @@ def undo(store: Path, events: int, as_json: bool) -> int:
     show_default=True,
     help="Address to listen at: this machine alone by default.",
 )
-@click.option("--url", metavar="URL", help="How links begin, where another server stands before.")
+@click.option("--url", metavar="URL", help="How links begin, where another server stands in front.")
 @click.option(
     "--proxy",
     metavar="ADDRESS",
     multiple=True,
-    help="That server's own address, whose word is taken for who comes by it. Repeatable.",
+    help="Address of that server, which is trusted to say whose requests it forwards. Repeatable.",
 )
 @click.option(
-    "--workers", metavar="A,B,…", help="Who gets a link; all workers that are named without."
+    "--workers", metavar="A,B,…", help="Who gets a link. [default: all workers that are named]"
 )
-@options.csv("--tasks", "What is shown: task, text, image, …; kept, and corrected when run again.")
+@options.csv(
+    "--tasks", "What workers see: task, text, image, …; it is kept, and corrected by running again."
+)
 @click.option(
     "--instructions",
     metavar="FILE.md",
@@ -482,7 +488,7 @@ def undo(store: Path, events: int, as_json: bool) -> int:
 @options.flag("--unsure", "Let workers say that they are unsure, beside skipping.")
 @click.option("--images-from", metavar="HOST", multiple=True, help="Host of pictures. Repeatable.")
 @options.csv("--audit", "Journal of an audit of the answers, for the owner's picture.")
-@options.flag("--new-links", "Let no link made before be valid, and make all anew.")
+@options.flag("--new-links", "Make all links anew; those made before stop working.")
 @LABEL_STUDIO
 @PROJECT
 def serve(
@@ -656,7 +662,7 @@ def _time(text: str) -> datetime:
     return time.astimezone() if time.tzinfo is None else time
 
 
-def _status(running: Any, as_json: bool) -> int:
+def _status(running: Any, as_json: bool, *written: Path) -> int:
     """Say where a collection stands, in sentences and with what to do next; or as JSON."""
     from workbench import standing
 
@@ -664,5 +670,6 @@ def _status(running: Any, as_json: bool) -> int:
     if as_json:
         emit(found.to_dict())
     else:
-        show(found.summary())
+        show_prose(found.summary())
+        show_written(written)
     return 0

@@ -58,11 +58,8 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         arguments["labels"], arguments["gold"] = wb.load(data)
     arguments["methods"] = arguments.pop("method") or None
     gather(arguments, sampling=wb.SampleOptions)
-    with working("comparing", after=5.0) as progress:
+    with working("comparing", after=5.0, bar=True) as progress:
         compared = wb.compare(**arguments, progress=progress)
-    written = []
-    if out is not None:
-        tables = {"compare": compared.table, "trials": compared.trials}
-        written = [write_folder(out, "compare", compared, tables)]
-    tell(compared, as_json, *written)
+    tables = {"compare": compared.table, "trials": compared.trials}
+    tell(compared, as_json, written=write_folder(out, "compare", compared, tables))
     return 0

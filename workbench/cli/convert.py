@@ -37,7 +37,7 @@ def command(
     as_json: bool,
     seed: int,
 ) -> None:
-    """Write labels in another form: those of FILE, whose form is told by what is there.
+    """Write the labels of FILE in another form; its own form is recognised from its content.
 
     Gold, times, prices, status and models' answers go along where the other form has a place.
     """
@@ -51,4 +51,4 @@ def command(
         put(result.content.encode(), nl=False)
         return
     write_files({out: result.content})
-    tell(result, as_json, f"written: {out}")
+    tell(result, as_json, written=[out])

@@ -10,13 +10,14 @@ import click
 
 from workbench.base.text import tabled
 from workbench.cli import options
-from workbench.cli.output import as_csv, emit, folder, write_files
+from workbench.cli.help import PartedGroup
+from workbench.cli.output import as_csv, emit, folder, show_written, write_files
 from workbench.cli.streams import show
 
 COLUMNS = ("name", "tasks", "workers", "labels", "classes", "present", "title")
 
 
-@click.group(epilog="Example: workbench data fetch bluebird rte")
+@click.group(cls=PartedGroup, epilog="Example: workbench data fetch bluebird rte")
 def command() -> None:
     """List recorded crowds, describe one, download them.
 
@@ -88,6 +89,9 @@ def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
         paths[dataset.name] = {name: str(path) for name, path in listing.items()}
     if as_json:
         emit({"files": paths})
+        return
+    if out is not None:
+        show_written(Path(path) for files in paths.values() for path in files.values())
         return
     for name, files in paths.items():
         for path in files.values():

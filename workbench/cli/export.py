@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import emit, working, write_files
+from workbench.cli.output import emit, show_written, working, write_files
 from workbench.cli.streams import put, show
 
 FORMATS = ("lp", "mps", "sol", "vipr")
@@ -63,6 +63,5 @@ def command(
     if as_json:
         emit({"file": str(out), **model.to_dict()})
         return
-    show(f"written  {out}: {model.variables} variables, {model.constraints} constraints")
-    for path in [*files][1:]:
-        show(f"written  {path}")
+    show(f"{model.variables} variables, {model.constraints} constraints")
+    show_written(files)

@@ -1,4 +1,4 @@
-"""`workbench ladder`: one promise, and what it costs, rung by rung."""
+"""`workbench ladder`: one promise, and what it costs by each way of keeping it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from workbench.cli.output import tell, working, write_folder
 @options.text("--prior", "SKILL:SHARE,…")
 @options.folder("Folder for table and picture.")
 def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
-    """Price one promise rung by rung: planned by two bounds and by the exact error, label by label
-    for two promises, and the least that any policy can pay.
+    """Price one promise by each way of keeping it, and the least that any policy can pay.
 
-    Skills are known: those of a simulated crowd, or of --skills. With --out the folder gets
-    ladder.csv, ladder.json and ladder.png.
-    """  # noqa: D205
+    The ways are plans made ahead, by two bounds and by the exact error, and policies that look at
+    each label before they ask for the next, for two promises. Skills are known: those of a
+    simulated crowd, or of --skills. With --out the folder gets ladder.csv, ladder.json and
+    ladder.png.
+    """
     arguments["capacity"] = options.number_or_file("--capacity", arguments["capacity"])
     import workbench as wb
 
@@ -43,10 +44,8 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
         tasks, arguments["tasks"] = arguments["tasks"], None
         options.crowd_of(arguments, "--skills")
         arguments |= {} if tasks is None else {"tasks": tasks}
-    with working("climbing", after=5.0):
-        result = wb.ladder(**arguments)
-    written = []
-    if out is not None:
-        written = [write_folder(out, "ladder", result, {"ladder": result.rungs})]
-    tell(result, as_json, *written)
+    with working("pricing", after=5.0, bar=True) as progress:
+        result = wb.ladder(**arguments, progress=progress)
+    written = write_folder(out, "ladder", result, {"ladder": result.rungs})
+    tell(result, as_json, written=written)
     return 0

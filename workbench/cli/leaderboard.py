@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench.cli import options
-from workbench.cli.output import as_csv, as_png, tell, working, write_files
+from workbench.cli.output import as_csv, as_png, show_written, tell, working, write_files
 from workbench.cli.streams import show
 from workbench.cli.study import reporter
 
@@ -58,11 +58,11 @@ def command(
     as_json: bool,
     **arguments: Any,
 ) -> int:
-    """Hold every aggregator, selection rule, learner and collecting policy against the others.
+    """Compare all aggregators, selection rules, learners and collecting policies.
 
-    Aggregators meet whole crowds, all labels and 1, 2, 3, 5 a task, and know no gold. All others,
-    and votes weighted by an exam, meet the same labels, and are scored on gold that was held out.
-    A method or a crowd of your own is one file, given by --plugin. Crowds that are neither here nor
+    Aggregators get whole crowds, all labels and 1, 2, 3 or 5 a task, and no gold. All others, and
+    votes weighted by an exam, get the same labels, and are scored on gold that they do not see. A
+    method or a crowd of your own is one file, given by --plugin. Crowds that are neither here nor
     to be downloaded are listed as not fetched. Run again after an interruption to go on.
     """
     import workbench as wb
@@ -70,8 +70,7 @@ def command(
     from workbench.studies.run import interrupts
 
     if benchopt is not None:
-        for file in export_benchopt(benchopt, crowds=crowd):
-            show(f"written: {file}")
+        show_written(export_benchopt(benchopt, crowds=crowd))
         show(f"next: benchopt run {benchopt}, and give its results to --results")
         return 0
     with interrupts() as stop, working("leaderboard", bar=True) as how_far:
@@ -91,5 +90,5 @@ def command(
     elif out is not None:
         files[out] = result.markdown() if out.suffix == ".md" else as_csv(result.to_frame(), out)
     write_files(files)
-    tell(result, as_json, *(f"written: {path}" for path in (out, plot) if path))
+    tell(result, as_json, written=filter(None, (out, plot)))
     return 1 if any(study.failed for study in studies) else 0

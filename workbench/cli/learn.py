@@ -51,11 +51,8 @@ def command(out: Path | None, as_json: bool, **arguments: Any) -> int:
     crowd = options.crowd_of(arguments, recorded, ask=True)
     arguments["labels"] = crowd or arguments["labels"]
     gather(arguments, options=LearningOptions, replay=Replay)
-    with working("learning", after=5.0):
-        result = learn(**arguments)
-    written = []
-    if out is not None:
-        tables = {"steps": result.steps, "workers": result.to_frame()}
-        written = [write_folder(out, "learn", result, tables)]
-    tell(result, as_json, *written)
+    with working("learning", after=5.0, bar=True) as progress:
+        result = learn(**arguments, progress=progress)
+    tables = {"steps": result.steps, "workers": result.to_frame()}
+    tell(result, as_json, written=write_folder(out, "learn", result, tables))
     return 0

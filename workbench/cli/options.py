@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.base.checks import listed
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
+from workbench.cli.help import Grouped, PartedGroup
 from workbench.cli.streams import DETAILS, results_apart
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class RegistryChoice(click.Choice[str]):
 FORMATS = RegistryChoice("workbench.crowd.formats:FORMATS")
 
 
-class Documented(click.Command):
+class Documented(Grouped):
     """A command whose options say what the parameters of its front-door functions say.
 
     Texts are read when help is printed, and from the source: nothing is imported for them.
@@ -83,12 +83,12 @@ class Documented(click.Command):
                 option.help = next(said, None)
 
     @property
-    def simulates(self) -> bool:
+    def simulates(self) -> bool:  # type: ignore[override]
         """Whether it takes a simulated crowd."""
         return SIMULATE in self.functions
 
 
-class DocumentedGroup(Documented, click.Group):
+class DocumentedGroup(Documented, PartedGroup):
     """The same, of a command with parts."""
 
 
@@ -112,7 +112,7 @@ def command(
         well. `details` True: `--details` prints all that is known below the verdict. `parts` True:
         a command with parts, which may be called without one.
     """
-    lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
+    lead = "\b\nExamples:\n" if len(examples) > 1 else "\b\nExample: "
     epilog = lead + "\n".join(
         f"  {example}" if len(examples) > 1 else example for example in examples
     )
@@ -122,7 +122,8 @@ def command(
         settings: dict[str, Any] = {"cls": Documented}
         if kind.get("parts"):
             settings = {"cls": DocumentedGroup, "invoke_without_command": True}
-        maker: Any = click.command(name, epilog=epilog, **settings)
+        own = function.__module__.rpartition(".")[2] if function.__name__ == "command" else None
+        maker: Any = click.command(name or own, epilog=epilog, **settings)
         result: Documented = maker(_results_apart(function))
         result.functions = (*kind.get("of", ()), "inputs:given", *STUDY)
         # What is added here comes last in the help.
@@ -160,7 +161,8 @@ def whole(
     most: int | None = None,
     **more: Any,
 ) -> Decorator[Any]:
-    """A whole number from `least` on: `--trials INTEGER`."""
+    """A whole number from `least` on: `--trials N`."""
+    more.setdefault("metavar", "N")
     return _defaulted(name, default, type=click.IntRange(least, most), help=help, **more)
 
 
@@ -349,13 +351,13 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
             choice(
                 "--format",
                 FORMATS,
-                "Form of the labels, a file or a folder; docs/formats.md lists all. [default: told "
-                "by what is there]",
+                "Form of the labels, a file or a folder: see docs/formats.md. [default: as its "
+                "content says]",
             ),
             click.option(
                 "--question",
                 metavar="NAME",
-                help="Whose answers are read, where there are several.",
+                help="The question whose answers are read, where there are several.",
             ),
             click.option(
                 "--columns",
@@ -364,26 +366,26 @@ def reading(*, duplicates: bool = True, keep: bool = False) -> Decorator[Any]:
                 help="What columns are called: task=orig_id,worker=WorkerId,label=choice, "
                 "gold=verdict (in a file of its own too); without a header their numbers.",
             ),
-            flag("--predictions", "What models predicted or suggested are labels too."),
+            flag("--predictions", "Also read what models predicted or suggested."),
             click.option(
                 "--skip",
                 metavar="NAME,…",
                 callback=_listed,
-                help="Labels that are no answers, as unsure: left out, and counted.",
+                help="Labels that are not answers, such as unsure: left out, and counted.",
             ),
-            flag("--fold", "Names that differ in case, blanks or Unicode form alone are one."),
+            flag("--fold", "Join names that differ only in case, blanks or Unicode form."),
             click.option(
                 "--scale",
                 metavar="LOW,HIGH",
                 callback=_ends,
-                help="Labels are ratings, numbers from LOW to HIGH, as 0,100.",
+                help="Labels are ratings: numbers from LOW to HIGH, such as 0,100.",
             ),
             click.option(
                 "--separator",
                 metavar="TEXT",
-                help="Labels are sets of names with this between them, as |.",
+                help="Labels are sets of names with this text between them, such as |.",
             ),
-            flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),
+            flag("--ignore-unlabelled", "Leave out gold of tasks that nobody labelled."),
         ]
         if duplicates:
             kinds = ("error", "first", "last") if keep else ("error", "first", "last", "all")
@@ -404,6 +406,8 @@ def _ends(_: click.Context, __: click.Parameter, text: str | None) -> tuple[floa
     """Read the lowest and the highest rating."""
     if text is None:
         return None
+    from workbench.base.checks import listed
+
     ends = listed("scale", text)
     if len(ends) != 2:
         raise InputError(f"--scale {text}: give the lowest and the highest rating, as 0,100")
@@ -494,7 +498,7 @@ plugin_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_load,
-    help="Python file of your own that registers what it adds, by name. Repeatable.",
+    help="Python file of yours that registers methods or crowds by name. Repeatable.",
 )
 
 
@@ -507,14 +511,14 @@ details_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_note_details,
-    help="Print all that is known below the verdict: models, bounds, assumptions.",
+    help="Print the details below the verdict: models, bounds, assumptions.",
 )
 seed_option = whole("--seed", "Random seed.", 0)
 idle_seed_option = whole(
-    "--seed", "Taken by every command; nothing is drawn here.", expose_value=False
+    "--seed", "Every command accepts it; this one draws nothing.", expose_value=False
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output."
+    "--json", "as_json", is_flag=True, help="Print only JSON on standard output."
 )
 store_option = click.option(
     "--store",

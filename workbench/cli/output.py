@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +20,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import cell, printable, strict_json
 from workbench.base.writing import write_together
-from workbench.cli.streams import DETAILS, put, say, show
+from workbench.cli.streams import DETAILS, put, say, show, show_prose
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,15 +58,27 @@ def say_notes() -> None:
         say(as_options(line, context.command))
 
 
-def tell(result: Result, as_json: bool, *written: str) -> None:
-    """Print a result on standard output: as JSON, or as a person reads it and then more lines."""
+def tell(result: Result, as_json: bool, *lines: str, written: Iterable[Path] = ()) -> None:
+    """Print a result on standard output: as JSON, or as a person reads it and then more lines.
+
+    The last of them names the files that were written, if there are any.
+    """
     say_notes()
     if as_json:
         emit(result.to_dict())
         return
     context = click.get_current_context()
     text = result.summary(details=bool(context.meta.get(DETAILS)))
-    show("\n".join([as_options(text, context.command), *written]))
+    show_prose(as_options(text, context.command))
+    for line in lines:
+        show_prose(line)
+    show_written(written)
+
+
+def show_written(files: Iterable[Path]) -> None:
+    """Name all files that a command wrote, on one line, if there are any."""
+    if names := ", ".join(map(str, files)):
+        show(f"written: {names}")
 
 
 def as_options(text: str, command: click.Command) -> str:
@@ -113,7 +125,7 @@ def deliver(
     if plot is not None and there:
         files[plot] = as_png(result)
     write_files(files)
-    tell(result, as_json, *(f"written: {path}" for path in files))
+    tell(result, as_json, written=files)
 
 
 def folder(path: Path, option: str = "--out") -> None:
@@ -159,14 +171,20 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def write_folder(out: Path, name: str, result: Result, tables: Mapping[str, pd.DataFrame]) -> str:
-    """Write tables (.csv), the whole result (.json) and its picture (.png); say so in a line.
+def write_folder(
+    out: Path | None, name: str, result: Result, tables: Mapping[str, pd.DataFrame]
+) -> list[Path]:
+    """Write tables (.csv), the whole result (.json) and its picture (.png), where asked to.
+
+    Their paths are returned.
 
     Raises
     ------
     InputError
         When the folder cannot be made, or one of them not be written.
     """
+    if out is None:
+        return []
     files: dict[Path, str | bytes] = {}
     for table, frame in tables.items():
         files[out / f"{table}.csv"] = as_csv(frame, out / f"{table}.csv")
@@ -174,7 +192,7 @@ def write_folder(out: Path, name: str, result: Result, tables: Mapping[str, pd.D
     files[out / f"{name}.png"] = as_png(result)
     folder(out)
     write_files(files)
-    return f"- written: {out}/{', '.join(path.name for path in files)}"
+    return [*files]
 
 
 def write_files(files: Mapping[Path, str | bytes]) -> None:
@@ -215,16 +233,18 @@ def working(what: str, *, after: float = 0.0, bar: bool = False) -> Iterator[Tel
     """Show on standard error that something is being done; yield what tells how far it is.
 
     A spinner or a bar on a terminal; elsewhere one line, and that only after some seconds, then a
-    line every now and then.
+    line every now and then. A bar without `after` is of long work: it stays, and its first and
+    last line are always shown.
     """
+    stays = bar and not after
     if sys.stderr.isatty():
-        yield from _on_terminal(what, bar)
+        yield from _on_terminal(what, bar, stays)
         return
-    last = -math.inf if bar else time.monotonic()
+    last = -math.inf if stays else time.monotonic()
 
     def line(words: str, share: float | None = None) -> None:
         nonlocal last
-        if share == 1 or time.monotonic() - last >= EVERY:
+        if (stays and share == 1) or time.monotonic() - last >= EVERY:
             last = time.monotonic()
             say(f"{what}: {words}")
 
@@ -240,7 +260,7 @@ def working(what: str, *, after: float = 0.0, bar: bool = False) -> Iterator[Tel
         timer.cancel()
 
 
-def _on_terminal(what: str, bar: bool) -> Iterator[Tell]:
+def _on_terminal(what: str, bar: bool, stays: bool) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
     from rich.table import Column
@@ -249,10 +269,11 @@ def _on_terminal(what: str, bar: bool) -> Iterator[Tell]:
     words = "{task.description}{task.fields[told]}"
     text = TextColumn(words, markup=False, table_column=Column(no_wrap=False))
     sign = BarColumn() if bar else SpinnerColumn()
-    with Progress(sign, text, console=Console(stderr=True), transient=not bar) as shown:
+    with Progress(sign, text, console=Console(stderr=True), transient=not stays) as shown:
         task = shown.add_task(printable(what), total=None, told="")
 
         def tell(line: str, share: float | None = None) -> None:
+            share = getattr(line, "share", share)
             total = None if share is None else 1
             shown.update(task, told=printable(f": {line}"), completed=share, total=total)
 

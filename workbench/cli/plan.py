@@ -9,7 +9,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, as_png, deliver, tell, working, write_files
+from workbench.cli.output import as_csv, deliver, working
 
 if TYPE_CHECKING:
     from workbench.api.label_plan import SequentialPlan
@@ -51,11 +51,13 @@ if TYPE_CHECKING:
 @options.path("--plot", "Picture of who gives how many labels, and the errors, a .png.", ".png")
 @options.path(
     "--proof",
-    "With --sequential: what no policy costs less than, for workbench verify, a .json.",
+    "With --sequential: the proven bound on what any policy costs, for workbench verify, a .json.",
     ".json",
 )
 @options.path(
-    "--vote", "The vote for aggregate --plan: how much each label counts, on record too.", ".csv"
+    "--vote",
+    "How much each label counts, those on record included, for aggregate --plan; a .csv.",
+    ".csv",
 )
 @options.choice(
     "--to",
@@ -73,11 +75,11 @@ def command(
     as_json: bool,
     **arguments: Any,
 ) -> int:
-    """Make the cheapest plan that covers every task, and say what is proven of it.
+    """Make the cheapest plan that keeps the error asked for, and say what is proven of it.
 
-    With --workers and --least so many labels a task are shared evenly: no skills and no error.
-    Exit code 1 when there is no plan. One that is not proven the cheapest says how far it may be
-    from it.
+    With --workers and --least so many labels a task are shared evenly, without skills and without
+    an error. Exit code 1 when there is no plan. A plan that is not proven the cheapest says how
+    much cheaper another may be.
     """
     import workbench as wb
     from workbench.api.even_plan import EvenPlan
@@ -107,21 +109,20 @@ def command(
         arguments["capacity"] = options.number_or_file("--capacity", capacity)
     with working("making the plan", after=5.0):
         plan = wb.plan(workers=_people(workers), **arguments)
-    if isinstance(plan, SequentialPlan):
-        beside = {} if proof is None else {proof: _proof(plan)}
-        there = plan.message is None
-        deliver(plan, as_json, out=out, plot=plot, there=there, beside=beside)
-        return 0 if plan.message is None else 1
-    if vote is not None and not isinstance(plan, EvenPlan) and plan.message is None:
-        write_files({vote: as_csv(plan.vote, vote)})
     there = plan.message is None
-    if to is None or out is None or plan.table.empty:
-        deliver(plan, as_json, out=out if to is None else None, plot=plot, there=there)
-    else:
-        pictures = {} if plot is None else {plot: as_png(plan)}
-        write_files({out: plan.assignments(to), **pictures})
-        tell(plan, as_json, f"written: {out}")
-    return 0 if plan.message is None else 1
+    beside: dict[Path, str | bytes] = {}
+    if isinstance(plan, SequentialPlan):
+        if proof is not None:
+            beside[proof] = _proof(plan)
+        deliver(plan, as_json, out=out, plot=plot, there=there, beside=beside)
+        return 0 if there else 1
+    if vote is not None and not isinstance(plan, EvenPlan) and there:
+        beside[vote] = as_csv(plan.vote, vote)
+    if out is not None and to is not None and not plan.table.empty:
+        beside[out] = plan.assignments(to)
+    table = out if to is None else None
+    deliver(plan, as_json, out=table, plot=plot, there=there, beside=beside)
+    return 0 if there else 1
 
 
 def _people(workers: str | None) -> int | str | list[str] | None:

@@ -78,23 +78,23 @@ def command(
         content, result = solving.with_file(file, result)
     payload = result.to_dict()
     files: dict[Path, str | bytes] = {}
-    lines = []
     if out is not None:
         if out.suffix.lower() == ".json":
             files[out] = strict_json(payload) + "\n"
         elif result.objective is not None:
             files[out] = result.to_frame().to_csv(index=False)
-        lines.append(f"{'written' if out in files else 'not written: no answer'}  {out}")
-    if proof is not None:
-        if content is not None:
-            files[proof] = content
-        lines.append(f"{'written' if proof in files else 'not written: no proof'}  {proof}")
-    if plot is not None:
-        if payload["history"]:
-            files[plot] = as_png(result)
-        lines.append(f"{'written' if plot in files else 'not written: no history'}  {plot}")
+    if proof is not None and content is not None:
+        files[proof] = content
+    if plot is not None and payload["history"]:
+        files[plot] = as_png(result)
     write_files(files)
-    tell(result, as_json, *lines)
+    wanted = {out: "no answer", proof: "no proof", plot: "no history"}
+    lines = [
+        f"not written: {why} ({path})"
+        for path, why in wanted.items()
+        if path is not None and path not in files
+    ]
+    tell(result, as_json, *lines, written=files)
     if result.termination == "interrupted":
         return 130
     return 0 if result.answered else 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -16,10 +17,13 @@ from typing import Any
 
 import click
 
-from workbench.base.text import printable
+from workbench.base.text import printable, wrapped
 
 DETAILS = "workbench.cli.details"
 """Where click keeps whether details are asked for."""
+PIPED = 80
+"""Columns of a line where no terminal says how many."""
+NARROWEST = 20
 _results: list[Any] = []
 """Where results are printed while whatever else is printed goes to standard error."""
 
@@ -43,6 +47,19 @@ def put(text: str | bytes, *, nl: bool = True) -> None:
 def show(text: str) -> None:
     """Print for a person on standard output."""
     put(printable(text))
+
+
+def show_prose(text: str) -> None:
+    """Print sentences for a person, as wide as the terminal; tables among them as they are."""
+    put(wrapped(printable(text), _width()))
+
+
+def _width() -> int:
+    """Columns of the terminal on which results are printed."""
+    stream = _results[-1] if _results else sys.stdout
+    if not stream.isatty():
+        return PIPED
+    return max(NARROWEST, shutil.get_terminal_size((PIPED, 24)).columns)
 
 
 def say(line: str) -> None:

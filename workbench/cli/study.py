@@ -13,6 +13,7 @@ import click
 
 from workbench.base.text import Columns, tabled
 from workbench.cli import options
+from workbench.cli.help import PartedGroup
 from workbench.cli.options import store_option
 from workbench.cli.output import Tell, emit, tell, working
 from workbench.cli.streams import say
@@ -83,7 +84,10 @@ code_option = click.option(
 )
 
 
-@click.group(epilog="Example: workbench study run adaptive-figure-1 --size paper --processes 4")
+@click.group(
+    cls=PartedGroup,
+    epilog="Example: workbench study run adaptive-figure-1 --size paper --processes 4",
+)
 def command() -> None:
     """Run studies: sweeps of thousands of trials that survive interruption.
 
@@ -213,7 +217,7 @@ def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
 )
 @store_option
 def status(store: Path, as_json: bool) -> None:
-    """Tell how far each study in a store has come."""
+    """Show how far each study in a store has come."""
     from workbench.studies.overview import standing
     from workbench.studies.store import Store
 

@@ -116,8 +116,10 @@ class Collector(KeptCollection):
         How frequent the classes are: a number by class, as {"yes": 0.1}; one that is not named has
         the rest. Alike when None.
     loss
-        What it costs to miss a class, by class, as {"yes": 5}; 1 for those that are not named. A
-        task is answered by the class of least expected cost, and closed when that is at most ε.
+        What it costs to miss a class. [default: 1 each]
+
+        By class, as {"yes": 5}. A task is answered by the class of least expected cost, and closed
+        when that is at most ε.
     epsilon
         ε, the error that each task may have.
     total
@@ -601,22 +603,21 @@ class Collector(KeptCollection):
 
         Nobody is while the collection is halted. Of those who may still come: `asks_newcomers`.
         """
-        with self._log.view() as view:
-            running = replayed(view)
+        running = self._now
         if running.halted:
             return False
-        return bool(running.waiting) or asks(running, None)
+        return bool(running.waiting) or asks(running.as_it_stands(), None)
 
     def asks_newcomers(self) -> bool:
         """Say whether somebody would be asked something now who has not been here yet.
 
         Nobody is while the collection is halted, or where no place for a newcomer is left.
         """
-        with self._log.view() as view:
-            running = replayed(view)
+        running = self._now
         place, hands = len(running.names), running.setup.hands
         if running.halted or place == len(hands):
             return False
+        running = running.as_it_stands()
         running.apply(Joined(place, "", hands[place]))
         return asks(running, place)
 

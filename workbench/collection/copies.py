@@ -59,6 +59,8 @@ COPY_PRIOR = (9.0, 1.0)
 """Weights of a Beta distribution: the chance that a copy repeats a label, beforehand."""
 TURNS = 20
 """Turns at most of the fits by which it is judged whom to merge."""
+TWO_COUNTS = 2**32
+"""What the greater of two counts is multiplied by that stand in one number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +79,13 @@ class ComparedPairs:
     def of(cls, labels: IntArray, workers: int) -> ComparedPairs:
         """Compare workers by some labels, shape (k, 3), with at least `SHARED` tasks in common."""
         task, worker, label = labels.T
-        size = (int(task.max(initial=-1)) + 1, workers)
-        named = csr_array((np.ones(len(task), dtype=np.int64), (task, worker)), shape=size)
-        together = (named.T @ named).tocoo()
-        kept = (together.row < together.col) & (together.data >= SHARED)
-        first, second = together.row[kept].astype(np.int64), together.col[kept].astype(np.int64)
-        agreed = np.zeros(len(first), dtype=np.int64)
-        for k in np.unique(label).tolist() if len(first) else []:
-            mine = csr_array(((label == k).astype(np.int64), (task, worker)), shape=size)
-            agreed += np.asarray((mine.T @ mine)[first, second]).ravel()
-        return cls(first, second, together.data[kept], agreed)
+        answer = task * (int(label.max(initial=0)) + 1) + label
+        # Both counts in one number: what is looked up pair by pair in a table costs far more.
+        both = _together(task, worker, workers) * TWO_COUNTS + _together(answer, worker, workers)
+        first, second = both.nonzero()
+        kept = (first < second) & (both.data >= SHARED * TWO_COUNTS)
+        shared, agreed = np.divmod(both.data[kept], TWO_COUNTS)
+        return cls(first[kept].astype(np.int64), second[kept].astype(np.int64), shared, agreed)
 
     def links(self, degree: float, workers: int) -> coo_array:
         """Pairs that agree on such a share of their tasks, as a table of shape (m, m)."""
@@ -99,6 +98,13 @@ class ComparedPairs:
         inside = np.isin(self.first, members) & np.isin(self.second, members)
         shared = int(self.shared[inside].sum())
         return float(self.agreed[inside].sum() / shared) if shared else 1.0
+
+
+def _together(what: IntArray, worker: IntArray, workers: int) -> csr_array:
+    """Of how many things both workers of each pair are, shape (m, m), of k of each; shapes (k,)."""
+    size = (int(what.max(initial=-1)) + 1, workers)
+    named = csr_array((np.ones(len(what), dtype=np.int64), (what, worker)), shape=size)
+    return named.T.tocsr() @ named
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,22 +306,19 @@ def _likelier(one: GridFit, other: GridFit) -> GridFit:
     return other if other.evidence > one.evidence else one
 
 
-def seem_very_good(labels: IntArray, weight: FloatArray, grid: SkillGrid) -> BoolArray:
+def seem_very_good(labels: IntArray, right: FloatArray) -> BoolArray:
     """Which workers seem very good after many labels, shape (m,).
 
     Parameters
     ----------
     labels
         Labels that judge workers, shape (k, 3).
-    weight
-        Posterior of the points of the grid by type and worker, shape (T, m, G); of each point the
-        largest over types counts.
-    grid
-        What workers may be like.
+    right
+        Believed chance that each is right, shape (m,).
     """
-    good = np.bincount(labels[:, 1], minlength=weight.shape[1]) >= SUSPECT_LABELS
-    right = np.einsum("gcc->g", grid.chance) / grid.chance.shape[1]
-    good[good] = weight[:, good].max(axis=0) @ right >= SUSPECT_SKILL
+    good: BoolArray = right >= SUSPECT_SKILL
+    if good.any():
+        good &= np.bincount(labels[:, 1], minlength=len(right)) >= SUSPECT_LABELS
     return good
 
 

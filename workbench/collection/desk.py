@@ -77,6 +77,16 @@ class Desk:
         names = list(self.collector.tasks), list(self.collector.gold)
         return [(names[gold][task], bool(gold)) for gold, task, _ in asks]
 
+    def as_it_stands(self) -> Collector:
+        """Give the collection as it is now, to be read alone, in any thread: it stays so."""
+        return self.collector._as_it_stands()
+
+    @property
+    def position(self) -> Position | None:
+        """Position of its journal's last event."""
+        with self.collector._log.view() as view:
+            return view.end
+
     def volunteered(self, labels: Mapping[Id, PerTask]) -> None:
         """Take labels of workers who choose tasks themselves: by worker, as for `tell_all`.
 

@@ -70,21 +70,32 @@ LEAST_HIDDEN = 5
 ARRAYS = ("joint", "worker", "share", "ease", "levels", "population", "messages")
 
 
+def evidence_behind(error: FloatArray | float) -> FloatArray:
+    """Nats, as labels of an easy task tell them, that bring an even belief to such an error.
+
+    In the mean over both classes: (1 − 2e) ln((1 − e)/e), shape as given. Source: Wald (1945).
+    """
+    error = np.clip(error, 1e-12, 1.0 - 1e-12)
+    return np.asarray((1.0 - 2.0 * error) * np.log((1.0 - error) / error))
+
+
 @dataclass(frozen=True, eq=False)
 class TaskView:
     """What the policy asks of each task at every step, kept until the next label or fit.
 
     Attributes
     ----------
-    posterior, top
-        Of classes, and that of the likeliest, or, where errors have costs, 1 less the expected cost
-        of the cheapest answer; shapes (n, K) and (n,).
+    posterior
+        Of classes, shape (n, K).
+    cost
+        Expected cost of the cheapest answer, shape (n,). Where every error costs 1, that is the
+        chance that the likeliest class is wrong.
     square
         Mean square of easiness, shape (n,).
     """
 
     posterior: FloatArray
-    top: FloatArray
+    cost: FloatArray
     square: FloatArray
 
     def move(self, rows: IntArray, now: TaskView) -> None:
@@ -111,6 +122,9 @@ class GridBeliefs:
     weight
         Posterior of the points of the grid, shape (T·m, G). A worker at each task type is a *unit*,
         `kind · m + worker`. Of a known skill the nearest point.
+    right
+        Believed chance that each worker is right, at the task type at which she seems best; shape
+        (m,).
     known
         Workers whose skill is known; None without.
     known_gain
@@ -120,7 +134,7 @@ class GridBeliefs:
     merged
         Who speaks for each worker, shape (m,): herself, or the one whose copy she is found to be,
         or the first of her group.
-    undecided
+    copies_in_doubt
         Whether labels do not say if some workers copy one another.
     orientation
         Log-odds that right and wrong are not interchanged, at least 0; infinite where that is no
@@ -148,13 +162,13 @@ class GridBeliefs:
         if pool.group is not None and self.models is None:
             self.merged_groups = MergedGroups(pool.group, len(pool.tasks))
         self.merged: IntArray = self._unmerged()
-        self.orientation, self.undecided, self.chosen_at, self.compared = np.inf, False, 0, 0
+        self.orientation, self.copies_in_doubt, self.chosen_at, self.compared = np.inf, False, 0, 0
         self.calibration, self.calibrated_by, self.least_floor = Calibration(1.0), 0, 0.0
         confusion = pool.confusion
         self.known = None if confusion is None else KnownSkills(pool, confusion)
         unknown = np.full(self.T * self.m, np.nan)
         self.known_gain: FloatArray = unknown if self.known is None else self.known.gain
-        labels = self.unit_labels()
+        labels = self.unit_labels().none()  # those on record are heard like all others
         self.fit = begin(labels, self.grid, pool.share, unequal=False)
         self._known_messages: FloatArray = labels.known_messages
         self._weigh_workers()
@@ -257,13 +271,12 @@ class GridBeliefs:
         """Of each task, shape (n, K); it stays as it is when labels come."""
         return self._viewed().posterior.copy()
 
-    def confidence(self) -> FloatArray:
-        """Posterior of the likeliest class of each task, until the next label; shape (n,).
+    def cost(self) -> FloatArray:
+        """Expected cost of the cheapest answer to each task, until the next label; shape (n,).
 
-        Where errors have costs: 1 less the expected cost of the cheapest answer, below 0 where
-        that is above 1.
+        Where every error costs 1, that is the chance that the likeliest class is wrong.
         """
-        return self._viewed().top
+        return self._viewed().cost
 
     def _viewed(self) -> TaskView:
         if self._view is None:
@@ -284,8 +297,8 @@ class GridBeliefs:
         square = (of_ease @ levels**2) / of_ease.sum(axis=1)
         loss = self.ledger.pool.loss
         # Of the calibrated chances: what errors cost is a matter of the decision alone.
-        top = plain.max(axis=1) if loss is None else 1.0 - cheapest(plain, loss)[1]
-        return TaskView(plain, top, square)
+        cost = 1.0 - plain.max(axis=1) if loss is None else cheapest(plain, loss)[1]
+        return TaskView(plain, cost, square)
 
     def _renew_view(self, moved: IntArray) -> None:
         """Bring the view up to date where labels have moved tasks."""
@@ -330,14 +343,14 @@ class GridBeliefs:
         loss = self.ledger.pool.loss
         if loss is None:
             return np.asarray(epsilon)
-        return allowed_errors(self.posterior(), loss, epsilon)
+        return allowed_errors(self._viewed().posterior, loss, epsilon)
 
     def _of_answer(self, by_class: FloatArray) -> FloatArray:
         """Column of each task's cheapest answer, shape (n,); as it is where errors cost 1."""
         loss = self.ledger.pool.loss
         if loss is None:
             return by_class
-        answer, _ = cheapest(self.posterior(), loss)
+        answer, _ = cheapest(self._viewed().posterior, loss)
         return np.asarray(by_class[np.arange(len(answer)), answer])
 
     def closed_at_floor(self, epsilon: float) -> BoolArray:
@@ -345,9 +358,12 @@ class GridBeliefs:
 
         Their error is ε before the floor is added, which alone keeps them open.
         """
-        reach, posterior = self.error_to_reach(epsilon), self.posterior()
-        if self.ledger.pool.hidden is None or (reach > 0.0).all():
-            return np.zeros(len(self.ledger.counts), dtype=bool)
+        none: BoolArray = np.zeros(len(self.ledger.counts), dtype=bool)
+        if self.ledger.pool.hidden is None:
+            return none
+        reach, posterior = self.error_to_reach(epsilon), self._viewed().posterior
+        if (reach > 0.0).all():
+            return none
         chance = posterior.max(axis=1)
         if self.ledger.pool.loss is not None:
             chance = self._of_answer(posterior)
@@ -360,17 +376,17 @@ class GridBeliefs:
         Where ε is out of reach, to bring it to `closed_at_floor`. Where errors have costs, by the
         answer that fewest nats would close it with.
         """
-        posterior, allowed = self.posterior(), self._allowed(epsilon)
+        posterior, allowed = self._viewed().posterior, self._allowed(epsilon)
         reach = self._to_reach(allowed)
         goal = np.where(reach > 0.0, reach, allowed)
-        required = (1.0 - 2.0 * goal) * np.log((1.0 - goal) / goal)
+        required = evidence_behind(goal)
         if self.ledger.pool.loss is None:
-            top = np.clip(self._before_floor(posterior.max(axis=1)), 1.0 / self.K, 1.0 - 1e-12)
-            short = required - (2.0 * top - 1.0) * np.log(top / (1.0 - top))
+            top = np.clip(self._before_floor(posterior.max(axis=1)), 1.0 / self.K, 1.0)
+            short = required - evidence_behind(1.0 - top)
         else:
-            chance = np.clip(self._before_floor(posterior), 1e-12, 1.0 - 1e-12)
-            so_far = np.abs(2.0 * chance - 1.0) * np.log(chance / (1.0 - chance))
-            closed = (1.0 - self.confidence() <= epsilon) | self.closed_at_floor(epsilon)
+            chance = self._before_floor(posterior)
+            so_far = np.sign(2.0 * chance - 1.0) * evidence_behind(1.0 - chance)
+            closed = (self.cost() <= epsilon) | self.closed_at_floor(epsilon)
             short = np.where(closed, 0.0, (required - so_far).min(axis=1))
         return np.asarray(np.maximum(short, 0.0) / np.maximum(self.relative_gain(), 1e-9))
 
@@ -400,8 +416,7 @@ class GridBeliefs:
         return contested(self.labels, self.common, self._very_good(), self.K)
 
     def _very_good(self) -> BoolArray:
-        by_type = self.weight.reshape(self.T, self.m, -1)
-        return seem_very_good(self.labels, by_type, self.grid)
+        return seem_very_good(self.labels, self.right)
 
     @property
     def may_be_reversed(self) -> bool:
@@ -416,7 +431,7 @@ class GridBeliefs:
         truth, at = self.ledger.pool.hidden, self.hidden_heard()
         if self.K > 2 or truth is None:
             return 0.0
-        chance = self.posterior()[at]
+        chance = self._viewed().posterior[at]
         rows = np.arange(len(at))
         return float((log(chance[rows, truth[at]]) - log(chance[rows, 1 - truth[at]])).sum())
 
@@ -428,6 +443,13 @@ class GridBeliefs:
             self.weight = by_kind[:, self.merged_groups.leader].reshape(self.weight.shape)
         if self.known is not None:
             self.weight = self.known.points(self.grid, self.weight)
+        self.right = self._chance_right(np.arange(self.m))
+
+    def _chance_right(self, workers: IntArray) -> FloatArray:
+        """Believed chance that each of k workers is right, of her best type, shape (k,)."""
+        weight = self.weight.reshape(self.T, self.m, -1)[:, workers].max(axis=0)
+        right = np.einsum("gcc->g", self.grid.chance) / self.K
+        return np.asarray((weight * right).sum(axis=1))
 
     # A label comes
 
@@ -469,6 +491,9 @@ class GridBeliefs:
         self.weight[touched] = normalised(self.fit.worker[touched].copy())[0]
         if self.merged_groups is not None:
             self._weigh_workers()
+        else:
+            workers = np.unique(touched % self.m)
+            self.right[workers] = self._chance_right(workers)
 
     def _chance_of_gold_answers(self, truth: IntArray, label: IntArray) -> FloatArray:
         """Log-chance of answers to gold tasks, of the mean easiness, by point; shape (k, G)."""
@@ -496,8 +521,9 @@ class GridBeliefs:
         if self.K > 2:  # a fit judges nobody by a label that is alone on its task
             many = np.bincount(task, minlength=len(self.counts))
             log_chance[(self.counts <= many)[task]] = 0.0
-        repeated = ~self._counted()[-len(label) :]
-        message[repeated], log_chance[repeated] = 0.0, 0.0
+        if self.copying.any():
+            repeated = ~self._counted()[-len(label) :]
+            message[repeated], log_chance[repeated] = 0.0, 0.0
         return log_chance, message
 
     # Fits
@@ -521,11 +547,12 @@ class GridBeliefs:
         due = anew or size > (GROWTH_IN_DOUBT if self.may_be_reversed else GROWTH) * self.chosen_at
         merged = self.merged
         if self.merged_groups is None and (due or compared > COPIES_GROWTH * self.compared):
-            merged, self.undecided = self.copy_search().merged(self.merged)
+            merged, self.copies_in_doubt = self.copy_search().merged(self.merged)
             self.compared = compared
         if not due and (merged == self.merged).all():
             labels = self.unit_labels()
             self.fit = fit(labels, self.grid, self.warm_start(), sweeps=SWEEPS, settled=SETTLED)
+            self._new_messages = []
             if self.K == 2:
                 before, odds = self.orientation, orientation_odds(labels, self.grid, self.fit)
                 # Where the last choice could not tell, the mirror image was tried then.
@@ -639,7 +666,7 @@ class GridBeliefs:
             "compared": self.compared,
             "chosen_at": self.chosen_at,
             "orientation": self.orientation if np.isfinite(self.orientation) else None,
-            "undecided": self.undecided,
+            "undecided": self.copies_in_doubt,
             "calibration": [self.calibration.temperature, self.calibration.floor],
             "least_floor": self.least_floor,
             "calibrated_by": self.calibrated_by,
@@ -654,7 +681,7 @@ class GridBeliefs:
         )
         self.merged = np.array(saved["merged"], dtype=np.int64)
         self.orientation = np.inf if saved["orientation"] is None else float(saved["orientation"])
-        self.undecided = bool(saved["undecided"])
+        self.copies_in_doubt = bool(saved["undecided"])
         self.chosen_at, self.compared = int(saved["chosen_at"]), int(saved["compared"])
         self.calibration = Calibration(*saved["calibration"])
         self.least_floor = float(saved["least_floor"])

@@ -7,6 +7,7 @@ is applied, and what happens in a turn is in the journal before anything is give
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
@@ -193,10 +194,19 @@ class KeptCollection:
     @property
     def _now(self) -> Running:
         """The collection as it stands in the log."""
-        if self._running is None or self._log.path is not None:
+        if self._running is None or not isinstance(self._log, MemoryLog):
             self._catch_up_now()
         assert self._running is not None
         return self._running
+
+    def _as_it_stands(self) -> Self:
+        """Give the collection as it is now, to be read alone, in any thread: it stays so."""
+        still = copy.copy(self)
+        still._running, still._log = self._now.as_it_stands(), MemoryLog()
+        still._log.path = self._log.path
+        for names in ("tasks", "gold", "workers", "classes"):
+            setattr(still, names, dict(getattr(self, names)))
+        return still
 
     @property
     def path(self) -> Path | None:

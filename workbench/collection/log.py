@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -27,7 +28,8 @@ class MemoryLog:
     It stands for a `Journal` and for its views and transactions, as far as a collection uses them.
     """
 
-    path = None
+    path: Path | None = None
+    """Of the journal that it was copied from; None where there is none."""
 
     def __init__(self) -> None:
         self.entries: list[JournalEntry[Event]] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.collection.honest import wrong_chances
 
 WEIGHT = 4.0
 """Hidden tasks that the error believed beforehand counts for. By judgement, not tuned."""
@@ -35,8 +36,7 @@ def doubted(posterior: FloatArray, is_open: BoolArray, hidden: IntArray) -> Floa
     if not len(rows):
         return posterior
     K, mine = posterior.shape[1], posterior[rows]
-    best = mine >= mine.max(axis=1, keepdims=True) - 1e-12
-    wrong = len(rows) - float((best[np.arange(len(rows)), hidden[rows]] / best.sum(axis=1)).sum())
+    wrong = float(wrong_chances(mine, hidden[rows]).sum())
     believed = float((1.0 - mine.max(axis=1)).mean())
     error, most = (WEIGHT * believed + wrong) / (WEIGHT + len(rows)), 1.0 - 1.0 / K
     if error <= believed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -12,6 +13,7 @@ import pandas as pd
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.collection.honest import wrong_chances
 from workbench.collection.pool import Ledger, Questions
 
 
@@ -81,10 +83,7 @@ class Belief:
         -------
         Shape (number of tasks of known class,).
         """
-        rows = np.flatnonzero(truth >= 0)
-        chosen = self.posterior[rows] >= self.posterior[rows].max(axis=1, keepdims=True) - 1e-12
-        wrong: FloatArray = 1.0 - chosen[np.arange(len(rows)), truth[rows]] / chosen.sum(axis=1)
-        return wrong
+        return wrong_chances(self.posterior, truth)
 
     def loss(self, truth: IntArray, counts: IntArray) -> FloatArray:
         """Chance that the answer to each task of known class is wrong, NaN without an answer.
@@ -128,7 +127,7 @@ class Policy:
     """Whether it looks at how sure models say to be."""
     weighs_losses: ClassVar[bool] = False
     """Whether it closes and answers tasks by what errors cost."""
-    apart: bool = False
+    fitted_beside: bool = False
     """Whether fits are made between steps (`is_due`, `refit`, `adopt`), where workers come by name,
     and not within `next`."""
 
@@ -184,6 +183,10 @@ class Policy:
         """Whether what it believes should be fitted anew."""
         return False
 
+    def is_behind(self) -> bool:
+        """Whether labels have come to which what it believes has not been fitted."""
+        return False
+
     def refit(self) -> None:
         """Fit anew what it believes; what comes of it follows from the policy and its labels."""
 
@@ -197,6 +200,10 @@ class Policy:
         """Give posterior and closed tasks as they stand."""
         raise NotImplementedError
 
+    def closed_tasks(self) -> BoolArray:
+        """Tasks about which it would ask no more, shape (n,), as `belief` has them, but sooner."""
+        return self.belief().closed
+
     def is_over(self) -> bool | None:
         """Whether nobody would be asked any more; None where only asking tells."""
         return None
@@ -204,6 +211,10 @@ class Policy:
     def out_of_reach(self) -> str:
         """Say in a sentence why the error asked for cannot be had here; "" where it can."""
         return ""
+
+    def people_help(self) -> bool:
+        """Whether labels of more people, like those who are here, may close tasks that are open."""
+        return True
 
     def notes(self) -> list[str]:
         """Say what whoever reads the answers must know of workers and tasks."""
@@ -294,7 +305,7 @@ def priced(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
     if table is None:
         return None
     pairs = zip(table["task"].tolist(), table["cost"].tolist(), strict=True)
-    return [{"task": task, "cost": cost if np.isfinite(cost) else None} for task, cost in pairs]
+    return [{"task": task, "cost": cost if math.isfinite(cost) else None} for task, cost in pairs]
 
 
 def closing(table: pd.DataFrame | None, unit: str = "") -> str:

@@ -7,6 +7,7 @@ here, by the policy.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ import numpy as np
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.journal_events import Event
-from workbench.base.state import check, name_places
+from workbench.base.state import bare, check, name_places
 from workbench.collection import POLICIES
 from workbench.collection.events import (
     Arrived,
@@ -132,7 +133,7 @@ class Running:
             away=tuple(self.away.items()),
             spent=float(ledger.spent),
             gold_spent=float(ledger.gold_spent),
-            policy=json.dumps(self.policy.state()),
+            policy=msgspec.json.encode(self.policy.state(), enc_hook=bare).decode(),
             halted=self.halted,
             forgotten=tuple(sorted(self.forgotten)),
             plan=self.plan,
@@ -141,13 +142,23 @@ class Running:
         )
         return Opened(self.setup, tuple(self.names), (), (), past)
 
+    def as_it_stands(self) -> Running:
+        """Give a copy that stays so, whatever becomes of this one; they share a fit begun."""
+        shared = (self.setup, self.ledger.pool, self.refit)
+        return copy.deepcopy(self, {id(each): each for each in shared})
+
     def refit_is_due(self) -> bool:
         """Whether the policy should be fitted anew, and no fit is begun that may still be made.
 
-        In place of one that failed another is begun when there are more labels.
+        It should be where many labels are new; and before a collection ends, as a fit to all labels
+        may ask more: whoever asked was asked nothing, and the policy would ask nobody. In place of
+        a fit that failed another is begun when there are more labels.
         """
-        if self.refit is None or not self.refit.failed:
-            return self.refit is None and self.policy.is_due()
+        if self.refit is None:
+            last = bool(self._asked_in_vain) and self.policy.is_behind()
+            return (last and bool(self.policy.is_over())) or self.policy.is_due()
+        if not self.refit.failed:
+            return False
         labels = len(self.ledger.labels) + len(self.ledger.gold_labels)
         return labels >= MORE * self.refit.labels and self.policy.is_due()
 
@@ -257,7 +268,7 @@ class Running:
         return event
 
     def _next(self, event: Asked) -> Questions:
-        self.policy.apart = event.apart
+        self.policy.fitted_beside = event.apart
         if not event.apart:  # it fits to all labels where it has to
             self.refit = None
         if event.first is not None:

@@ -78,7 +78,7 @@ class People:
     available
         The pairs that can be asked: columns task, worker. [default: all]
     confidences
-        How sure models say to be of their labels: columns task, worker, confidence.
+        How sure models say they are of their labels: columns task, worker, confidence.
 
         Models are those with a group whose labels cost a fifth of a person's at most; what they say
         of themselves is calibrated by people's labels.
@@ -88,11 +88,11 @@ class People:
     newcomers
         Workers beside those named who may still come; numbers alone, not tables, are for them.
     arrivals
-        In rehearsal: workers come one by one in random order and do not come back; else anybody,
-        any time.
+        In rehearsal: workers come one by one in random order and do not come back. [default:
+        anybody, any time]
     prior
-        In rehearsal: share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2; then what is
-        paid stands beside what any policy pays that knows this and nobody's skill.
+        In rehearsal: share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2; what is paid
+        stands beside the least of any policy that knows only this.
 
         A mapping too. Two classes, one price and one capacity, workers drawn independently, and
         tasks of known class to measure the error by.
@@ -127,11 +127,11 @@ class ClosingRules:
     Parameters
     ----------
     mean
-        The error is asked of the mean over tasks, not of each.
+        Ask for the error in the mean over tasks, not of each task.
     least
-        Labels of a task before it is closed, those on record included.
+        Fewest labels of a task that is closed, those on record included.
     most
-        Labels of a task after which it is left as it is.
+        Most labels of a task; then it is left as it is.
 
     Examples
     --------

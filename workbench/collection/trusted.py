@@ -33,8 +33,8 @@ answer is the class of least expected cost, and closes its task when that cost i
   task would be closed without them.
 
 Where some tasks are hidden, each task that would be left open first gets one more label, and again
-as long as fewer hidden tasks are wrong than before (`_asks_once_more`): what seems hopeless may be
-a poor fit to few labels.
+as long as fewer hidden tasks are wrong than before (`_want_one_more_label`): what seems hopeless
+may be a poor fit to few labels.
 
 The collection is over when every task is closed or left open, the money is spent, or nobody is left
 to ask.
@@ -177,19 +177,25 @@ class UntilTrusted(Policy):
             self.return_seen |= bool(self.came[worker]) and worker != self.latest
             self.came[worker] = True
             self.latest = self.latest if self.return_seen else worker
-        if self.is_due() and not self.apart:
+        if self.is_due() and not self.fitted_beside:
             self.refit()
         ask = self._start(worker)
         ask = self._best(worker, most) if ask is None else ask
-        while not len(ask) and worker is None and (self._labels_since_fit() or self.is_due()):
+        while not len(ask) and self._fits_before_the_end(worker):
             self.refit()
             ask = self._best(worker, most)
-        if not len(ask) and worker is None and self._asks_once_more():
+        if not len(ask) and worker is None and self._want_one_more_label():
             ask = self._best(worker, most)
         ask = self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
         if worker is None:
             self.ended = not len(ask)
         return ask
+
+    def _fits_before_the_end(self, worker: int | None) -> bool:
+        """Whether a fit to all labels comes first where nothing would be asked: it may ask more."""
+        if worker is None:
+            return self.is_behind() or self.is_due()
+        return not self.fitted_beside and self.is_behind() and self.is_over()
 
     def _start(self, worker: int | None) -> Questions | None:
         """What is asked before indices decide; None when that is over."""
@@ -211,7 +217,7 @@ class UntilTrusted(Policy):
         asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
         tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
         if worker is not None:
-            sure = (1.0 - self.beliefs.confidence()[tasks] <= self.epsilon).mean()
+            sure = (self.beliefs.cost()[tasks] <= self.epsilon).mean()
             enough = self.came.sum() > START[0] if gold else sure > 0.5
             there = pool.gold_available if gold else pool.available
             once = 1.0 if there is None else there[tasks, worker].mean()
@@ -266,7 +272,7 @@ class UntilTrusted(Policy):
     def _best_among(self, tasks: BoolArray, worker: int | None, most: int | None) -> Questions:
         """The best worker for each of the marked tasks that come first, shape (n,)."""
         ledger, pool = self.ledger, self.ledger.pool
-        top, index = self.beliefs.confidence(), self.worker_index.index
+        cost, index = self.beliefs.cost(), self.worker_index.index
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         ready = tasks & (ledger.waiting == 0)
         if worker is not None:
@@ -275,9 +281,9 @@ class UntilTrusted(Policy):
             ready &= self._open(np.arange(len(ready)), worker)
         rows = self.order[ready.take(self.order)]
         near = self.goal.epsilon is not None
-        key = top.take(rows)
-        key = -key if near else key
-        many = min(max(ROWS, len(top) // 100) if near else max(8, len(top) // 20), most or ROWS)
+        key = cost.take(rows)
+        key = key if near else -key
+        many = min(max(ROWS, len(cost) // 100) if near else max(8, len(cost) // 20), most or ROWS)
         if worker is None and many * len(here) > DENSE:
             best = np.where(ledger.left > 0, index.max(axis=0), -1.0)
             some = np.argpartition(-best, BETTER)[:BETTER]
@@ -316,7 +322,8 @@ class UntilTrusted(Policy):
         beside = self.starters if len(suspects) > 1 else suspects[:0]
         ask = self._first_who_can(np.append(suspects, beside), self.common, worker)
         more = self.witnesses[:MOST]
-        if len(ask) or not self.beliefs.undecided or (worker is not None and worker not in more):
+        elsewhere = worker is not None and worker not in more
+        if len(ask) or elsewhere or not self.beliefs.copies_in_doubt:
             return ask
         return self._first_who_can(more, self.beliefs.contested(), worker)
 
@@ -381,6 +388,10 @@ class UntilTrusted(Policy):
             many = min(many, len(self.beliefs.labels))
         return self._labels_since_fit() >= NEW_LABELS + many // NEW_PART or self._may_end()
 
+    def is_behind(self) -> bool:
+        """Whether labels came since the last fit."""
+        return self._labels_since_fit() > 0
+
     def _labels_since_fit(self) -> int:
         """Labels and answers to gold tasks that came since the last fit."""
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
@@ -413,11 +424,11 @@ class UntilTrusted(Policy):
         self.worker_index.judge_all(self.beliefs)
         self.undecidable = self._undecidable()
         if not self._wanted().any():
-            self._asks_once_more()
+            self._want_one_more_label()
 
     # When it ends
 
-    def _asks_once_more(self) -> bool:
+    def _want_one_more_label(self) -> bool:
         """Want one more label of each task that would be left open, if that may still help.
 
         It does as long as fewer hidden tasks are wrong than when that was done before.
@@ -428,8 +439,7 @@ class UntilTrusted(Policy):
         hidden, at = self.ledger.pool.hidden, self.beliefs.hidden_heard()
         if self.goal.epsilon is None or hidden is None or not len(self.ledger.open):
             return False
-        posterior = self.beliefs.posterior()
-        wrong = int((posterior[at].argmax(axis=1) != hidden[at]).sum())
+        wrong = int((self.beliefs.posterior()[at].argmax(axis=1) != hidden[at]).sum())
         if not 0 < wrong < self.wrong_before:
             return False
         rows = np.flatnonzero(~self._own_belief().closed & ~self.ledger.full)
@@ -457,17 +467,16 @@ class UntilTrusted(Policy):
         bar falls when no task is above it, so that in the end a price buys the same of each. For a
         worker who is here only once it falls until some tasks are above it.
         """
-        top, can = self.beliefs.confidence(), ~self.ledger.full
+        error, can = self.beliefs.cost(), ~self.ledger.full
         if not self.goal.mean or not can.any():
-            return ~self._closed(top) & can
-        error = 1.0 - top
+            return ~self._closed(error) & can
         if self.goal.epsilon is not None and error.mean() <= self.goal.epsilon:
-            return ~self._closed(top) & can
-        can &= self._somebody_left(np.arange(len(top)))
+            return ~self._closed(error) & can
+        can &= self._somebody_left(np.arange(len(error)))
         rate = np.where(self.ledger.left > 0, self.worker_index.index, 0.0).max(axis=1)
         rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
         worth = error * rate[self.ledger.pool.kind]
-        few = 1 if worker is None else 1 + len(top) // 20
+        few = 1 if worker is None else 1 + len(error) // 20
         few = min(few, int((worth[can] > LEAST_BAR).sum()))
         bar = FIRST_ERROR * self.epsilon
         while (worth[can] > bar).sum() < few:
@@ -475,9 +484,8 @@ class UntilTrusted(Policy):
         wanted: BoolArray = ((worth > bar) | ~self.ledger.enough) & can
         return wanted
 
-    def _closed(self, top: FloatArray) -> BoolArray:
-        """Tasks whose error, or expected cost, is at most ε, by `confidence`; shape (n,)."""
-        error = 1.0 - top
+    def _closed(self, error: FloatArray) -> BoolArray:
+        """Tasks whose error, or expected cost, is at most ε; shapes (n,)."""
         if self.goal.epsilon is None:
             return np.zeros(len(error), dtype=bool)
         if self.goal.mean:
@@ -490,7 +498,9 @@ class UntilTrusted(Policy):
         ledger = self.ledger
         out: BoolArray = np.zeros(len(ledger.counts), dtype=bool)
         evidence_needed = self._evidence_needed()
-        if evidence_needed is None or not len(ledger.open):  # a fit made apart: who takes it judges
+        if evidence_needed is None or not len(
+            ledger.open
+        ):  # a fit made beside: who takes it judges
             return out
         rows = np.flatnonzero((evidence_needed > 0.0) & (ledger.counts >= SOME_LABELS))
         nats = self.worker_index.nats(self.beliefs)
@@ -516,7 +526,7 @@ class UntilTrusted(Policy):
 
     def _somebody_left(self, tasks: IntArray) -> BoolArray:
         """Of which of k tasks somebody can still be asked, or a label is to come, shape (k,)."""
-        if not len(self.ledger.open):  # a fit made apart
+        if not len(self.ledger.open):  # a fit made beside
             return np.ones(len(tasks), dtype=bool)
         workers = np.flatnonzero((self.ledger.left > 0) & ~self.beliefs.copying)
         return self._open(tasks[:, None], workers).any(axis=1) | (self.ledger.waiting[tasks] > 0)
@@ -528,16 +538,23 @@ class UntilTrusted(Policy):
         return not self._wanted().any()
 
     def is_over(self) -> bool:
-        """Whether nothing more is asked, or nobody is left who could label what is wanted."""
+        """Whether nothing more is asked, or nobody would be who could label what is wanted."""
         wanted = np.flatnonzero(self._wanted())
-        parts = np.split(wanted, range(ROWS, len(wanted), ROWS))
-        return self._asks_no_more() or not any(self._somebody_left(part).any() for part in parts)
+        if self.ended or self._is_spent():
+            return True
+        parts = (wanted[:1], *(wanted[at : at + ROWS] for at in range(1, len(wanted), ROWS)))
+        if not any(self._somebody_left(part).any() for part in parts):
+            return True
+        still = self.ledger.waiting.any() or not self.cold_start_over
+        return not still and not len(self._best(None, 1))
 
     def _asks_no_more(self) -> bool:
         """Whether nothing more is asked: the money is spent, or no task is wanted."""
-        if self.ended or self.ledger.money < self.ledger.pool.price.min() - 1e-9:
-            return True
-        return not self._wanted().any()
+        return self.ended or self._is_spent() or not self._wanted().any()
+
+    def _is_spent(self) -> bool:
+        """Whether the money buys no label."""
+        return bool(self.ledger.money < self.ledger.pool.price.min() - 1e-9)
 
     # What is answered
 
@@ -556,6 +573,10 @@ class UntilTrusted(Policy):
             return self._answering(posterior, replace(own, posterior=doubtful))
         return self._answering(posterior, replace(own, posterior=posterior))
 
+    def closed_tasks(self) -> BoolArray:
+        """Tasks that are closed, whatever the final answers are: these take long to find."""
+        return self._own_belief().closed
+
     def _answering(self, posterior: FloatArray, belief: Belief) -> Belief:
         """Where errors have costs, answer by the class of least expected cost; else leave it.
 
@@ -572,9 +593,7 @@ class UntilTrusted(Policy):
     def _own_belief(self) -> Belief:
         """What the policy goes by: the posterior as it stands, and what is closed by it."""
         posterior = self.beliefs.posterior()
-        costly = self.ledger.pool.loss is not None
-        top = self.beliefs.confidence() if costly else posterior.max(axis=1)
-        return Belief(posterior, self._closed(top))
+        return Belief(posterior, self._closed(self.beliefs.cost()))
 
     def _final(self) -> tuple[FloatArray | None, bool]:
         """Result of `final_posterior`, kept until the next label or fit."""
@@ -617,6 +636,13 @@ class UntilTrusted(Policy):
             f"tasks are wrong, and more labels would not change the answers to {settled} of "
             f"{len(truth)} tasks."
         )
+
+    def people_help(self) -> bool:
+        """Whether there is an open task that labels decide, and bring to the error asked for."""
+        still_open = ~self.closed_tasks() & ~self.beliefs.hopeless()
+        if self.goal.epsilon is None:
+            return bool(still_open.any())
+        return bool((still_open & (self.beliefs.error_to_reach(self.goal.epsilon) > 0.0)).any())
 
     def to_close(self) -> FloatArray | None:
         """Expected price of closing each task, shape (n,): who tells most for it is asked first."""

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.collection.grid_beliefs import GridBeliefs
+from workbench.collection.grid_beliefs import GridBeliefs, evidence_behind
 from workbench.collection.pool import Ledger, Questions, within
 
 # Chosen by the labels they cost on simulated crowds: docs/findings/label-until-sure.md.
@@ -77,7 +77,7 @@ class WorkerIndex:
 
     def __init__(self, ledger: Ledger, beliefs: GridBeliefs, epsilon: float) -> None:
         self.ledger, self.epsilon = ledger, epsilon
-        self.required = float((1.0 - 2.0 * epsilon) * np.log((1.0 - epsilon) / epsilon))
+        self.required = float(evidence_behind(epsilon))
         grid, shape = beliefs.grid, (len(ledger.pool.price), len(ledger.pool.workers))
         own = beliefs.known_gain.reshape(shape)
         self.known: BoolArray = ~np.isnan(own)
@@ -93,14 +93,13 @@ class WorkerIndex:
 
     def judge_all(self, beliefs: GridBeliefs) -> None:
         """Count the nats still needed, and give all workers their index."""
-        top = beliefs.confidence()
-        odds = np.log(np.maximum(top, 1e-9) / np.maximum(1.0 - top, 1e-9))
-        missing = self.required - (2.0 * top - 1.0) * odds
-        if self.ledger.pool.loss is not None:
+        cost = beliefs.cost()
+        if self.ledger.pool.loss is None:
+            missing = self.required - evidence_behind(cost)
+        else:
             missing = beliefs.evidence_needed(self.epsilon)
-        self.needed = max(
-            float(missing[(top < 1.0 - self.epsilon) & ~self.ledger.full].sum()), self.required
-        )
+        wanted = (cost > self.epsilon) & ~self.ledger.full
+        self.needed = max(float(missing[wanted].sum()), self.required)
         self.heard = self._heard(beliefs)
         self._expect_of_newcomers(beliefs)
         self.judge(beliefs, np.arange(len(self.ledger.left)))

@@ -121,7 +121,7 @@ def read_gold(
         and not when gold and labels have no class in common at all: then the two tables
         code their classes differently. Without a column label, classes are not compared.
     ignore_unlabelled
-        Leave gold of tasks without a label out.
+        Leave out gold of tasks that nobody labelled.
 
     Returns
     -------

@@ -22,6 +22,7 @@ from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.bar import Step, no_step
 from workbench.learning.draws import Draws
 from workbench.learning.exploration import Exploration, Learnt, explore, learn
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
@@ -113,6 +114,7 @@ def simulate(
     *,
     costs: ArrayLike | None = None,
     checkpoints: ArrayLike | None = None,
+    step: Step = no_step,
 ) -> Runs:
     """Run LS_OL on simulated crowds.
 
@@ -130,6 +132,8 @@ def simulate(
         c, shape (M,), the price of a label; 1 by default.
     checkpoints
         Numbers of tasks, from 1 to T; by default 200, evenly spread, and T.
+    step
+        Is called for each run that is done.
 
     Returns
     -------
@@ -153,6 +157,8 @@ def simulate(
         explored = explore(draws, schedule, phases, T, options.delay, part)
         learnt = learn(explored, options.vetting)
         parts.append(_counted(draws, explored, learnt, options.vote, price, tasks))
+        for _ in part:
+            step()
     return _joined(parts)
 
 

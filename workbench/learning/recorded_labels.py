@@ -18,6 +18,7 @@ import pandas as pd
 
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.bar import Step, no_step
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd import frames
@@ -210,6 +211,7 @@ def replay(
     pool: Pool = "recorded",
     patience: float | None = None,
     seed: Seed,
+    step: Step = no_step,
 ) -> Replayed:
     """Run LS_OL over recorded labels.
 
@@ -233,6 +235,8 @@ def replay(
         How long a task's labels are waited for, in units of `data.time`, counted from the task's
         first label. Those that come later are late: they are told once a task arrives after them.
         None waits for all.
+    step
+        Is called after each task.
 
     Raises
     ------
@@ -283,6 +287,7 @@ def replay(
                 int(there[at].sum()),
             )
         )
+        step()
     late.tell(learner, None)
     columns = ["task", "kind", "label", "confidence", "asked", "received", "on_record"]
     steps = pd.DataFrame(rows, columns=columns)

@@ -21,6 +21,7 @@ from workbench.accuracy.best_sets import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.bar import Step, no_step
 from workbench.base.errors import InputError
 from workbench.learning import regret_bounds
 from workbench.learning.agreement import Structure, structure
@@ -92,6 +93,7 @@ def simulated(
     price: float = PRICE,
     costs: Sequence[float] | None = None,
     seed: int,
+    step: Step = no_step,
 ) -> Simulated:
     """Run a learner many times on workers of given skills.
 
@@ -107,6 +109,8 @@ def simulated(
         The learner, one of `POLICIES`.
     price
         What a label costs, for the policies that weigh this.
+    step
+        Is called after each run.
 
     Raises
     ------
@@ -118,7 +122,7 @@ def simulated(
     stream = draws.stream(0)
     sample = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
     if policy == "ls-ol":
-        played = simulate(draws, schedule, horizon, options, costs=costs)
+        played = simulate(draws, schedule, horizon, options, costs=costs, step=step)
         end_accuracy = [
             options.vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
             for chosen, estimate in zip(played.chosen, played.estimates, strict=True)
@@ -127,7 +131,7 @@ def simulated(
         if costs is not None:
             raise InputError("`costs` are counted for the policy 'ls-ol': leave them out")
         terms = Terms(len(p), 2, checks.count("horizon", horizon, 1), schedule, options, price)
-        played, end_accuracy = _played(draws, terms, policy)
+        played, end_accuracy = _played(draws, terms, policy, step)
     best = best_set(p, weighted=options.weighted).workers
     sets, times = np.unique(played.chosen, axis=0, return_counts=True)
     return Simulated(
@@ -143,13 +147,14 @@ def simulated(
     )
 
 
-def _played(draws: Draws, terms: Terms, policy: str) -> tuple[Runs, list[float]]:
+def _played(draws: Draws, terms: Terms, policy: str, step: Step) -> tuple[Runs, list[float]]:
     """Play a policy in every run; return the runs, and the accuracy of each final set."""
     M = draws.workers
     games, learners = [], []
     for run in range(draws.runs):
         learners.append(POLICIES[policy].call(terms, draws.coins(run)))
         games.append(play(learners[-1], draws, run, terms.horizon, against="majority"))
+        step()
     tasks = games[0].tasks
     best = [best_set(skill) for skill in draws.skill]
     cost = np.array([len(optimum.workers) for optimum in best], dtype=np.float64)

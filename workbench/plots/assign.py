@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,23 @@ from matplotlib.figure import Figure
 from workbench.base.arrays import IntArray
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, from_zero, key_above, plain, short, whole_ticks
+from workbench.plots.measured import Measured, draw_majority, draw_measured, in_percent
 
 NAMED = 12
 """Workers at most who are drawn by name."""
 
 
-def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title: str) -> Figure:
-    """A plan: how many labels each worker gives (left), how wrong each task may come out (right).
+def plan(
+    labels: pd.Series[int],
+    errors: pd.DataFrame,
+    measured: Measured | None = None,
+    *,
+    epsilon: float | None,
+    said: Mapping[str, str],
+    title: str,
+    priced: bool = False,
+) -> Figure:
+    """A plan: labels by worker (left), what it promises and what such plans measured (right).
 
     Parameters
     ----------
@@ -27,28 +38,47 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
     errors
         A row a task: columns `exact`, by the skills as given, and perhaps `bound`, as the cover
         promises.
+    measured
+        The error of such a plan on gold; None where none was measured.
     epsilon
-        Error asked for, drawn as a line.
+        Error asked for, drawn as a line; None where a budget was given.
+    said
+        What the lines of `exact` and ε are called: "exact", "asked".
+    priced
+        Whether errors are expected costs, in place of chances.
     """
-    worst = errors.sort_values("exact", ascending=False)
-    with panels(title, (8.6, 3.4), 1, 2, lines="both") as (figure, (left, right)):
+    with panels(title, (8.6, 4.3), 1, 2, lines="both") as (figure, (left, right)):
         draw_labels(left, labels, "labels to give")
-        place = np.arange(1, len(worst) + 1)
-        for column, colour, dash, label in (
-            ("bound", COLOURS[1], (0, (3, 2)), "bound that the cover promises"),
-            ("exact", COLOURS[0], "-", "exact, if skills are as given"),
-        ):
-            if column not in worst:
-                continue
-            right.plot(place, worst[column], color=colour, ls=dash, marker=".", label=label)
-        right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=f"requested ε = {epsilon:g}")
-        right.set_xlabel(f"the {len(worst)} tasks, those in most doubt first")
-        right.set_ylabel("probability of a wrong label")
+        _promises(right, errors, said)
+        if epsilon is not None:
+            right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=said["asked"])
+        right.set_xlabel(f"the {len(errors)} tasks, those in most doubt first")
+        if measured is not None:
+            beyond = 1.0 + 1.08 * len(errors)
+            draw_measured(right, beyond, measured, "measured on your gold")
+            draw_majority(right, measured)
+            right.set_xlabel(f"the {len(errors)} tasks, those in most doubt first;\nthen your gold")
+        right.set_ylabel("cost of an answer" if priced else "wrong answers")
         key_above(right)
         for axes in (left, right):
             from_zero(axes)
             whole_ticks(axes.xaxis)
+        right.set_ylim(bottom=0.0)
+        if not priced:
+            in_percent(right.yaxis)
     return figure
+
+
+def _promises(axes: Axes, errors: pd.DataFrame, said: Mapping[str, str]) -> None:
+    """Draw what is promised of each task, those in most doubt first."""
+    worst = errors.sort_values("exact", ascending=False)
+    place = np.arange(1, len(worst) + 1)
+    for column, colour, dash, label in (
+        ("bound", COLOURS[3], (0, (3, 2)), "promised by a bound"),
+        ("exact", COLOURS[0], "-", said["exact"]),
+    ):
+        if column in worst:
+            axes.plot(place, worst[column], color=colour, ls=dash, marker=".", label=label)
 
 
 def draw_labels(axes: Axes, labels: pd.Series[Any], what: str) -> None:
@@ -84,7 +114,7 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
                 "label": plain(str(kind)),
             }
             axes.step(np.sort(table[kind].to_numpy()), share, where="post", **look)
-        axes.axvline(0.5, color="0.35", lw=1.1, ls="--", label="a coin")
+        axes.axvline(0.5, color="0.35", lw=1.1, ls="--", label="guessing between two classes")
         axes.set_xlim(0, 1)
         axes.set_xlabel("skill: probability of a right label")
         axes.set_ylabel("share of workers at most as able")

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
+from workbench.base.arrays import FloatArray
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, from_zero, key_above
+from workbench.plots.measured import in_percent
 
 
 def collected(
@@ -21,6 +23,8 @@ def collected(
     limit: float | None,
     title: str,
     within: tuple[float, float] | None = None,
+    majority: float | None = None,
+    model: bool = False,
     said: Mapping[str, str] | None = None,
 ) -> Figure:
     """Error (left) and, where ε is asked, answered and closed tasks (right) against cost a task.
@@ -38,8 +42,13 @@ def collected(
         Information limit at the last measured error, drawn as a line; None without.
     within
         Interval of the last error, or the range that is believed; None without.
+    majority
+        Error of a majority of labels that cost as much; None without.
+    model
+        Whether to draw what the policy's model believes, as of simulated crowds, of which it is
+        true.
     said
-        What the verdict says of each line: "asked", "measured", "believed".
+        What the verdict says of each line: "asked", "measured", "believed", "majority".
     """
     said = said or {}
     paid = curve["cost"].to_numpy(dtype=float) / tasks
@@ -48,27 +57,11 @@ def collected(
     size = (5.2 + 4.0 * (columns - 1), 3.9)
     with panels(title, size, 1, columns, sharex=True, wrap=55 * columns) as (figure, axes):
         left = axes[0]
-        left.plot(
-            paid,
-            curve["believed_error"],
-            color=COLOURS[1],
-            marker="s",
-            ms=4,
-            mfc="white",
-            lw=1.4,
-            ls="--",
-            label="believed, by the policy's own model",
-        )
+        if model:
+            _curve(left, paid, curve["believed_error"], "believed, by the policy's own model", "s")
         if curve["error"].notna().any():
-            left.plot(
-                paid,
-                curve["error"].astype(float),
-                color=COLOURS[0],
-                marker="o",
-                ms=4,
-                lw=1.4,
-                label=f"measured: {said['measured']}" if "measured" in said else "measured",
-            )
+            words = f"measured: {said['measured']}" if "measured" in said else "measured"
+            _curve(left, paid, curve["error"].astype(float), words, "o")
         if within is not None:
             low, high = within
             error = curve["error"].iloc[-1]
@@ -83,25 +76,39 @@ def collected(
                 capsize=3,
                 label=f"believed: {said['believed']}" if "believed" in said else "90 % interval",
             )
+        if majority is not None:
+            look: dict[str, Any] = {"color": COLOURS[1], "marker": "X", "ms": 7, "ls": "none"}
+            words = f"a majority for the same money: {said['majority']}"
+            left.plot(paid[-1:], [majority], **look, label=words)
         if limit is not None:
-            meaning = "least cost of any policy of the last error"
+            meaning = "no policy pays less for the last error"
             left.axvline(limit / tasks, ls=":", **line, label=meaning)
-        left.set_ylabel("share of wrong answers")
+        left.set_ylabel("tasks answered wrongly, or not at all")
         if epsilon is not None:
             left.axhline(
-                epsilon, ls="-.", **line, label=f"goal: {said.get('asked', f'{epsilon:g}')}"
+                epsilon, ls="-.", **line, label=f"asked for: {said.get('asked', f'{epsilon:g}')}"
             )
             right = axes[1]
             for column, style in (("answered", {"ls": "--", "mfc": "white"}), ("closed", {})):
                 share = curve[column] / tasks
-                look: dict[str, Any] = {"color": COLOURS[2], "marker": "^", "ms": 4, "lw": 1.4}
+                look = {"color": COLOURS[2], "marker": "^", "ms": 4, "lw": 1.4}
                 right.plot(paid, share, label=column, **{**look, **style})
-            right.set_ylabel("tasks that are answered, and closed")
+            right.set_ylabel("tasks")
             key_above(right, 2)
-            right.yaxis.set_major_formatter(PercentFormatter(1.0))
+            in_percent(right.yaxis)
             right.set_ylim(-0.02, 1.02)
         for panel in axes:
-            panel.set_xlabel("cost of labels per task, gold included")
+            panel.set_xlabel("paid for labels, per task")
         from_zero(left)
+        left.set_ylim(bottom=0.0)
+        in_percent(left.yaxis)
         key_above(left, 2)
     return figure
+
+
+def _curve(axes: Axes, paid: FloatArray, values: pd.Series[float], label: str, marker: str) -> None:
+    """Draw what was measured (a circle) or believed (a square) while labels came in."""
+    look: dict[str, Any] = {"color": COLOURS[0]}
+    if marker == "s":
+        look = {"color": COLOURS[3], "mfc": "white", "ls": "--"}
+    axes.plot(paid, values, marker=marker, ms=4, lw=1.4, label=label, **look)

@@ -75,7 +75,7 @@ def _confidence(axes: Axes, answers: pd.DataFrame, sureness: str) -> None:
 
 def _reliability(axes: Axes, table: pd.DataFrame) -> None:
     tasks = table["tasks"].to_numpy()
-    axes.plot([0, 1], [0, 1], color="0.5", ls="--", lw=1, label="as often as confident")
+    axes.plot([0, 1], [0, 1], color="0.5", ls="--", lw=1, label="right as often as confident")
     axes.scatter(
         table["confidence"],
         table["right"],
@@ -84,10 +84,10 @@ def _reliability(axes: Axes, table: pd.DataFrame) -> None:
         edgecolors="white",
         lw=0.5,
         alpha=0.8,
-        label="tenths of confidence",
+        label="answers of a tenth of confidence",
     )
     axes.set_xlabel("confidence")
-    axes.set_ylabel("share of labels that are right")
+    axes.set_ylabel("share of answers that are right")
     axes.set_xlim(-0.05, 1.05)
     axes.set_ylim(-0.05, 1.05)
     key_above(

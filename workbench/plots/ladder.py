@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,22 +13,24 @@ from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS
 
 SAID = {
-    "hoeffding": "planned by Hoeffding's bound\n(the paper's program)",
-    "bhattacharyya": "planned by Bhattacharyya's bound",
-    "exact error": "planned by the exact error",
-    "sequential, posterior": "each label looked at,\nno task closed above ε",
-    "sequential, error": "each label looked at,\nstopping by lot",
-    "skills unknown": "skills unknown:\nno policy pays less",
-    "information limit": "information limit:\nno policy pays less",
+    "hoeffding": "planned ahead, the paper's bound",
+    "bhattacharyya": "planned ahead, a closer bound",
+    "exact error": "planned ahead, the error itself",
+    "sequential, posterior": "each label looked at,\nno task closed in more doubt",
+    "sequential, error": "each label looked at,\nat most so many wrong",
+    "skills unknown": "no policy pays less that\ndoes not know the workers",
+    "information limit": "no policy pays less",
 }
+"""What stands below a rung's name."""
+NONE = {"infeasible": "there is no plan", "open": "none found; there may be one"}
 
-
+BESIDE: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
 LEAST = ("skills unknown", "information limit")
 """Rungs that are bounds on every policy, and no plans."""
 
 
 def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) -> Figure:
-    """Cost a task of each rung, the dearest on top.
+    """Cost a task of each rung, the costliest on top.
 
     Parameters
     ----------
@@ -40,12 +44,13 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
     unit = "price of labels" if priced else "labels"
     place = np.arange(len(table))
     paid = table["cost"].fillna(table["lower_bound"]).to_numpy(dtype=float) / max(1, tasks)
-    with panels(title, (8.6, 0.6 + 0.6 * len(table)), lines="x") as (figure, (axes,)):
+    with panels(title, (8.6, 0.6 + 0.72 * len(table)), lines="x") as (figure, (axes,)):
         for at, (row, value) in enumerate(
             zip(table.to_dict("records"), paid.tolist(), strict=True)
         ):
             if np.isnan(value):
-                axes.text(0, at, f"  none: {row['status']}", va="center", color="0.35")
+                why = NONE.get(row["status"], f"none: {row['status']}")
+                axes.annotate(why, (0, at), **BESIDE, color="0.35")
                 continue
             limit, measured = row["name"] in LEAST, row["status"].startswith("meas")
             colour = COLOURS[2] if limit else COLOURS[1] if measured else COLOURS[0]
@@ -66,8 +71,10 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
                 text += f", at least {at_least(row['proven_bound'] / tasks)}"
             if measured:
                 text += f" (± {error:.2g})"
-            axes.text(value + error, at, f"  {text}", va="center")
-        axes.set_yticks(place, [SAID.get(name, name) for name in table["name"]])
+            axes.annotate(text, (value + error, at), **BESIDE)
+        axes.set_yticks(
+            place, [f"{name}\n{SAID[name]}" if name in SAID else name for name in table["name"]]
+        )
         axes.set_ylim(len(table) - 0.5, -0.5)
         costs = paid[~np.isnan(paid)]
         axes.set_xlim(0, 1.42 * float(costs.max(initial=1e-9)))

@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workbench.accuracy.measured import MeasuredError
 from workbench.plots._picture import panels
 from workbench.plots._style import (
     COLOURS,
@@ -18,6 +17,7 @@ from workbench.plots._style import (
     short,
     whole_ticks,
 )
+from workbench.plots.measured import Measured, in_percent
 
 NAMED = 12
 """Workers that are named in the picture."""
@@ -29,7 +29,7 @@ def learning(
     *,
     title: str,
     policy: str = "LS_OL",
-    measured: MeasuredError | None = None,
+    measured: Measured | None = None,
 ) -> Figure:
     """How well labels were while workers were learnt, what was paid, and what was learnt.
 
@@ -85,7 +85,7 @@ def _accuracies(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
     has_truth = "accuracy" in steps and steps["accuracy"].notna().any()
     if not has_truth:
         _banded(axes, steps, "agreement", COLOURS[0], policy)
-        axes.set_ylabel("agreement with the full crowd, so far")
+        axes.set_ylabel("agreement with everybody's\nmajority, so far")
     else:
         several = "accuracy_se" in steps and steps["accuracy_se"].notna().any()
         mean = " (mean ± 95 %)" if several else ""
@@ -95,23 +95,23 @@ def _accuracies(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
             color=COLOURS[2],
             lw=4,
             alpha=0.45,
-            label="best set in hindsight",
+            label="best set, chosen by the truth",
         )
-        _banded(axes, steps, "crowd_accuracy", COLOURS[1], "full crowd, majority", "--")
+        _banded(axes, steps, "crowd_accuracy", COLOURS[1], "everybody's majority", "--")
         _banded(axes, steps, "accuracy", COLOURS[0], f"{policy}{mean}")
-        axes.set_ylabel("share of right labels, so far")
+        axes.set_ylabel("right answers, so far")
     lines = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
     # The first few tasks jump about: they need not be seen.
     late = np.concatenate([line[len(steps) // 20 :] for line in lines])
     low = float(np.nanmin(late)) if np.isfinite(late).any() else 0.0
     from_zero(axes)
     axes.set_ylim(max(-0.02, min(0.5, low - 0.03)), 1.02)
+    in_percent(axes.yaxis)
 
 
-def _interval(axes: Axes, steps: pd.DataFrame, measured: MeasuredError) -> None:
+def _interval(axes: Axes, steps: pd.DataFrame, measured: Measured) -> None:
     """Draw the interval of the share of right answers at the end."""
-    low, high = (1.0 - end for end in reversed(measured.error_interval))
-    right = 1.0 - float(measured.error_measured or 0.0)
+    low, right, high = 1.0 - measured.high, 1.0 - measured.error, 1.0 - measured.low
     axes.errorbar(
         [len(steps)],
         [right],
@@ -120,21 +120,21 @@ def _interval(axes: Axes, steps: pd.DataFrame, measured: MeasuredError) -> None:
         ls="none",
         elinewidth=1.0,
         capsize=3,
-        label="90 % interval",
+        label=f"wrong in the end: {measured.said['measured']}",
     )
     axes.set_ylim(bottom=max(-0.02, min(axes.get_ylim()[0], low - 0.03)))
 
 
 def _regrets(axes: Axes, steps: pd.DataFrame) -> None:
-    _banded(axes, steps, "regret", COLOURS[6], "together")
+    _banded(axes, steps, "regret", COLOURS[6], "in all")
     _banded(axes, steps, "exploration_regret", COLOURS[4], "while all are asked", "--")
     _banded(axes, steps, "exploitation_regret", COLOURS[3], "while those trusted are", ":")
-    axes.set_ylabel("regret, in right labels")
+    axes.set_ylabel("right answers lost against\nthe best set (regret)")
     from_zero(axes)
 
 
 def _labels_bought(axes: Axes, steps: pd.DataFrame, policy: str) -> None:
-    _banded(axes, steps, "labels_crowd", COLOURS[1], "full crowd", "--")
+    _banded(axes, steps, "labels_crowd", COLOURS[1], "everybody asked", "--")
     _banded(axes, steps, "labels", COLOURS[0], policy)
     axes.set_ylabel("labels bought, so far")
     whole_ticks(axes.yaxis)
@@ -171,9 +171,9 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
             color=COLOURS[4],
             lw=1.3,
             ls="--",
-            label="asked at a step",
+            label="asked about a task",
         )
-        _banded(axes, steps, "size", COLOURS[0], "best set by the estimates")
+        _banded(axes, steps, "size", COLOURS[0], "trusted by the estimates")
         axes.set_ylabel("workers (mean over the runs)")
     whole_ticks(axes.yaxis)
     from_zero(axes)
@@ -182,10 +182,13 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
 def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
     """Draw workers by name, a line each: estimate, and what is known; of many, the busiest."""
     has_skill = "skill" in workers and workers["skill"].notna().any()
+    known = "on everybody's majority"
+    if has_skill:
+        known = "true skill" if "estimate_low" in workers else "on your gold"
     against, meant = (
-        ("skill", "share of right labels")
+        ("skill", "share of right answers")
         if has_skill
-        else ("consensus", "share of labels in agreement with the full crowd")
+        else ("consensus", "share of labels in agreement with everybody's majority")
     )
     if len(workers) > NAMED:
         busiest = "bought" if "bought" in workers else "estimate"
@@ -211,11 +214,11 @@ def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
         lw=0.5,
         alpha=0.7,
         zorder=3,
-        label="estimate p̂" + ("" if spread is None else " (mean, 90 % of the runs)"),
+        label="estimate" + ("" if spread is None else " (mean, 90 % of the runs)"),
     )
-    axes.plot(truth, row, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none", label=against)
+    axes.plot(truth, row, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none", label=known)
     axes.set_yticks(row, [short(name) for name in workers["worker"]])
     axes.set_ylim(-0.6, len(workers) - 0.4)
     axes.set_xlabel(meant)
-    key = area_key(workers["testers"], "testers", COLOURS[0]) if tested else []
+    key = area_key(workers["testers"], "tasks it rests on", COLOURS[0]) if tested else []
     key_above(axes, 2, handles=[*axes.get_legend_handles_labels()[0], *key])

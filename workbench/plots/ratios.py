@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workbench.plots._picture import panels
-from workbench.plots._style import COLOURS, DASHES, MARKERS, plain, short
+from workbench.plots._style import COLOURS, DASHES, MARKERS, short
 
 
 def ratios(plays: pd.DataFrame, table: pd.DataFrame, *, title: str) -> Figure:
@@ -32,18 +32,19 @@ def ratios(plays: pd.DataFrame, table: pd.DataFrame, *, title: str) -> Figure:
             _steps(ratio, own["ratio"], at, name)
             _steps(covered, own["covered"], at, name)
         ratio.axvline(1.0, color="0.35", lw=1, zorder=1)
-        ratio.set_xlabel("cost / proven bound on the optimum")
+        ratio.set_xlabel("cost, as a multiple of the proven optimum")
         covered.set_xlabel("share of tasks covered")
         covered.set_xlim(-0.03, 1.03)
         for axes in (ratio, covered):
-            axes.set_ylabel("share of runs")
+            axes.set_ylabel("runs with at most so much")
             axes.set_ylim(0, 1.02)
         _bars(more, table, "ratio_more", place)
         more.axvline(0.0, color="0.35", lw=1, zorder=1)
-        more.set_xlabel(plain(f"ratio, more than {short(methods[0])}, in pairs"))
+        first = short(methods[0])
+        more.set_xlabel(f"multiple of the optimum, less that of\n{first} on the same problems")
         _bars(mean, table, "covered", place)
         mean.set_xlim(-0.03, 1.03)
-        mean.set_xlabel("share of tasks covered, mean")
+        mean.set_xlabel("share of tasks covered, in the mean")
         more.set_yticks(place, [short(name) for name in methods])
         mean.set_yticks(place, [""] * len(methods))
         for axes in (more, mean):

@@ -10,6 +10,9 @@ from io import BytesIO, StringIO
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+FITTED = 'style="max-width:100%;height:auto;overflow:visible"'
+"""On a narrow screen a picture is made smaller; letters that a browser draws wider are not cut."""
+
 
 def as_png(figure: Figure) -> bytes:
     """Render a figure as PNG."""
@@ -42,4 +45,4 @@ def as_svg(figure: Figure) -> str:
     drawn = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", drawn)
     title = html.escape(str(figure.get_label()))
     opening, rest = drawn.split(">", 1)
-    return f'{opening} role="img" aria-label="{title}"><title>{title}</title>{rest}'
+    return f'{opening} {FITTED} role="img" aria-label="{title}"><title>{title}</title>{rest}'

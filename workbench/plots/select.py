@@ -19,20 +19,19 @@ from workbench.plots._style import (
     key_above,
     whole_ticks,
 )
+from workbench.plots.measured import Measured, draw_majority, in_percent
 
 if TYPE_CHECKING:
     from workbench.selection.frontier import Frontier
     from workbench.selection.hire import Hiring
 
-FAINTEST = 1e-6
-"""No predicted error is drawn below it."""
 BLUE, VERMILION, GREEN, _, ORANGE = COLOURS[:5]
 
 
 def hiring(
     hired: Hiring,
     measured: pd.DataFrame,
-    majority: float | None = None,
+    last: Measured | None = None,
     *,
     title: str,
     money: float | None = None,
@@ -49,15 +48,15 @@ def hiring(
         Whom `select.hire.hire` chose; at least one worker. Marks grow with control answers.
     measured
         Columns `workers, error, low, high`, a row a number of workers hired; may be empty.
-    majority
-        Everybody's error on the same tasks.
+    last
+        The error of those who are hired, and everybody's on the same tasks, as the verdict says.
     money
         What the labels of a task may cost, as given to `hire`.
     """
     priced, sets = "cost" in hired.table, hired.frontier
     parts: list[Callable[[Axes], None]] = []
-    if len(measured):
-        parts.append(lambda axes: _measured(axes, measured, majority, hired.size))
+    if len(measured) and last is not None:
+        parts.append(lambda axes: _measured(axes, measured, last, hired.size))
     parts.append(lambda axes: _workers(axes, hired))
     if not hired.known.by_posterior:
         parts.append(lambda axes: _scores(axes, hired))
@@ -72,7 +71,7 @@ def hiring(
             whole_ticks(axes.xaxis)
             axes.sharex(grid[-1])
             axes.tick_params(labelbottom=axes is grid[-1])
-        grid[-1].set_xlabel("workers, best first (k)")
+        grid[-1].set_xlabel("number of workers, the best first")
         if sets is not None:
             _frontier(every[-1], sets, None if hired.unpriced else money)
     return figure
@@ -89,7 +88,7 @@ def _ends(hired: Hiring) -> tuple[float, float]:
     return 1 - room, shown + room
 
 
-def _measured(axes: Axes, measured: pd.DataFrame, majority: float | None, size: int) -> None:
+def _measured(axes: Axes, measured: pd.DataFrame, last: Measured, size: int) -> None:
     """Draw how often the vote of the best 1, 2, … is wrong on gold, each chosen anew."""
     k, error = measured["workers"], measured["error"]
     ends = np.array([error - measured["low"], measured["high"] - error])
@@ -105,13 +104,13 @@ def _measured(axes: Axes, measured: pd.DataFrame, majority: float | None, size: 
         capsize=3,
         label="wrong on your gold, 90 % interval",
     )
-    if majority is not None:
-        everybody = f"everybody's majority: {majority:.3g}"
-        axes.axhline(majority, color=VERMILION, lw=1.3, ls="--", label=everybody)
-    axes.axvline(size, color="black", lw=1, ls=(0, (4, 3)), zorder=1, label=f"hired: {size}")
-    axes.set_ylabel("share of tasks their\nvote is wrong on")
+    draw_majority(axes, last)
+    hired = f"the {size} hired: {last.said['measured']}"
+    axes.axvline(size, color="black", lw=1, ls=(0, (4, 3)), zorder=1, label=hired)
+    axes.set_ylabel("tasks on which their vote\nis wrong, or missing")
     from_zero(axes)
     axes.set_ylim(bottom=0.0)
+    in_percent(axes.yaxis)
     key_above(axes, 2)
 
 
@@ -144,9 +143,11 @@ def _workers(axes: Axes, hired: Hiring) -> None:
     if not chosen.all():
         axes.plot([], [], color=BLUE, marker="o", ms=6, mfc="white", ls="none", label="not chosen")
     guess = 1.0 / hired.known.classes
-    axes.axhline(guess, color="0.35", lw=1.1, ls="-.", label=f"guessing: {guess:.3g}")
-    axes.set_ylabel("share of right gold answers\nof the k-th worker")
+    guessing = f"guessing: {100 * guess:.3g} %"
+    axes.axhline(guess, color="0.35", lw=1.1, ls="-.", label=guessing)
+    axes.set_ylabel("right answers on gold,\nworker by worker")
     axes.set_ylim(-0.06, 1.06)
+    in_percent(axes.yaxis)
     key = area_key(rows["answered"], "gold answers", BLUE, most=_largest(shown))
     key_above(axes, 2, handles=[*axes.get_legend_handles_labels()[0], *key])
 
@@ -198,7 +199,7 @@ def _scores(axes: Axes, hired: Hiring) -> None:
     )
     axes.axhline(0, color="0.6", lw=0.8)
     axes.margins(y=0.08)
-    axes.set_ylabel("score of the first k")
+    axes.set_ylabel("score of the best k workers")
     key_above(axes, 2)
 
 
@@ -223,7 +224,7 @@ def _prices(axes: Axes, hired: Hiring, money: float | None) -> None:
         color="black",
         marker="o",
         **_look(hired.size),
-        label="labels of a task by the first k",
+        label="a label from each of the best k",
     )
     if money is not None:
         axes.axhline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
@@ -257,11 +258,9 @@ def _frontier(axes: Axes, sets: Frontier, money: float | None) -> None:
         )
     if money is not None:
         axes.axvline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
-    if len(error) and error[-1] < error[0] / 30:
-        axes.set_yscale("log")
-        axes.set_ylim(max(0.6 * error[-1], FAINTEST), 1)
-    else:
-        from_zero(axes)
+    from_zero(axes)
+    axes.set_ylim(bottom=0.0)
+    in_percent(axes.yaxis)
     axes.set_xlabel("price of a task (unit of the prices)")
-    axes.set_ylabel("expected error of the\ncheapest sets")
+    axes.set_ylabel("expected error of the cheapest\nsets, if workers err independently")
     key_above(axes, 2)

@@ -8,6 +8,9 @@ from matplotlib.figure import Figure
 from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, MARKERS, areas, from_zero, key_above, plain
 from workbench.plots.assign import draw_labels
+from workbench.plots.measured import in_percent
+
+RULE = "each rule for when to close a task"
 
 
 def sequential(
@@ -34,11 +37,14 @@ def sequential(
                 s=areas(100 * own["share"]),
                 color=COLOURS[at % len(COLOURS)],
                 marker=MARKERS[at % len(MARKERS)],
-                label=plain(f"rules of type {kind}") if len(types) > 1 else "rules",
+                label=plain(f"when to close a task of type {kind}") if len(types) > 1 else RULE,
             )
-        right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=f"requested ε = {epsilon:g}")
+        right.axhline(
+            epsilon, color="0.35", lw=1.2, ls="-.", label=f"asked for: {100 * epsilon:g} % at most"
+        )
         right.set_xlabel("expected labels a task")
-        right.set_ylabel("probability of a wrong label")
+        right.set_ylabel("chance of a wrong answer")
+        in_percent(right.yaxis)
         key_above(right, 2)
         for axes in (left, right):
             from_zero(axes)

@@ -36,6 +36,7 @@ from workbench.serve.messages import (
     TellMessage,
     read_message,
 )
+from workbench.serve.owner_views import OwnerViews
 from workbench.serve.refits import Refits
 from workbench.serve.service import EVENTS, CollectionService, Reply, encoded
 
@@ -92,8 +93,8 @@ def application(
             for path, state in halts.items()
         ),
         Route("/mine", door.get(("worker",), lambda who, _: service.mine(who))),
-        Route("/status", door.get(owner, lambda _, __: service.status())),
-        Route("/overview", door.get(owner, lambda _, __: service.overview())),
+        Route("/status", door.view(service.status)),
+        Route("/overview", door.view(service.overview)),
         Route("/events", door.get(owner, lambda _, request: service.events(_most(request)))),
         Route("/answers", door.table(service.answers, "answers")),
         Route("/answers.csv", door.table(service.answers)),
@@ -125,6 +126,7 @@ class _Door:
     def __init__(self, service: CollectionService, desk: Executor) -> None:
         self.service, self.desk = service, desk
         self.refits = Refits(service.collector, desk, service.troubles)
+        self.views = OwnerViews(service, desk)
         self.paces = {role: Pace(*pace) for role, pace in PACES.items()}
         self.changes = Pace(*CHANGES)
         self.under_way: Counter[str] = Counter()
@@ -147,6 +149,7 @@ class _Door:
                     holder, request.url.path, message, lambda: act(holder, message)
                 )
                 self.refits.look()
+                self.views.look()
                 self.service.look()
                 return reply
 
@@ -185,6 +188,18 @@ class _Door:
                 return encoded(act(self._enter(token, address, roles), request))
 
             return Response(await self._at_desk(work), media_type=JSON)
+
+        return endpoint
+
+    def view(self, made: Callable[[], Reply]) -> Endpoint:
+        """Tell the owner where the collection stands; worked out and written beside the desk."""
+
+        async def endpoint(request: Request) -> Response:
+            token, address = _token(request), _address(request)
+            await self._at_desk(lambda: self._enter(token, address, ("owner",)))
+            await asyncio.wrap_future(self.views.begin())
+            reply = await self._at_desk(made)
+            return Response(await asyncio.to_thread(encoded, reply), media_type=JSON)
 
         return endpoint
 

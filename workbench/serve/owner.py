@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.api.standing import Standing
 from workbench.base.arrays import IntArray
-from workbench.base.errors import InputError
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Belief
 from workbench.collection.pool import Ledger, Questions
@@ -25,22 +21,6 @@ LEAST_LABELS = 10
 """Labels before that is said of anybody."""
 PAUSE = 600.0
 """Seconds between two answers from which on she is taken to have done something else."""
-
-
-def with_audit(found: Standing, path: Path) -> Standing:
-    """Add what an audit of the answers has proven, which has a journal of its own.
-
-    While it cannot be read nothing is added.
-    """
-    from workbench.api.auditing import Auditor
-
-    try:
-        auditor = Auditor.open(path, origin="server")
-    except InputError:
-        return found
-    bound, sentence = float(auditor.bound()), auditor.summary().splitlines()[0]
-    auditor.close()
-    return replace(found, proven=sentence, proven_error=bound)
 
 
 def workers_table(collector: Collector) -> list[dict[str, Any]]:

@@ -20,7 +20,6 @@ import pandas as pd
 
 from workbench.api.inputs import written
 from workbench.api.result import SCHEMA
-from workbench.api.standing import Standing, known_so_far, standing
 from workbench.base.errors import InputError
 from workbench.base.journal_head import head_path
 from workbench.base.journal_view import JournalTransaction, KeptReply
@@ -45,17 +44,13 @@ from workbench.serve.messages import (
     NextMessage,
     TellMessage,
 )
-from workbench.serve.owner import earned, pay_table, with_audit, workers_table
+from workbench.serve.owner import earned, pay_table
+from workbench.serve.owner_view import EVERY, OwnerView, StillCollection
 from workbench.serve.shown import Cells, ShownTasks, allowed, check_images, image_hosts
 
 Reply: TypeAlias = dict[str, Any]
 FRESH = 2.0
 """Seconds for which workers see the same progress."""
-QUICK, REST = 0.05, 200.0
-"""What takes more seconds than this to work out stands for so many times as many, so that nobody
-waits for it."""
-EVERY = 10.0
-"""Seconds between points of the owner's pictures."""
 MOST_POINTS = 400
 EVENTS = 200
 """Events that are shown where nobody asks for more."""
@@ -110,12 +105,12 @@ class CollectionService:
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)
         self.base = ""
-        self._so_far: tuple[float, Standing] | None = None
-        self._outlook: tuple[float, float, Standing] | None = None  # until when, so long, what
+        self._closed: tuple[float, int] | None = None  # as of when, how many tasks
+        self._view: OwnerView | None = None
+        self._ordered = 0.0
         self.desk, self.lapses = Desk(self.collector), Lapses(self.collector)
         self.troubles: dict[str, str] = {}
         self._swept = 0.0
-        self._last_point = 0.0
 
     def close(self) -> None:
         """Close its files."""
@@ -341,17 +336,22 @@ class CollectionService:
         """Say how far a worker is, and nothing of the others but how far all are."""
         ledger, name = self.collector.ledger, holder.worker
         place = -1 if name is None else self.collector.workers.get(name, -1)
-        seen = self.so_far()
-        done = 0 < seen.tasks == seen.closed
-        halted = seen.state if seen.state in ("paused", "closed") else ""
+        tasks, closed = len(self.collector.tasks), self._closed_lately()
         return {
             "labels": int((ledger.labels[ledger.recorded[0] :, 1] == place).sum())
             + int((ledger.gold_labels[ledger.recorded[1] :, 1] == place).sum()),
             "earned": earned(ledger, place),
-            "closed": seen.closed,
-            "tasks": seen.tasks,
-            "state": halted or ("done" if done else "open"),
+            "closed": closed,
+            "tasks": tasks,
+            "state": self.collector.halted or ("done" if 0 < tasks == closed else "open"),
         }
+
+    def _closed_lately(self) -> int:
+        """How many tasks are closed, as of some seconds ago at most."""
+        now = time.monotonic()
+        if self._closed is None or now - self._closed[0] >= FRESH:
+            self._closed = now, int(self.collector.policy.closed_tasks().sum())
+        return self._closed[1]
 
     def join(self, message: JoinMessage) -> Reply:
         """Give a newcomer a link of her own.
@@ -392,56 +392,48 @@ class CollectionService:
 
     # ---- for the owner ----
 
-    def so_far(self) -> Standing:
-        """Say how far the collection is, as of some seconds ago at most."""
-        now = time.time()
-        if self._so_far is None or not 0 <= now - self._so_far[0] < FRESH:
-            return self._seen(now, self._with_audit(known_so_far(self.collector)))
-        return self._so_far[1]
+    def still(self) -> StillCollection | None:
+        """Give the collection as it is now, to work out what the owner is told.
 
-    def _seen(self, now: float, found: Standing) -> Standing:
-        """Keep what was found for a while, and a point of the owner's pictures now and then."""
-        self._so_far = now, found
-        if not 0 <= now - self._last_point < EVERY:
-            self._last_point = now
-            self._keep_point(now, found)
-        return found
+        None where what she was told may be told again.
+        """
+        position = self.desk.position if self.audit is None else None
+        if self._view is not None and self._view.holds(position, self._ordered):
+            return None
+        begun = time.monotonic()
+        return StillCollection(self.desk.as_it_stands(), self.audit, position, begun)
 
-    def stands(self) -> Standing:
-        """Say where the collection stands, and what to do next, as of a short while ago."""
-        if self._outlook is None or not 0 <= self._outlook[0] - time.time() <= self._outlook[1]:
-            before = time.thread_time()
-            found = self._with_audit(standing(self.collector))
-            took, now = time.thread_time() - before, time.time()
-            rest = REST * took if took > QUICK else 0.0
-            self._outlook = now + rest, rest, self._seen(now, found)
-        return self._outlook[2]
+    def seen(self, view: OwnerView) -> None:
+        """Take what the owner is told, and keep a point of her pictures now and then."""
+        self._view, content, now = view, strict_json(view.point), time.time()
+        last = self.beside.rows("SELECT time, content FROM point ORDER BY time DESC LIMIT 1")
+        if not last or (last[0][1] != content and not 0 <= now - last[0][0] < EVERY):
+            self.beside.put("point", (now, content), lightly=True)
 
-    def _with_audit(self, found: Standing) -> Standing:
-        return found if self.audit is None else with_audit(found, self.audit)
+    def is_due(self) -> bool:
+        """Whether the owner's pictures are to have another point."""
+        return self._view is None or self._view.is_old()
 
     def _look_anew(self) -> None:
         """Let what was said before an order of the owner stand no longer."""
-        self._so_far = self._outlook = None
-
-    def _keep_point(self, at: float, found: Standing) -> None:
-        content = strict_json(found.point())
-        last = self.beside.rows("SELECT content FROM point ORDER BY time DESC LIMIT 1")
-        if last != [(content,)]:
-            self.beside.put("point", (at, content), lightly=True)
+        self._closed, self._ordered = None, time.monotonic()
 
     def overview(self) -> Reply:
-        """Give all that the owner's page shows; the last point of its picture is of now."""
-        found, now = self.stands(), time.time()
+        """Give all that the owner's page shows, which does not name the open tasks.
+
+        The last point of its pictures is of now.
+        """
+        view = self._owner_view()
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
+        told = {key: value for key, value in view.told.items() if key != "left_open"}
         return {
-            **self._with_troubles(found.to_dict()),
+            **self._with_troubles(told),
             "points": [
                 *({"time": at, **_decoded(content)} for at, content in points[::step]),
-                {"time": now, **found.point()},
+                {"time": time.time(), **view.point},
             ],
-            "workers": workers_table(self.collector),
+            "workers": view.workers,
             "links": sorted(
                 str(holder.worker) for holder in self.links.holders() if holder.role == "worker"
             ),
@@ -449,7 +441,13 @@ class CollectionService:
 
     def status(self) -> Reply:
         """Say where the collection stands, and in its notes what has failed."""
-        return self._with_troubles(self.stands().to_dict())
+        view = self._owner_view()
+        return self._with_troubles(view.told)
+
+    def _owner_view(self) -> OwnerView:
+        """What the owner is told, which was `seen` before."""
+        assert self._view is not None
+        return self._view
 
     def _after(self) -> Reply:
         """Give what follows an owner's message: the collection's status, and what has failed."""
@@ -544,6 +542,7 @@ class CollectionService:
             self.collector.forget(name)
         self.links.drop(holder)
         self.beside.drop("remark", worker=place)
+        self._look_anew()
         return self._after()
 
     def look(self) -> None:

@@ -236,6 +236,10 @@ class Beliefs:
             self._sure = self._confidence(self.joint)
         return self._sure
 
+    def cost(self) -> FloatArray:
+        """Chance that each answer is wrong, shape (n,)."""
+        return 1.0 - self.confidence()
+
     def _confidence(self, joint: FloatArray) -> FloatArray:
         peak = np.maximum.reduce(list(joint.T))
         total: FloatArray = sum(np.exp((column - peak) / self.heat) for column in joint.T)

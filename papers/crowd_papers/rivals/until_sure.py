@@ -47,13 +47,17 @@ class UntilSure(UntilTrusted):
         """Posterior and closed tasks."""
         return self._own_belief()
 
-    def _asks_once_more(self) -> bool:
+    def _want_one_more_label(self) -> bool:
         """What is left open is left open."""
         return False
 
     def out_of_reach(self) -> str:
         """Say nothing: its belief knows no error that stays."""
         return ""
+
+    def people_help(self) -> bool:
+        """Say yes: by its belief enough labels decide every task."""
+        return True
 
     def notes(self) -> list[str]:
         """Say what speaks against the belief."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from scipy.special import logsumexp
 
 from tests.core.release import some
@@ -26,6 +28,7 @@ from workbench.aggregation.belief_propagation import (
     KnownLabels,
     UnitLabels,
     begin,
+    begin_from,
     fit,
 )
 from workbench.aggregation.belief_sweeps import BLOCK
@@ -174,6 +177,26 @@ def plain_turn(labels, atoms, now):
     return joint, worker, messages, pairs
 
 
+@pytest.mark.parametrize("part", [1, 7, 512])
+@settings(max_examples=30)
+@given(unit=st.lists(st.integers(0, 30), max_size=200))
+def test_each_label_has_a_place_of_its_own_among_those_of_its_unit(part, unit):
+    """Of every unit as many as the first of its part has labels; places without one are known."""
+    unit = np.array(unit, dtype=np.int64)
+    nothing = np.zeros(len(unit), dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(belief_sweeps, "PART", part)
+        laid = belief_sweeps.ByUnit.of(nothing, unit, nothing, 1)
+    owner = np.full(len(laid.empty), -1)
+    for (place, first), (end, last) in pairwise(laid.parts.tolist()):
+        owner[place:end] = np.repeat(laid.units[first:last], (end - place) // (last - first))
+        assert last - first == 1 or end - place <= part
+    np.testing.assert_array_equal(owner[laid.place], unit)
+    assert len(np.unique(laid.place)) == len(unit)
+    np.testing.assert_array_equal(np.flatnonzero(~laid.empty), np.sort(laid.place))
+    assert sorted(laid.units.tolist()) == sorted(set(unit.tolist()))
+
+
 @pytest.mark.parametrize("part", some([1, 7, 512], 2))
 @pytest.mark.parametrize("unequal", [False, True])
 @pytest.mark.parametrize("classes", [2, 3])
@@ -286,12 +309,10 @@ def test_of_two_ways_that_workers_suit_the_likelier_labels_decide(monkeypatch):
         lambda _labels, _atoms, each: 7.0 if each.evidence < now.evidence - 5.0 else 3.0,
     )
     worse = replace(now, joint=now.joint[:, ::-1], evidence=now.evidence - 30.0)
-    monkeypatch.setattr(belief_choice, "fit", lambda *_, **__: now)
-    kept, orientation = belief_choice._oriented(labels, atoms, worse, 1e-3)
+    kept, orientation = belief_choice._oriented(labels, atoms, worse, lambda *_: now)
     assert kept is now
     assert orientation == 3.0
-    monkeypatch.setattr(belief_choice, "fit", lambda *_, **__: worse)
-    kept, orientation = belief_choice._oriented(labels, atoms, now, 1e-3)
+    kept, orientation = belief_choice._oriented(labels, atoms, now, lambda *_: worse)
     assert kept is now
     assert orientation == 3.0
 
@@ -364,6 +385,47 @@ def test_starts_that_are_compared_on_some_tasks_end_where_all_do(monkeypatch):
     apart = np.abs(whole.fit.posterior - part.fit.posterior)
     assert apart.mean() < 0.01
     assert (part.fit.posterior.argmax(axis=1) != truth).mean() < 0.1
+
+
+def test_a_fit_that_is_certain_has_few_rivals_and_goes_on_with_all_labels(monkeypatch):
+    """The choice is made on some labels; where it falls on the earlier fit, that is kept."""
+    monkeypatch.setattr(belief_choice, "EASE_GAIN", np.inf)
+    votes, _ = crowd(200, 40, np.where(np.arange(40) < 30, 0.85, 0.5), 8, asked=0.4)
+    labels, turns, chosen = unit_labels(votes, np.full(200, -1)), [], []
+    plain = belief_sweeps.ByUnit.turn
+    warm = choose(labels, np.full(2, 0.5)).fit
+    monkeypatch.setattr(
+        belief_sweeps.ByUnit,
+        "turn",
+        lambda *all_of: (turns.append(len(all_of[0].task)), plain(*all_of))[1],
+    )
+    for certain in (10.0, np.inf):
+        monkeypatch.setattr(belief_choice, "CERTAIN", certain)
+        chosen.append(choose(labels, np.full(2, 0.5), warm, most=1000))
+        turns.append(-1)
+    few = turns.index(-1)
+    assert turns.count(len(labels.task)) <= 4
+    assert few < (len(turns) - few) // 2
+    np.testing.assert_allclose(chosen[0].fit.posterior, chosen[1].fit.posterior, atol=0.02)
+
+
+def test_a_fit_that_is_certain_to_be_mirrored_is_turned_round():
+    """Every start is tried then."""
+    votes, truth = crowd(200, 40, np.where(np.arange(40) < 30, 0.85, 0.5), 8, asked=0.4)
+    labels = unit_labels(votes, np.full(200, -1))
+    right = begin(labels, two_coins(), np.full(2, 0.5), unequal=False)
+    right = fit(labels, two_coins(), right)
+    mirrored = replace(right, worker=right.worker[:, mirror_of(two_coins())])
+    warm = begin_from(labels, two_coins(), mirrored)
+    assert (warm.posterior.argmax(axis=1) == truth).mean() < 0.1
+    chosen = choose(labels, np.full(2, 0.5), warm, most=1000)
+    assert (chosen.fit.posterior.argmax(axis=1) != truth).mean() < 0.1
+
+
+def mirror_of(grid):
+    """Of each point that with the classes interchanged, or the nearest."""
+    apart = np.abs(grid.chance[:, None] - grid.chance[:, ::-1]).sum(axis=(2, 3))
+    return apart.argmin(axis=1)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ class TestPlan:
         assert set(plan.to_frame()["worker"]) == {"ann", "bob"}
         assert plan.without_history == ("new",)
         assert plan.skills.loc["new"].tolist() == [0.5]
-        told = r"no history +1 workers get no task, skill unknown: 'new'"
+        told = r"no history +1 worker gets no task, skill unknown: 'new'"
         assert re.search(told, plan.details())
         wide = self.SKILLS.dropna().rename("birds").rename_axis("worker").to_frame()
         same = wb.plan(tasks={"a": "birds"}, skills=wide, **asked)

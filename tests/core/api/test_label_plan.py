@@ -148,7 +148,7 @@ def test_a_coin_for_closed_tasks_is_an_answer_and_said():
     )
     assert plan.simulated["blank"] == 0
     assert plan.simulated["error"] == pytest.approx(0.3, abs=4 * plan.simulated["error_se"])
-    assert "a coin answers a task that is closed without a label" in plan.summary()
+    assert "a task that is closed without a label gets a random answer" in plan.summary()
 
 
 def test_nobody_can():

@@ -11,7 +11,10 @@ from workbench.cli import main
 
 
 @pytest.fixture
-def run():
+def run(monkeypatch):
+    """Run a command; its sentences are not broken, so that tests can look for their words."""
+    monkeypatch.setattr("workbench.cli.streams.PIPED", 10_000)
+
     def call(*arguments: object) -> Result:
         return CliRunner().invoke(main, [str(argument) for argument in arguments])
 

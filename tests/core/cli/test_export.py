@@ -28,7 +28,7 @@ def test_another_solver_finds_the_same_optimum(formulation, kind, run, problem, 
     out = tmp_path / f"model.{kind}"
     result = run("export", problem, "--formulation", formulation, "--format", kind, "--out", out)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"written  {out}: ")
+    assert result.stdout.endswith(f" constraints\nwritten: {out}\n")
     assert optimum(out) == pytest.approx(solve(read_problem(problem), formulation).objective)
 
 

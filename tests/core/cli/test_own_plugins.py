@@ -89,7 +89,7 @@ def test_what_a_plugin_prints_is_no_part_of_the_result(labelled):
 
 @pytest.mark.parametrize("command", ["learn", "check", "ladder", "claims"])
 def test_every_command_takes_plugins(command, run):
-    assert "--plugin FILE" in run(command, "--help").stdout
+    assert "--plugin FILE" in run(command, "--help-all").stdout
 
 
 @pytest.mark.release

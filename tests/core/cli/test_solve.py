@@ -71,7 +71,7 @@ def test_a_person_reads_what_is_proven(run, problem, tmp_path):
     assert "offline integer program, 3 tasks × 3 workers, ε = 0.65" in result.stdout
     for word in ("objective", "bound", "gap", "optimal", "cover (2)", "holds", "seconds", "exact"):
         assert word in result.stdout
-    assert f"written  {out}" in result.stdout
+    assert f"written: {out}" in result.stdout
     lines = out.read_text().splitlines()
     assert lines[0] == "task,worker"
     answer = strict(run("solve", problem, "--json").stdout)

@@ -46,7 +46,7 @@ def test_an_exhausted_collection_says_so_and_each_step_has_a_command_that_works(
     assert found.measured.measured.tasks_measured == 12
     assert found.closed < len(TASKS)
     steps = {step.kind: step for step in found.steps}
-    assert list(steps) == ["people", "accept", "prove", "answers"]
+    assert list(steps) == ["accept", "prove", "people", "answers"]
     share = found.measured.measured.error_measured
     assert steps["accept"].value == pytest.approx(np.ceil(100 * share) / 100)
     assert 0 < steps["prove"].value <= len(TASKS)
@@ -62,6 +62,23 @@ def test_an_exhausted_collection_says_so_and_each_step_has_a_command_that_works(
     assert now.goal == steps["accept"].value
     assert len(now.ledger.pool.workers) == 5
     assert (tmp_path / "a.csv").exists()
+
+
+def test_more_people_come_first_where_they_help_and_last_where_not(monkeypatch):
+    def kinds(found):
+        return found.people_help, [step.kind for step in found.steps]
+
+    found = wb.standing(begun())  # hidden tasks show errors that no label cures
+    assert found.reach
+    assert kinds(found) == (False, ["accept", "prove", "people", "answers"])
+    assert found.to_dict()["people_help"] is False
+    within = begun(hidden=0)
+    assert kinds(wb.standing(within)) == (True, ["people", "prove", "hide", "answers"])
+    hopeless = ~within.belief().closed
+    monkeypatch.setattr(within.policy.beliefs, "hopeless", lambda: hopeless)
+    assert not wb.standing(within).people_help
+    hopeless = hopeless & (np.cumsum(hopeless) > 1)  # but for one
+    assert wb.standing(within).people_help
 
 
 def test_text_and_json_say_the_same(tmp_path, run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -94,6 +95,31 @@ def test_by_the_fit_of_the_others_copies_are_wrong_where_their_own_follows_them(
     alone, members = np.arange(10), np.arange(4)
     others = search._fit_of_others(members, alone)
     assert search._chance_wrong_alike(members, others) <= copies.BY_CHANCE
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_are_compared_on_the_tasks_that_both_labelled(classes, seed, monkeypatch):
+    """Counted pair by pair."""
+    monkeypatch.setattr(copies, "SHARED", 4)
+    rng = np.random.default_rng(seed)
+    label = np.where(rng.random((12, 7)) < 0.6, rng.integers(0, classes, (12, 7)), -1)
+    task, worker = np.nonzero(label >= 0)
+    rows = rng.permutation(np.stack([task, worker, label[task, worker]], axis=1))
+    found = copies.ComparedPairs.of(rows, 7)
+    of_pair = {}
+    for one, other in itertools.combinations(range(7), 2):
+        both = (label[:, one] >= 0) & (label[:, other] >= 0)
+        same = both & (label[:, one] == label[:, other])
+        if both.sum() >= 4:
+            of_pair[one, other] = int(both.sum()), int(same.sum())
+    named = zip(found.first.tolist(), found.second.tolist(), strict=True)
+    counted = zip(found.shared.tolist(), found.agreed.tolist(), strict=True)
+    assert dict(zip(named, counted, strict=True)) == of_pair
+
+
+def test_of_no_labels_no_pair_is_compared():
+    assert not len(copies.ComparedPairs.of(np.empty((0, 3), dtype=np.int64), 5).first)
 
 
 @pytest.mark.parametrize("differ", [False, True])

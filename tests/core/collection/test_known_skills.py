@@ -88,7 +88,7 @@ def test_of_known_skills_the_posterior_is_bayes(classes):
         np.testing.assert_array_equal(again.posterior(), beliefs.posterior())
         beliefs.refit()
         np.testing.assert_allclose(beliefs.posterior(), exact, atol=1e-9)
-        np.testing.assert_allclose(beliefs.confidence(), exact.max(axis=1), atol=1e-9)
+        np.testing.assert_allclose(1.0 - beliefs.cost(), exact.max(axis=1), atol=1e-9)
     assert not beliefs.may_be_reversed
     assert beliefs.notes() == []
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import workbench as wb
 from tests.core.collection.test_collector_journal import label, looks, same
 from tests.core.flat import in_objects
 from workbench.collection import kept
@@ -211,3 +212,67 @@ def test_snapshots_hold_no_step_that_was_undone_and_none_is_kept_while_a_fit_is_
         assert Desk(one).refit_begun is None
     assert same(collector, again)
     assert same(collector, Collector.open(path))
+
+
+def crowd(seed, many):
+    """True classes, and labels of eight workers from good to guessing; some tasks mislead most."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, many)
+    hard = rng.random(many) < 0.12
+    right = rng.random((many, 8)) < np.where(hard[:, None], 0.35, np.linspace(0.95, 0.5, 8))
+    return truth, np.where(right, truth[:, None], 1 - truth[:, None])
+
+
+def served_until_idle(path, truth, answer, hidden, delay):
+    """Let eight workers ask in turn until nobody is asked anything; fits come late."""
+    tasks = [f"t{i}" for i in range(len(truth))]
+    known = {tasks[i]: int(truth[i]) for i in range(hidden)} or None
+    Collector(tasks, WORKERS, classes=[0, 1], hidden=known, epsilon=0.05, path=path).close()
+    collector = Collector.open(path, refits_apart=True)
+    idle, step, due = 0, 0, None
+    while idle < 16:
+        step, place = step + 1, 3 * step % 8
+        asked = collector.next(WORKERS[place], 3)
+        idle = 0 if asked else idle + 1
+        if asked:
+            labels = {each.task: int(answer[int(each.task[1:]), place]) for each in asked}
+            collector.tell(WORKERS[place], labels)
+        if (refit := Desk(collector).refit_begun) is not None:
+            idle, due = 0, step + delay if due is None else due
+            if wb.standing(collector).state not in ("asking", "waiting"):
+                assert not collector.policy.is_behind()
+            if step >= due:
+                Desk(collector).adopt(refit)
+                due = None
+    return collector
+
+
+@pytest.mark.parametrize("delay", [0, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "hidden"), [(5, 10), (3, 0)])
+def test_a_collection_ends_by_a_fit_to_all_labels_whenever_fits_come(seed, hidden, delay, tmp_path):
+    """It ended by a fit that lacked up to fifty labels, with no task closed or with sixty."""
+    collector = served_until_idle(tmp_path / "c.sqlite", *crowd(seed, 40), hidden, delay)
+    found = wb.standing(collector)
+    assert found.state in ("exhausted", "reached")
+    assert not collector.policy.is_behind()
+    assert not collector.asks_more()
+    assert collector.next() == []
+    assert wb.standing(collector).closed == found.closed
+
+
+def test_by_name_a_collection_ends_by_a_fit_to_all_labels_too():
+    truth, answer = crowd(5, 40)
+    hidden = {TASKS[i]: int(truth[i]) for i in range(10)}
+    collector = Collector(TASKS, WORKERS, classes=[0, 1], hidden=hidden, epsilon=0.05)
+    idle = 0
+    while idle < 8:
+        for place, worker in enumerate(WORKERS):
+            asked = collector.next(worker, 3)
+            idle = 0 if asked else idle + 1
+            labels = {each.task: int(answer[int(each.task[1:]), place]) for each in asked}
+            collector.tell(worker, labels)
+            if collector.policy.is_over() and collector.policy.is_behind():
+                assert wb.standing(collector).state == "asking"
+    assert wb.standing(collector).state in ("exhausted", "reached")
+    assert not collector.policy.is_behind()
+    assert collector.next() == []

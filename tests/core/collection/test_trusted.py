@@ -163,7 +163,7 @@ def test_what_is_kept_of_tasks_is_what_all_labels_give():
             beliefs.refit()
         again = GridBeliefs(beliefs.ledger)
         again.resume(beliefs.state())
-        np.testing.assert_array_equal(beliefs.confidence(), again.posterior().max(axis=1))
+        np.testing.assert_array_equal(beliefs.cost(), 1.0 - again.posterior().max(axis=1))
         np.testing.assert_array_equal(beliefs.hopeless(), again.hopeless())
     assert 20 < beliefs.hopeless().sum() < 60
 
@@ -235,7 +235,7 @@ def test_while_copies_are_undecided_more_workers_answer_what_is_contested(monkey
     monkeypatch.setattr(GridBeliefs, "suspects", lambda self: np.arange(0))
     policy.cold_start_over, asked = True, []
     for undecided in (True, True, False):
-        policy.beliefs.undecided = undecided
+        policy.beliefs.copies_in_doubt = undecided
         ask = policy._best(None, None)
         policy.ledger.ask(ask)
         asked.append(ask)
@@ -388,8 +388,8 @@ def test_what_labels_can_cure_is_what_the_floor_leaves():
     beliefs = seen(label, hidden=np.full(60, -1)).beliefs
     beliefs.calibration = Calibration(1.0, 0.2)
     beliefs._view = None
-    before = 1.0 - beliefs._before_floor(beliefs.confidence())
-    error = 1.0 - beliefs.confidence()
+    before = 1.0 - beliefs._before_floor(1.0 - beliefs.cost())
+    error = beliefs.cost()
     for epsilon in (0.12, 0.15, 0.3):
         goal = beliefs.error_to_reach(epsilon)
         np.testing.assert_array_equal(error <= epsilon, before <= goal)

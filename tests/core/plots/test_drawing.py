@@ -19,6 +19,7 @@ from tests.core.plots.pictures import (
 )
 from workbench import plots
 from workbench.plots import check as check_plots
+from workbench.plots.measured import Measured
 from workbench.selection.hire import HireOptions, hire
 from workbench.studies.study import Chart
 
@@ -58,21 +59,52 @@ class TestComparison:
     def test_methods_have_the_tables_names_and_order(self):
         figure = comparison(table())
         left, right = figure.axes
-        assert ticks(left.yaxis) == ["offline IP (a bound)", "adaptive", "dual descent"]
+        assert ticks(left.yaxis) == [
+            "promise the error of each task",
+            "dual descent",
+            "adaptive",
+            "bounds, by what no buyer knows",
+            "offline IP",
+        ]
         assert left.get_ylim()[0] > left.get_ylim()[1]  # the first on top
-        assert marks(left, "all labels bought") == [[9, 0], [14.5, 1], [0, 2]]
-        assert marks(left, "without gold tasks") == [[9, 0], [9.5, 1], [0, 2]]
-        assert marks(right, "predicted by true skills") == [[0.01, 0], [0.02, 1], [0.5, 2]]
+        assert marks(left, "all labels bought") == [[0, 1], [14.5, 2]]
+        assert marks(left, "without gold tasks") == [[0, 1], [9.5, 2]]
+        assert marks(right, "predicted by true skills") == [[0.5, 1], [0.02, 2]]
         assert marks(left, "proven lower bound, without gold tasks")[0][0] == 9
         assert left.get_xlabel() == "labels bought, per task"
-        assert right.get_xlabel() == "share of wrong labels"
+        assert right.get_xlabel() == "wrong answers"
 
-    def test_bars_are_the_intervals(self):
+    def test_bars_are_the_intervals_of_what_can_be_bought(self):
         (bars,) = comparison(table()).axes[1].collections
-        first, unknown, last = bars.get_segments()
-        assert first[:, 0] == pytest.approx([0.0, 0.03])
+        first, unknown = bars.get_segments()
+        assert first[:, 0] == pytest.approx([0.96, 1.0])
         assert not len(unknown)
-        assert last[:, 0] == pytest.approx([0.96, 1.0])
+
+    def test_each_kind_of_promise_has_a_heading_and_one_look(self):
+        kinds = ["nothing", "nothing", "each task", "nothing"]
+        given = table(promise=kinds, cost=[900.0, 1.0, 1450.0, 5.0], error_low=0.0, error_high=1.0)
+        left, right = comparison(given).axes
+        assert ticks(left.yaxis) == [
+            "promise the error of each task",
+            "adaptive",
+            "promise nothing",
+            "relaxation",
+            "dual descent",
+            "offline IP",
+        ]
+        drawn = {
+            line.get_color(): line.get_ydata().tolist()
+            for line in left.lines
+            if line.get_marker() in "os" and line.get_mfc() != "white"
+        }
+        assert list(drawn.values()) == [[1], [3, 4, 5]]
+        assert len(right.collections) == 2  # intervals
+        legend = names(left) + names(right)
+        assert len(legend) == len(set(legend))
+
+    def test_on_record_nothing_is_predicted(self):
+        right = comparison(table(), recorded=True).axes[1]
+        assert names(right) == ["asked for: 5 % at most", "measured, 90 % interval"]
 
     def test_nothing_overlaps_and_all_is_within_the_picture(self):
         title = "labels.csv with a rather long name, $1 " * 4
@@ -207,7 +239,8 @@ MEASURED = pd.DataFrame(
 @pytest.mark.slow
 def test_hiring():
     found = hired()
-    figure = plots.hiring(found, MEASURED, 0.25, title="answers.csv, $1 and $2")
+    last = Measured(0.1, 0.05, 0.2, 0.25, {"measured": "10 % (5 to 20 %)", "majority": "25 %"})
+    figure = plots.hiring(found, MEASURED, last, title="answers.csv, $1 and $2")
     above, below = figure.axes
     curve = above.containers[0].lines[0]
     assert curve.get_xdata().tolist() == [1, 3, 8]
@@ -216,13 +249,33 @@ def test_hiring():
     np.testing.assert_allclose([bar[:, 1] for bar in bars], MEASURED[["low", "high"]])
     assert any(set(line.get_ydata()) == {0.25} for line in above.lines)
     assert [line for line in above.lines if list(line.get_xdata()) == [found.size] * 2]
-    assert {"everybody's majority: 0.25", f"hired: {found.size}"} <= set(names(above))
+    words = {"everybody's majority: 25 %", f"the {found.size} hired: 10 % (5 to 20 %)"}
+    assert words <= set(names(above))
+    assert ticks(above.yaxis)[:2] == ["0 %", "10 %"]
     assert "workers" in below.get_xlabel()
-    assert "guessing: 0.5" in legend(figure)
+    assert "guessing: 50 %" in legend(figure)
     assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
     assert_marks_are_whole(*figure.axes)
     assert_whole_numbers(below.xaxis)
     assert_nothing_overlaps(figure)
+
+
+@pytest.mark.slow
+def test_where_prices_decide_those_who_are_hired_are_measured_all_the_same():
+    rows = [(f"c{i}", f"w{j}", str((i + (i % 5 == j)) % 2)) for i in range(40) for j in range(4)]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    gold = {f"c{i}": str(i % 2) for i in range(40)}
+    found = wb.hire(labels, gold, budget=3, costs={f"w{j}": 1.0 + j for j in range(4)}, money=4.0)
+    assert found.by_number()["workers"].tolist() == [len(found.chosen)]
+    above = found.plot().axes[0]
+    assert found.error is not None
+    drawn = found.error.drawn()
+    assert drawn is not None
+    assert f"the {len(found.chosen)} hired: {drawn.said['measured']}" in names(above)
+    assert f"everybody's majority: {drawn.said['majority']}" in names(above)
+    assert above.containers[0].lines[0].get_ydata().tolist() == [
+        found.error.measured.error_measured
+    ]
 
 
 def test_hiring_by_the_papers_rule_shows_its_score():

@@ -83,24 +83,24 @@ def test_simulated():
     assert [axes.get_xlabel() for axes in figure.axes[:3]] == ["tasks so far"] * 3
     assert all(axes.get_ylabel() for axes in figure.axes[:3])
     assert legends(figure)[1] == [
-        "together",
+        "in all",
         "while all are asked",
         "while those trusted are",
     ]
     assert line(above, "LS_OL (mean ± 95 %)").get_ydata() == pytest.approx(steps["accuracy"])
-    assert line(above, "full crowd, majority").get_ydata() == pytest.approx(0.85)
-    assert line(paid, "together").get_ydata() == pytest.approx(steps["regret"])
+    assert line(above, "everybody's majority").get_ydata() == pytest.approx(0.85)
+    assert line(paid, "in all").get_ydata() == pytest.approx(steps["regret"])
     # Three bands of 95 %, the first around the sum.
     assert len(paid.collections) == 3
     band = paid.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx(steps["regret"].max() + 0.196)
-    assert line(size, "best set by the estimates").get_ydata() == pytest.approx(3.0)
-    assert learnt.get_xlabel() == "share of right labels"
+    assert line(size, "trusted by the estimates").get_ydata() == pytest.approx(3.0)
+    assert learnt.get_xlabel() == "share of right answers"
     assert ticks(learnt.yaxis) == ["a", "b", "c"]
-    assert line(learnt, "skill").get_xydata().tolist() == [[0.7, 0], [0.9, 1], [0.9, 2]]
+    assert line(learnt, "true skill").get_xydata().tolist() == [[0.7, 0], [0.9, 1], [0.9, 2]]
     bars = next(one for one in learnt.collections if hasattr(one, "get_segments"))
     spans = [segment[:, 0].tolist() for segment in bars.get_segments()]
     assert spans[0] == pytest.approx([0.6, 0.8])
-    assert "estimate p̂ (mean, 90 % of the runs)" in legends(figure)[3]
+    assert "estimate (mean, 90 % of the runs)" in legends(figure)[3]
     assert_nothing_overlaps(figure)
     assert "five workers" in figure.get_suptitle()

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -43,10 +44,15 @@ class Driver:
 
 
 class Browser:
-    """A browser of its own, with a log of all that it asks of any network."""
+    """A browser of its own, with a log of all that it asks of any network.
+
+    `served` says whether it has opened a page of a server. No host but this machine is found: what
+    a page asks of another is in its log of requests, and never in that of connections.
+    """
 
     def __init__(self, driver, folder, width=1200, height=900):
         self.driver, self.net_log = driver, Path(folder) / "net.json"
+        self.served, self.hosts = False, set()
         words = [
             "--headless=new",
             "--no-sandbox",
@@ -84,6 +90,7 @@ class Browser:
         return self._post("/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def open(self, url):
+        self.served |= url.startswith("http")
         self._post("/url", {"url": url})
 
     def reload(self):
@@ -115,11 +122,13 @@ class Browser:
     def requests(self):
         """Addresses that the page has asked for since the last time."""
         events = [json.loads(row["message"])["message"] for row in self.log("performance")]
-        return [
+        urls = [
             event["params"]["request"]["url"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
         ]
+        self.hosts |= {urlsplit(url).netloc for url in urls} - {""}
+        return urls
 
     def picture(self, path, *, whole=True):
         reply = self.command(
@@ -128,12 +137,13 @@ class Browser:
         Path(path).write_bytes(base64.b64decode(reply["data"]))
 
     def close(self):
-        """End it; the places that it connected or sent to, as its own log has them."""
+        """End it; the places that it connected or sent to, or that its pages asked for anything."""
+        self.requests()
         self.driver.http.delete(self.path)
         log = json.loads(self.net_log.read_text("utf-8", "replace"))
         kinds = log["constants"]["logEventTypes"]
         reached = {kinds["TCP_CONNECT_ATTEMPT"], kinds["UDP_BYTES_SENT"]}
         events = [event for event in log["events"] if event["type"] in reached]
-        return {event.get("params", {}).get("address", "?") for event in events} - {"?"} | {
-            "sent by UDP" for event in events if event["type"] == kinds["UDP_BYTES_SENT"]
-        }
+        places = {event.get("params", {}).get("address", "?") for event in events} - {"?"}
+        sent = {"sent by UDP" for event in events if event["type"] == kinds["UDP_BYTES_SENT"]}
+        return places | sent | self.hosts

@@ -9,41 +9,14 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="install the extra serve")
 
-from tests.core.serve.browser import CHROMIUM, DRIVER, Browser, Driver
+from tests.core.serve.browser import Browser
 from tests.core.serve.running import serving
 from workbench.collection.collector import Collector
 
 SCRIPT = "<script>document.title = 'run'</script>"
 PICTURE = "<img src=x onerror=\"document.title='run'\">"
 TASKS = [f"t{i}" for i in range(40)]
-pytestmark = [
-    pytest.mark.release,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium with its chromedriver"),
-]
-
-
-@pytest.fixture(scope="module")
-def driver():
-    process = Driver()
-    yield process
-    process.close()
-
-
-@pytest.fixture
-def browsers(driver, tmp_path):
-    opened = []
-
-    def make(**more):
-        folder = tmp_path / f"browser{len(opened)}"
-        folder.mkdir()
-        opened.append(Browser(driver, folder, **more))
-        return opened[-1]
-
-    yield make
-    for each in opened:
-        places = each.close()
-        assert places
-        assert all(place.startswith("127.0.0.1:") for place in places), places
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture
@@ -184,3 +157,12 @@ def test_the_owner_pauses_raises_closes_and_sees_who_was_asked(server, browsers)
     browser.wait(lambda: "Closed" in browser.text("lead"))
     assert Collector.open(server.path).halted == "closed"
     assert browser.run("return document.querySelectorAll('#events tbody tr').length") > 5
+
+
+def test_what_a_page_asks_of_another_machine_is_seen(driver, tmp_path):
+    """Or the fixture would hold nothing: no other machine is found, nor connected to."""
+    page = tmp_path / "page.html"
+    page.write_text('<img src="http://evil.example/x.png">')
+    browser = Browser(driver, tmp_path)
+    browser.open(page.as_uri())
+    assert browser.close() == {"evil.example"}

@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="install the extra serve")
 
-from tests.core.serve.browser import CHROMIUM, DRIVER, Browser, Driver
 from tests.core.serve.running import serving
 from workbench.collection.collector import Collector
 
@@ -18,10 +17,7 @@ WORKERS = ["ann", "bob", "cid", "dan", "eva", "fay", "gus", "hal"]
 SKILLS = [0.95, 0.9, 0.85, 0.8, 0.7, 0.65, 0.6, 0.5]
 TASKS = [f"t{i}" for i in range(100)]
 CLASSES = ["cat", "dog"]
-pytestmark = [
-    pytest.mark.release,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium with its chromedriver"),
-]
+pytestmark = pytest.mark.release
 
 
 def crowd():
@@ -34,13 +30,8 @@ def crowd():
 
 
 @pytest.fixture
-def browser(tmp_path):
-    driver = Driver()
-    opened = Browser(driver, tmp_path, width=1100, height=1400)
-    yield opened
-    places = opened.close()
-    driver.close()
-    assert all(place.startswith("127.0.0.1:") for place in places), places
+def browser(browsers):
+    return browsers(width=1100, height=1400)
 
 
 def seen(browser):

@@ -16,14 +16,10 @@ import pytest
 pytest.importorskip("uvicorn", reason="install the extra serve")
 
 import workbench as wb
-from tests.core.serve.browser import CHROMIUM, DRIVER, Browser, Driver
 from tests.core.serve.running import serving
 from workbench.collection.collector import Collector
 
-pytestmark = [
-    pytest.mark.release,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium with its chromedriver"),
-]
+pytestmark = pytest.mark.release
 AXE = os.environ.get("AXE_CORE", "")
 SITE = os.environ.get("WORKBENCH_SITE", "")
 ASK = """# Birds <b>here</b>
@@ -41,28 +37,6 @@ Answer yes also where a **part** is seen. <script>document.title = "run"</script
 """
 SEEN = 0.25
 """Seconds after which keys count."""
-
-
-@pytest.fixture(scope="module")
-def driver():
-    process = Driver()
-    yield process
-    process.close()
-
-
-@pytest.fixture
-def browser(driver, tmp_path):
-    opened = []
-
-    def make(**more):
-        folder = tmp_path / f"browser{len(opened)}"
-        folder.mkdir()
-        opened.append(Browser(driver, folder, **more))
-        return opened[-1]
-
-    yield make
-    for each in opened:
-        each.close()
 
 
 def begun(tmp_path, classes=("no", "yes"), tasks=12, text="Task {}", **more):
@@ -88,10 +62,10 @@ def labels(path):
     return Collector.open(path).labels()
 
 
-def test_what_is_asked_is_on_the_page_and_nothing_of_it_is_run(browser, tmp_path):
+def test_what_is_asked_is_on_the_page_and_nothing_of_it_is_run(browsers, tmp_path):
     path, words = begun(tmp_path)
     with serving(path, *words) as server:
-        page = browser()
+        page = browsers()
         page.open(server.links["ann"])
         question(page)
         assert page.text("title") == "Birds <b>here</b>" == page.run("return document.title")
@@ -110,10 +84,10 @@ def test_what_is_asked_is_on_the_page_and_nothing_of_it_is_run(browser, tmp_path
         assert not page.run("return document.getElementById('about').open")
 
 
-def test_three_quick_keys_label_one_task(browser, tmp_path):
+def test_three_quick_keys_label_one_task(browsers, tmp_path):
     path, words = begun(tmp_path)
     with serving(path, *words) as server:
-        page = browser()
+        page = browsers()
         page.open(server.links["ann"])
         for many in (1, 2, 3):
             question(page)
@@ -126,11 +100,11 @@ def test_three_quick_keys_label_one_task(browser, tmp_path):
         assert len(labels(path)) == 3
 
 
-def test_no_answer_is_lost_where_the_server_is_killed_and_the_tab_closed(browser, tmp_path):
+def test_no_answer_is_lost_where_the_server_is_killed_and_the_tab_closed(browsers, tmp_path):
     """Seven times three answers: as many as a page has questions for while the server is away."""
     path, words = begun(tmp_path, tasks=40)
     server_words, tokens, port = words, {}, None
-    page, many = browser(), 0
+    page, many = browsers(), 0
     for _ in range(7):
         with serving(path, *server_words, tokens=tokens) as server:
             tokens, port = server.tokens, server.url.rpartition(":")[2]
@@ -156,10 +130,10 @@ def test_no_answer_is_lost_where_the_server_is_killed_and_the_tab_closed(browser
     assert not labels(path).duplicated(["task", "worker"]).any()
 
 
-def test_answers_are_changed_remarked_and_given_by_keys_alone(browser, tmp_path):
+def test_answers_are_changed_remarked_and_given_by_keys_alone(browsers, tmp_path):
     path, words = begun(tmp_path)
     with serving(path, *words) as server:
-        page = browser(width=390, height=800)
+        page = browsers(width=390, height=800)
         page.open(server.links["ann"])
         first = question(page)
         page.press("1")
@@ -194,10 +168,10 @@ def test_answers_are_changed_remarked_and_given_by_keys_alone(browser, tmp_path)
         assert ",True," in remarks
 
 
-def test_twenty_classes_have_a_key_each_of_two_strokes(browser, tmp_path):
+def test_twenty_classes_have_a_key_each_of_two_strokes(browsers, tmp_path):
     path, words = begun(tmp_path, classes=[f"class {i}" for i in range(1, 21)])
     with serving(path, *words) as server:
-        page = browser(width=390, height=800)
+        page = browsers(width=390, height=800)
         page.open(server.links["ann"])
         for many, keys in enumerate(("01", "12", "20"), 1):
             question(page)
@@ -214,10 +188,10 @@ def test_twenty_classes_have_a_key_each_of_two_strokes(browser, tmp_path):
         assert page.run(wide) == 0
 
 
-def test_text_from_right_to_left_is_shown_so(browser, tmp_path):
+def test_text_from_right_to_left_is_shown_so(browsers, tmp_path):
     path, words = begun(tmp_path, classes=["نعم", "لا"], text="هل يوجد طائر؟ {}")
     with serving(path, *words) as server:
-        page = browser()
+        page = browsers()
         page.open(server.links["ann"])
         question(page)
         way = "return getComputedStyle(document.querySelector(arguments[0])).direction"
@@ -245,10 +219,10 @@ needs_axe = pytest.mark.skipif(not Path(AXE).is_file(), reason="no axe-core: see
 
 @needs_axe
 @pytest.mark.parametrize("width", [1200, 390])
-def test_axe_finds_nothing_on_the_pages_of_a_server(width, browser, tmp_path):
+def test_axe_finds_nothing_on_the_pages_of_a_server(width, browsers, tmp_path):
     path, words = begun(tmp_path, people=wb.People(newcomers=3))
     with serving(path, *words) as server:
-        page = browser(width=width, height=800)
+        page = browsers(width=width, height=800)
         page.open(server.links["ann"])
         question(page)
         page.run("document.getElementById('remark').open = true")
@@ -267,11 +241,11 @@ def test_axe_finds_nothing_on_the_pages_of_a_server(width, browser, tmp_path):
 
 
 @needs_axe
-def test_axe_finds_nothing_on_a_report(browser, tmp_path, monkeypatch):
+def test_axe_finds_nothing_on_a_report(browsers, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
     study.report("page.html")
-    page = browser()
+    page = browsers()
     page.open((tmp_path / "page.html").as_uri())
     assert violations(page) == []
 
@@ -279,7 +253,7 @@ def test_axe_finds_nothing_on_a_report(browser, tmp_path, monkeypatch):
 @needs_axe
 @pytest.mark.skipif(not SITE, reason="no site: see WORKBENCH_SITE")
 @pytest.mark.parametrize("name", ["index.html", "how-to/serve.html", "claims.html"])
-def test_axe_finds_nothing_on_pages_of_the_site(name, browser):
-    page = browser()
+def test_axe_finds_nothing_on_pages_of_the_site(name, browsers):
+    page = browsers()
     page.open((Path(SITE).resolve() / name).as_uri())
     assert violations(page) == []
