@@ -213,6 +213,29 @@ def rated(figure: Figure, names: dict[str, Any]) -> None:
     right.set_title("darker: more precise; dot: rates")
 
 
+def vector(figure: Figure, names: dict[str, Any]) -> None:
+    """Cover of each label by task, and sets bought by three ways to plan."""
+    problem, plan = names["problem"], names["found"].assignment
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    tasks = np.arange(len(plan))
+    for k, label in enumerate(names["labels"]):
+        cover = plan @ problem.quality[0, :, k]
+        left.bar(tasks + 0.27 * (k - 1), cover, 0.25, color=COLOURS[k], label=label)
+    left.axhline(problem.requirement[0, 0], color="black", lw=0.8, ls=":")
+    left.set(xlabel="task", ylabel="nats gathered", title="every label covered (dotted)")
+    left.set_xticks(tasks, [str(task + 1) for task in tasks])
+    left.legend(ncols=3, fontsize=7, loc="lower center", framealpha=1.0)
+    alone = [each.assignment for each in names["alone"]]
+    ways = {
+        "vector cover": plan.sum(),
+        "union of\nlabel plans": np.maximum.reduce(alone).sum(),
+        "sum of\nlabel plans": sum(each.sum() for each in alone),
+    }
+    right.barh(list(ways), list(ways.values()), color=[BLUE, "0.75", "0.75"])
+    right.invert_yaxis()
+    right.set_title("sets bought")
+
+
 def needed(figure: Figure, names: dict[str, Any]) -> None:
     """d and its tangents, and the errors of the optimum."""
     limit, axes, e = names["limit"], figure.subplots(), np.linspace(0.004, 0.2, 300)
@@ -304,6 +327,7 @@ PICTURES = {
     "tangent_program": promise,
     "tilted": tilt,
     "ratings_cover": rated,
+    "vector_program": vector,
     "average_limit": needed,
     "policy_master": mixture,
     "occupation_program": met,

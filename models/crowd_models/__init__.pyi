@@ -27,3 +27,5 @@ from crowd_models.sequential_policies import policy_master as policy_master
 from crowd_models.tangents import tangent_program as tangent_program
 from crowd_models.teams import even_teams as even_teams
 from crowd_models.typed import typed_relaxation as typed_relaxation
+from crowd_models.vector_cover import VectorCoverProblem as VectorCoverProblem
+from crowd_models.vector_cover import vector_program as vector_program

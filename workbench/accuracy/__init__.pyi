@@ -7,6 +7,8 @@ from workbench.accuracy.error_rate import lemma_1_bound as lemma_1_bound
 from workbench.accuracy.error_rate import lemma_1_bounds as lemma_1_bounds
 from workbench.accuracy.error_rate import vote_error as vote_error
 from workbench.accuracy.error_rate import vote_errors as vote_errors
+from workbench.accuracy.errors_by_label import SetErrors as SetErrors
+from workbench.accuracy.errors_by_label import set_errors as set_errors
 from workbench.accuracy.majority import majority_accuracy as majority_accuracy
 from workbench.accuracy.majority import prefix_accuracies_many as prefix_accuracies_many
 from workbench.accuracy.measured import measure_error as measure_error

@@ -13,11 +13,12 @@ import pandas as pd
 
 from workbench.api.inputs import Table, Truth
 from workbench.api.result import SCHEMA, Figure, Result, listed, percent
+from workbench.api.sets import as_sets, names_in
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
-from workbench.crowd.kinds import Scale
+from workbench.crowd.kinds import Scale, written
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.loss import stakes_of
 from workbench.crowd.reading import TextTable, as_number, as_text, is_missing, open_table
@@ -78,6 +79,7 @@ class Auditor:
         scale = record.opening.scale
         self._scale = None if scale is None else Scale(*scale)
         self._classes = {label.casefold(): label for label in self._answers}
+        self._sets = bool(self._answers) and None not in map(names_in, self._answers)
 
     @classmethod
     def open(cls, path: str | Path, origin: str = "python") -> Auditor:
@@ -167,6 +169,8 @@ class Auditor:
         words: dict[str, str | None] = {}
         for task, label in labels.items():
             word = None if label is None else as_text(label).strip()
+            if word is not None and self._sets:
+                word = self._set(task, word)
             if word == "" or (isinstance(label, float) and np.isnan(label)):
                 raise InputError(f"task {checks.show(task)} has no label: give one, or None")
             if self._scale is not None:
@@ -180,6 +184,16 @@ class Auditor:
                 )
             words[as_text(task)] = word
         self._record.hear(words)
+
+    def _set(self, task: Hashable, word: str) -> str:
+        """Write the set that an expert gives as the answers are written."""
+        names = names_in(word)
+        if names is None:
+            raise InputError(
+                f"task {checks.show(task)} is labelled {checks.show(word)}, and answers are sets "
+                f"of labels: give a list, as {written([word])}"
+            )
+        return written(names)
 
     def next_coin(self, number: int, risk: float, spending: Spending) -> Coin:
         """Say whether a check or labels are cheaper now; see `workbench.auditing.loop`."""
@@ -233,9 +247,10 @@ class Auditor:
         sure, bound = percent(1.0 - state.risk, 6), state.bound()
         share = percent(bound / state.tasks, 3)
         fixed = state.errors - len(state.refused)
+        sets = " (a set of labels is wrong where any of them is)" if self._sets else ""
         work = (
-            f"{state.checks:,} tasks were checked, {state.errors:,} of their answers were wrong, "
-            f"{fixed:,} are corrected."
+            f"{state.checks:,} tasks were checked, {state.errors:,} of their answers were wrong"
+            f"{sets}, {fixed:,} are corrected."
         )
         if self._record.opening.share is not None:
             return self._summary_of_share(work)
@@ -385,7 +400,8 @@ def audit(
         One answer a task: columns task, label, confidence (or without); an empty label is wrong.
 
         Ratings are known by the scale that `aggregate` or `read_labels` left with the table; a
-        column standard_error takes the place of the confidence. They are fixed from here on.
+        column standard_error takes the place of the confidence. A set of labels is one answer, and
+        wrong where any of its labels is. Answers are fixed from here on.
     error
         Share of the answers that may be wrong; of ratings how far they may be off in the mean, as a
         share of the scale.
@@ -664,6 +680,7 @@ def _scenes(
     if gold is not None:
         true = read_gold(pd.Series(gold) if isinstance(gold, Mapping) else to_pandas(gold))
         truth = true.reindex([str(task) for task in table.tasks])
+        truth = truth.where(truth.isna(), as_sets(truth.fillna("").tolist()))
         judged = truth.notna().to_numpy() & ~table.unanswered
         if not judged.any():
             raise InputError("gold: names no task that has an answer; mend its ids")
@@ -688,7 +705,8 @@ def _read(answers: Table, error: float) -> _Answers:
         tasks = [
             int(cell) if _is_whole(cell) else text for cell, text in zip(cells, tasks, strict=True)
         ]
-    labels = [None if is_missing(text) else text for text in table.columns[table.place("label")]]
+    texts = as_sets(table.columns[table.place("label")][:])
+    labels = [None if is_missing(text) else text for text in texts]
     answered = np.array([label is not None for label in labels])
     wrong = np.full(len(tasks), error)
     scale = frame_scale(source)

@@ -34,11 +34,12 @@ from workbench.api.judging import JudgeCheck, check_judge
 from workbench.api.measuring import RARE, GoldError
 from workbench.api.objections import NAMED, Looked
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.api.set_checks import SetCheck, check_sets
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd.gold_rule import gold_codes, majority_loss
-from workbench.crowd.kinds import Classes, Scale
+from workbench.crowd.kinds import Classes, LabelSets, Scale
 from workbench.crowd.label_checks import classes_alike, repeats
 from workbench.crowd.votes import Votes
 
@@ -477,7 +478,7 @@ def check(
     *,
     judge: None = None,
     seed: int = 0,
-) -> LabelCheck: ...
+) -> LabelCheck | SetCheck: ...
 @overload
 def check(
     labels: inputs.LabelTable,
@@ -492,7 +493,7 @@ def check(
     *,
     judge: str | int | None = None,
     seed: int = 0,
-) -> LabelCheck | JudgeCheck:
+) -> LabelCheck | JudgeCheck | SetCheck:
     """Look at labels before anything is built on them.
 
     How far labels agree beyond chance (Krippendorff's α, nominal, and ordinal and interval where
@@ -501,7 +502,7 @@ def check(
     workers who answer against gold or the others, who are constant, who contradict each other or
     copy; whether errors go together (and how many independent workers they leave), tasks on which
     nearly all err; pairs labelled twice; and classes that are most likely one, too many, ratings,
-    or abstentions.
+    or abstentions. Of sets of labels agreement, prevalence and errors label by label.
 
     Parameters
     ----------
@@ -550,12 +551,13 @@ def check(
     1    ann       10         False
     2    bob       10         False
     """
-    source = inputs.given(labels, duplicates="all", kinds=(Classes, Scale))
+    source = inputs.given(labels, duplicates="all", kinds=(Classes, Scale, LabelSets))
+    if isinstance(source.kind, LabelSets):
+        return check_sets(source, gold, judge, seed)
     if isinstance(source.kind, Scale):
         from workbench.api.rating_check import check_ratings
-        from workbench.api.ratings import refuse
 
-        refuse({"judge": judge})
+        inputs.refuse(source.kind, {"judge": judge})
         by_points: Any = check_ratings(source, gold, seed=seed)
         return cast(LabelCheck, by_points)
     true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)

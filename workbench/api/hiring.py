@@ -24,12 +24,13 @@ from workbench.api.result import (
     percent,
     picked,
 )
+from workbench.api.set_hires import HiredForSets, hire_sets
 from workbench.base import checks
 from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, at_most, counted, table
 from workbench.crowd import tables
-from workbench.crowd.kinds import Classes, Scale
+from workbench.crowd.kinds import Classes, LabelSets, Scale
 from workbench.crowd.loss import stakes_of
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
@@ -453,8 +454,10 @@ def hire(
     time_limit: float | None = 20.0,
     duplicates: Duplicates | None = None,
     seed: int = 0,
-) -> Hires:
+) -> Hires | HiredForSets:
     """Choose at most K workers from their answers to control tasks.
+
+    Of sets of labels those whose vote is expected to err least in the mean over the labels.
 
     Parameters
     ----------
@@ -531,14 +534,17 @@ def hire(
     options = options or HiringOptions()
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
-    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, Scale))
+    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, Scale, LabelSets))
+    if not isinstance(source.kind, Classes):
+        others: dict[str, Any] = {"costs": costs, "money": money, "curve": curve, "loss": loss}
+        others |= {"class_share": class_share, "rule": None if rule == "accuracy" else rule}
+        others |= {"options": None if options == HiringOptions() else options}
+        inputs.refuse(source.kind, others)
+    if isinstance(source.kind, LabelSets):
+        return hire_sets(source, gold, budget, seed)
     if isinstance(source.kind, Scale):
         from workbench.api.rating_hiring import hire_raters
-        from workbench.api.ratings import refuse
 
-        refuse({"costs": costs, "money": money, "loss": loss, "class_share": class_share})
-        refuse({"curve": curve or None, "rule": None if rule == "accuracy" else rule})
-        refuse({"options": None if options == HiringOptions() else options})
         raters: Any = hire_raters(source, gold, budget, seed=seed)
         return cast(Hires, raters)
     control, source = inputs.truth(gold, source)

@@ -359,6 +359,22 @@ def _check_kind(name: str, kind: Kind, kinds: tuple[type[Kind], ...]) -> None:
     raise InputError(f"{name}: labels are {kind.plural}, and this takes {taken}; {mend}")
 
 
+def refuse(kind: Kind, given: Mapping[str, object]) -> None:
+    """Refuse options that labels of a kind have no use for: those that are given.
+
+    Raises
+    ------
+    InputError
+        One is.
+    """
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(
+                f"`{name}` is for labels that are classes, and these are {kind.plural}: leave it "
+                "out"
+            )
+
+
 def written(times: pd.Series[Any]) -> list[Any]:
     """Write times as text, those that are missing as None."""
     return [None if pd.isna(time) else time.isoformat() for time in times]

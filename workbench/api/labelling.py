@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast, overload
+from typing import Any, TypedDict, Unpack, cast, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -70,13 +70,14 @@ from workbench.api.result import (
     percent,
     picked,
 )
+from workbench.api.set_answers import AnsweredSets, aggregate_sets
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.gold_rule import gold_codes
-from workbench.crowd.kinds import Classes, Scale
+from workbench.crowd.kinds import Classes, Kind, LabelSets
 from workbench.crowd.libraries import Values, to_pandas
 from workbench.crowd.loss import CostOutcome, MeasuredCost, Stakes, stakes_of
 from workbench.crowd.tables import Duplicates
@@ -233,6 +234,11 @@ class Labels(Result):
         return own.outcome(named)
 
     @property
+    def by(self) -> str:
+        """The method in words."""
+        return IN_WORDS.get(self.found.method, self.found.method)
+
+    @property
     def workers(self) -> pd.DataFrame:
         """One row a worker who counts: `worker, labels, agreement`; where known `skill, weight`."""
         return self.given.back(self.found.workers)
@@ -265,7 +271,7 @@ class Labels(Result):
         empty = int(answers["unlabelled"].sum())
         sentences = [
             f"{len(answers) - empty} tasks are answered from {result.votes} labels by "
-            f"{len(result.workers)} workers, by {IN_WORDS.get(result.method, result.method)}"
+            f"{len(result.workers)} workers, by {self.by}"
             f"{self._choice()}."
         ]
         if self.error is not None:
@@ -586,11 +592,12 @@ def aggregate(
     save: str | Path | None = None,
     seed: int = 0,
     progress: Progress = None,
-) -> Labels | LabelsOnDisk:
+) -> Labels | LabelsOnDisk | AnsweredSets:
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
-    gets no label.
+    gets no label. Of sets of labels each label is answered by itself, yes or no
+    (docs/how-to/kinds.md).
 
     Parameters
     ----------
@@ -708,16 +715,12 @@ def aggregate(
             seed=seed,
             progress=None if progress is True else progress or None,
         )
-    source = inputs.given(labels, duplicates=duplicates, kinds=(Classes, Scale))
-    if isinstance(source.kind, Scale):
-        from workbench.api.ratings import aggregate_ratings, refuse
-
-        plain = options in (None, ModelOptions())
-        refuse({"options": None if plain else options, "calibrate": calibrate, "start": start})
-        refuse({"loss": loss, "class_share": class_share})
-        counting = None if workers is None else _chosen(workers, source).index.tolist()
-        by_points: Any = aggregate_ratings(source, gold, truth, method, counting, plan, seed=seed)
-        return cast(Labels, by_points)
+    source = inputs.given(labels, duplicates=duplicates, kinds=get_args(Kind))
+    if not isinstance(source.kind, Classes):
+        inputs.refuse(source.kind, {"loss": loss, "class_share": class_share, "start": start})
+        given = {"workers": workers, "method": method, "options": options, "calibrate": calibrate}
+        others: Any = _of_ratings_or_sets(source, gold, truth, plan, seed, given)
+        return cast(Labels, others)
     within = gold is truth is None and source.gold is not None
     asked = within and workers is None and (method or DEFAULT).startswith("weighted")
     gold_labels = true = None
@@ -887,6 +890,26 @@ def _reliability(table: pd.DataFrame) -> str:
         f"confident {top['low']:.0%} or more ({top['confidence']:.3f} in the mean): "
         f"{top['right']:.3f} right, of {int(top['tasks'])} tasks"
     )
+
+
+def _of_ratings_or_sets(
+    source: inputs.Given,
+    gold: inputs.Truth | None,
+    truth: inputs.Truth | None,
+    plan: Any,
+    seed: int,
+    how: dict[str, Any],
+) -> Result:
+    """Answer labels that are no classes."""
+    if isinstance(source.kind, LabelSets):
+        return aggregate_sets(aggregate, source, gold, truth, plan, seed, **how)
+    from workbench.api.ratings import aggregate_ratings
+
+    plain, workers = how["options"] in (None, ModelOptions()), how["workers"]
+    others = {"options": None if plain else how["options"], "calibrate": how["calibrate"]}
+    inputs.refuse(source.kind, others)
+    counting = None if workers is None else _chosen(workers, source).index.tolist()
+    return aggregate_ratings(source, gold, truth, how["method"], counting, plan, seed=seed)
 
 
 def _chosen(workers: Any, source: inputs.Given) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.result import MOST, Figure, Result, facts, names, percent
+from workbench.api.set_plans import SetPlan, plan_sets
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
@@ -27,7 +28,7 @@ from workbench.crowd import formats, reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
-from workbench.crowd.kinds import Classes, Scale
+from workbench.crowd.kinds import Classes, LabelSets, Scale
 from workbench.crowd.libraries import to_pandas
 from workbench.crowd.loss import CostOutcome, Stakes, stakes_of, two_named
 from workbench.crowd.skills import skills_from_gold
@@ -570,7 +571,7 @@ def plan(
     limits: TaskLimits | None = None,
     options: PlanOptions | None = None,
     seed: int = 0,
-) -> Plan | SequentialPlan | EvenPlan:
+) -> Plan | SequentialPlan | EvenPlan | SetPlan:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Or, of workers without skills, share so many labels a task evenly.
@@ -591,7 +592,8 @@ def plan(
 
         A list, or the type of each, too.
     epsilon
-        Error each task may have; of ratings the root mean square error, in points.
+        Error each task may have; of ratings the root mean square error, in points; of sets, of each
+        label of a task.
 
         From ½ on (of two classes), nothing is bought.
     total
@@ -631,7 +633,9 @@ def plan(
 
     Returns
     -------
-    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan; of ratings RatingPlan
+    Plan or, where it is sequential, SequentialPlan; of workers EvenPlan; of ratings RatingPlan; of
+        sets SetPlan.
+
         Also when none was proven the cheapest, or there is none: see `solved` and `message`.
 
     Raises
@@ -669,19 +673,38 @@ def plan(
         evenly = _evenly(names, tasks, capacity, limits, others, seed)
         return replace(evenly, unread=True)
     said = loss, class_share
+    source = None
     if labels is not None and skills is None:
-        by_points: Any = _of_ratings(
-            labels, gold, tasks, epsilon, capacity, total, costs, limits, options, said, seed
-        )
-        if by_points is not None:
+        source = inputs.given(labels, kinds=(Classes, Scale, LabelSets))
+        if isinstance(source.kind, Scale):
+            by_points: Any = _of_ratings(
+                source, gold, tasks, epsilon, capacity, total, costs, limits, options, said, seed
+            )
             return cast(Plan, by_points)
+        if isinstance(source.kind, LabelSets):
+            stated = {"total": total, "loss": loss, "class_share": class_share}
+            return plan_sets(
+                source,
+                gold,
+                tasks,
+                epsilon,
+                capacity,
+                costs,
+                options.promise,
+                {**stated, **vars(limits), **_of_votes(options)},
+                gap=options.gap,
+                time_limit=options.time_limit,
+                seed=seed,
+            )
+    elif labels is not None:
+        raise InputError("give `skills`, or `labels` with `gold` to estimate them, not both")
     return _cheapest(
-        labels, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
+        source, gold, tasks, epsilon, capacity, total, skills, costs, limits, options, said, seed
     )
 
 
 def _of_ratings(
-    labels: LabelTable,
+    source: inputs.Given,
     gold: Truth | None,
     tasks: Tasks,
     epsilon: float | None,
@@ -692,17 +715,13 @@ def _of_ratings(
     options: PlanOptions,
     said: Said,
     seed: int,
-) -> RatingPlan | None:
-    """The plan of ratings; None where labels are classes."""
-    source = inputs.given(labels, kinds=(Classes, Scale))
-    if not isinstance(source.kind, Scale):
-        return None
+) -> RatingPlan:
+    """The plan of ratings."""
     from workbench.api.rating_planning import plan_ratings
-    from workbench.api.ratings import refuse
 
-    refuse({"total": total, **vars(limits), "loss": said[0], "class_share": said[1]})
     kept = replace(PlanOptions(), gap=options.gap, time_limit=options.time_limit)
-    refuse({"options": None if options == kept else options})
+    others = {"total": total, **vars(limits), "loss": said[0], "class_share": said[1]}
+    inputs.refuse(source.kind, {**others, "options": None if options == kept else options})
     return plan_ratings(
         source,
         gold,
@@ -717,7 +736,7 @@ def _of_ratings(
 
 
 def _cheapest(
-    labels: LabelTable | None,
+    labels: inputs.Given | None,
     gold: Truth | None,
     tasks: Tasks,
     epsilon: float | None,
@@ -817,6 +836,14 @@ def _promising(made: Plan, program: room.AssignmentPlan, classes: Ids) -> Plan:
         return made
     names = tuple(classes.all_back(program.stakes.classes))
     return replace(made, promised=program.stakes.outcome(program.named), class_names=names)
+
+
+def _of_votes(options: PlanOptions) -> dict[str, object]:
+    """What is asked for that only plans of one label a task take."""
+    plain, names = PlanOptions(), ["gain", "sure", "sequential"]
+    names += ["promise"] if options.promise not in (plain.promise, "bound") else []
+    changed = {name: getattr(options, name) for name in names}
+    return {name: each for name, each in changed.items() if each != getattr(plain, name)}
 
 
 def _evenly(
@@ -1037,7 +1064,7 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 
 def _able(
-    skills: Table | PerWorker | None, labels: LabelTable | None, gold: Truth | None
+    skills: Table | PerWorker | None, labels: inputs.Given | None, gold: Truth | None
 ) -> tuple[Ability, Ids, Ids, History | None, pd.DataFrame | None]:
     """What is known of the workers, by skills or by gold; see `_estimated`."""
     if skills is None:
@@ -1047,12 +1074,11 @@ def _able(
 
 
 def _estimated(
-    labels: LabelTable | None, gold: Truth | None
+    source: inputs.Given | None, gold: Truth | None
 ) -> tuple[pd.DataFrame | room.Confusions, Ids, Ids, History, pd.DataFrame | None]:
     """What gold answers tell of each worker, NaN for who gave none; these answers; their weight."""
-    if labels is None:
+    if source is None:
         raise InputError("`labels` and `gold` go together: give both")
-    source = inputs.given(labels)
     true, source = inputs.truth(gold, source)
     kinds = _types_of(gold)
     history = source.table, true, kinds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,19 +51,6 @@ NO_GOLD = (
     f"How far they are off is not known: give {LEAST_GOLD} tasks or more of known rating as "
     "`gold`. Without it nothing is promised, and no worker counts more than another."
 )
-
-
-def refuse(options: Mapping[str, object]) -> None:
-    """Refuse options that ratings have no use for: those that are given.
-
-    Raises
-    ------
-    InputError
-        One is.
-    """
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(f"`{name}` is for labels that are classes, and these are ratings")
 
 
 def votes_of(source: inputs.Given) -> Votes:

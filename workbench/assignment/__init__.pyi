@@ -34,6 +34,10 @@ from workbench.assignment.robust import posted_price as posted_price
 from workbench.assignment.rungs import RUNGS as RUNGS
 from workbench.assignment.rungs import LadderCrowd as LadderCrowd
 from workbench.assignment.rungs import ladder as ladder
+from workbench.assignment.set_plan import SetAssignment as SetAssignment
+from workbench.assignment.set_plan import make_set_plan as make_set_plan
+from workbench.assignment.set_plan import set_gains as set_gains
+from workbench.assignment.set_plan import set_needs as set_needs
 from workbench.assignment.weights import OnInfeasible as OnInfeasible
 from workbench.assignment.weights import SampledWeights as SampledWeights
 from workbench.assignment.weights import offline_weights as offline_weights

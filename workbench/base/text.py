@@ -135,6 +135,8 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(map(str, value))
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     return value if isinstance(value, (int, str)) or value is None else str(value)

@@ -146,8 +146,12 @@ def as_csv(frame: pd.DataFrame, path: Path) -> str:
     """Give the text of a .csv file; names that a spreadsheet would run are told of.
 
     They are written as they came: whoever reads the file looks for the same ids, and a prefix or a
-    blank that disarms `=cmd|…` in one program is part of the id in every other.
+    blank that disarms `=cmd|…` in one program is part of the id in every other. Sets of labels are
+    written as lists, which are read as sets.
     """
+    from workbench.crowd.kinds import written
+
+    frame = frame.map(lambda value: written(value) if isinstance(value, frozenset) else value)
     for column in frame.select_dtypes(exclude=["number", "bool"]):
         for name in frame[column].unique():
             if isinstance(name, str) and name.startswith(FORMULA) and not _is_number(name):

@@ -25,6 +25,9 @@ from workbench.crowd.population import spammer_hammer as spammer_hammer
 from workbench.crowd.population import specialists as specialists
 from workbench.crowd.population import uniform as uniform
 from workbench.crowd.population import uniform_range as uniform_range
+from workbench.crowd.set_votes import SetSkills as SetSkills
+from workbench.crowd.set_votes import SetVotes as SetVotes
+from workbench.crowd.set_votes import set_skills as set_skills
 from workbench.crowd.simulate import SimulatedLabels as SimulatedLabels
 from workbench.crowd.simulate import dense_votes as dense_votes
 from workbench.crowd.simulate import one_coin_labels as one_coin_labels

@@ -2,7 +2,8 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `sequential`, `select`,
-`label`, `collect`, `audit`, `learn`, `check`, `judge`, `ratings`, `study`, `solving`.
+`label`, `label_bars`, `collect`, `audit`, `learn`, `check`, `judge`, `ratings`, `study`,
+`solving`.
 """
 
 from importlib import import_module
@@ -25,6 +26,7 @@ from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
 from workbench.plots.judge import judged
 from workbench.plots.label import labelling
+from workbench.plots.label_bars import by_label
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
 from workbench.plots.ratings import estimated, rated_hiring, rating_plan, spread_of_ratings
@@ -42,6 +44,7 @@ __all__ = [
     "as_png",
     "as_svg",
     "audit",
+    "by_label",
     "chart",
     "checked",
     "checks_needed",

@@ -26,3 +26,4 @@ from workbench.selection.scoring import informativeness as informativeness
 from workbench.selection.scoring import scores as scores
 from workbench.selection.scoring import set_score as set_score
 from workbench.selection.selecting import select as select
+from workbench.selection.set_hiring import hire_for_sets as hire_for_sets

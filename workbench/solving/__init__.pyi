@@ -31,3 +31,5 @@ from workbench.solving.solver import METHODS as METHODS
 from workbench.solving.solver import ROUTES as ROUTES
 from workbench.solving.solver import solve as solve
 from workbench.solving.solver import versions as versions
+from workbench.solving.vector_cover import VectorCoverSolution as VectorCoverSolution
+from workbench.solving.vector_cover import solve_vector_cover as solve_vector_cover

@@ -18,7 +18,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import crowd_models
-from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
+from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, VectorCoverProblem
 from crowd_models.files import read_problem
 from crowd_models.information import information_problem
 from crowd_models.joint import JointProblem
@@ -61,6 +61,7 @@ GIVEN = {
     "all_sizes": (HIRING,),
     "ratings_cover": ([0.02, 0.01], RatingTerms(1.0, 0.0, 400.0), 10.0, 2, 2),
     "tangent_program": (JOINT, [(0, np.array([1.0]))]),
+    "vector_program": (VectorCoverProblem([[[0.5, 0.3], [0.3, 0.5]]], [0.6, 0.6], 2, 2),),
     "average_limit": (
         information_problem([[0.9], [0.8]], 2, 1, 0.3),
         0.3,

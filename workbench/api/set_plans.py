@@ -1,0 +1,366 @@
+"""`plan` where answers are sets of labels: an error promised of each label, by one vector cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.api import inputs
+from workbench.api.result import MOST, Figure, Result, facts, listed, names, page, percent
+from workbench.api.sets import (
+    BY_LABEL,
+    MeasuredSets,
+    apart,
+    beside_majority,
+    nothing_measured,
+)
+from workbench.assignment.set_plan import (
+    SetAssignment,
+    make_set_plan,
+    measure_set_plan,
+    set_needs,
+    set_scores,
+)
+from workbench.base import checks
+from workbench.base.arrays import FloatArray
+from workbench.base.errors import InputError
+from workbench.base.text import Columns, at_most, counted
+from workbench.crowd import formats, tables
+from workbench.crowd.libraries import to_pandas
+from workbench.crowd.set_votes import SetVotes
+from workbench.solving.claims import CostClaim
+
+if TYPE_CHECKING:
+    from workbench.solving import Solution
+
+COLUMNS: Columns = {
+    "label": ("label", ""),
+    "share": ("share", ".3f"),
+    "requirement": ("requires", ".3f"),
+    "exact": ("error at most", ".4f"),
+    "expected": ("in the mean", ".4f"),
+}
+SELDOM = 0.5
+"""Share of control tasks that meet the cover, below which there is a warning."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetPlan(Result):
+    """A plan to upload for sets of labels, and what is known of it.
+
+    Attributes
+    ----------
+    table
+        Columns `task, worker`, a row a purchase, which answers all labels; empty without a plan.
+    vote
+        What `aggregate(plan=)` takes: columns `of, task, worker, label, class, score`, for each
+        label named by `of` what each answer says (`assignment.set_plan.set_scores`).
+    by_label
+        One row a label: `label, share, requirement, bound, exact, expected`; the largest bound on
+        its error on any task, the largest exact error, and the exact one in the mean.
+    set_error
+        Expected share of wrong sets, if labels err independently too; None without a plan.
+    tasks, workers, epsilon, promise
+        How many tasks and workers; ε of each label, and whether it is of the error ("each") or of
+        the bound on it.
+    solution, claim
+        The solved vector cover, and what is known of its cost.
+    message
+        What to do when there is no plan.
+    error, met
+        Errors of plans made by the same rule, measured on gold; and the share of the gold tasks
+        whose labels meet the cover. None without a plan.
+    without_history
+        Workers of whom nothing is known: they get no task.
+    """
+
+    table: pd.DataFrame
+    vote: pd.DataFrame
+    by_label: pd.DataFrame
+    set_error: float | None
+    tasks: int
+    workers: int
+    epsilon: float
+    promise: str
+    solution: Solution
+    claim: CostClaim
+    message: str | None
+    error: MeasuredSets | None
+    met: float | None
+    without_history: tuple[Any, ...]
+
+    @property
+    def solved(self) -> bool:
+        """Whether it is proven the cheapest."""
+        return self.message is None and self.claim.proven
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the plan, a row a purchase: `task, worker`."""
+        return self.table
+
+    def assignments(self, to: str) -> str:
+        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
+
+        Raises
+        ------
+        InputError
+            Another form, or ids that the platform does not have.
+        """
+        return formats.assign(self.table, to)
+
+    def plot(self) -> Figure:
+        """Draw error and F1 of each label, as measured.
+
+        Raises
+        ------
+        InputError
+            There is no plan.
+        """
+        from workbench.plots import by_label
+
+        if self.error is None:
+            raise InputError(f"plot: there is no plan; {self.message}")
+        return by_label(self.error.table, title=self._title())
+
+    def verdict(self) -> list[str]:
+        """Say what to buy, what it promises of each label, and what such plans measured."""
+        if self.message is not None:
+            return [self.message]
+        cost = self.solution.objective
+        price = f", for {cost:.6g}" if cost != len(self.table) else ""
+        most, mean = (
+            at_most(100 * error, 2)
+            for error in (self.by_label["exact"].max(), self.by_label["expected"].mean())
+        )
+        missed = [] if self.error is None else self.error.missed(self.epsilon)
+        labels = (
+            f"{counted(len(self.table), 'set')} of labels for {counted(self.tasks, 'task')} from "
+            f"{self.table['worker'].nunique()} of {counted(self.workers, 'worker')}{price}"
+        )
+        sentences = [
+            f"Do not buy this yet, {labels}: measured on your gold, such plans err too often on "
+            f"{names(missed, 4)}."
+            if missed
+            else f"Buy {labels}: {self.claim.sentence('the cheapest')}.",
+            "Proven, if workers err independently, on the average over what your gold leaves open: "
+            f"each of the {len(self.by_label)} labels of each task is wrong with a chance of at "
+            f"most {most} %, {mean} % in the mean{self._bounded()}; {percent(self.set_error)} of "
+            "the sets are expected to be wrong in some label, which is not promised.",
+            *self._asks_nothing(),
+        ]
+        if self.error is not None:
+            sentences += self.error.verdict("the answers of such plans err")
+        if self.met is not None and self.met < SELDOM:
+            sentences.append(
+                f"Those who labelled your gold meet the cover on {percent(self.met)} of it: the "
+                "error measured is that of fewer labels, and may be too high."
+            )
+        return sentences[: MOST + 1]
+
+    def _bounded(self) -> str:
+        """Say what the bound says, where it is what was promised."""
+        if self.promise != "bound":
+            return ""
+        return f" (the bound says {percent(self.by_label['bound'].max())})"
+
+    def _asks_nothing(self) -> list[str]:
+        """Say where an ε asks for no more than to leave a label out throughout."""
+        free = self.by_label.loc[self.by_label["requirement"] == 0, "label"].tolist()
+        if not free:
+            return []
+        return [
+            f"For {checks.listing(free)} an error of {percent(self.epsilon)} asks for nothing: so "
+            "few tasks have it, or lack it; ask for less to find them."
+        ]
+
+    def brief(self) -> str:
+        """Lay out what is promised of each label."""
+        return "" if self.message is not None else listed(self.by_label, COLUMNS, 10)
+
+    def details(self) -> str:
+        """Say what it costs and promises, or why there is none."""
+        if self.message is not None:
+            return self.message
+        solution = self.solution
+        rows = [
+            ("cost", f"{solution.objective:.10g}, {self.claim.sentence('the cheapest')}"),
+            ("no plan costs less than", f"{self.claim.checked:.10g} (recomputed from the data)"),
+            ("search", f"{solution.method}; ended: {solution.termination}"),
+            ("sets, expected", f"{percent(self.set_error)} wrong, if labels err independently"),
+        ]
+        if self.met is not None:
+            rows.append(("cover met", f"on {percent(self.met, 3)} of the control tasks"))
+        if self.without_history:
+            known = f"{len(self.without_history)} workers get no task, skill unknown"
+            rows.append(("no history", f"{known}: {checks.listing(self.without_history)}"))
+        return page(
+            self._title(),
+            facts(rows),
+            listed(self.by_label, COLUMNS, 100),
+            "" if self.error is None else listed(self.error.table, BY_LABEL, 100),
+            notes=[
+                "requires: what the answers to a label gather on every task; its error is at most "
+                "√(ρ₀ρ₁) exp(−that)"
+            ],
+        )
+
+    def _title(self) -> str:
+        return (
+            f"{self.tasks} tasks, {len(self.table)} sets of {len(self.by_label)} labels, "
+            f"ε = {self.epsilon:.4g} a label"
+        )
+
+    def _payload(self) -> dict[str, Any]:
+        hidden = ("assignment", "task_weights", "worker_prices")
+        return {
+            **{k: v for k, v in self.solution.as_dict().items() if k not in hidden},
+            "message": self.message,
+            "labels": len(self.table),
+            "epsilon": self.epsilon,
+            "promise": self.promise,
+            "set_error_expected": self.set_error,
+            "by_label_promised": self.by_label.to_dict("records"),
+            **(nothing_measured() if self.error is None else self.error.payload()),
+            "cover_met": self.met,
+            "workers": self.workers,
+            "without_history": self.without_history,
+            "plan": self.table[["task", "worker"]].to_numpy().tolist(),
+        }
+
+
+def plan_sets(
+    source: inputs.Given,
+    gold: inputs.Truth | None,
+    tasks: inputs.Tasks,
+    epsilon: float | None,
+    capacity: Any,
+    costs: Any,
+    promise: str,
+    others: Mapping[str, object],
+    *,
+    gap: float,
+    time_limit: float | None,
+    seed: int,
+) -> SetPlan:
+    """Make the cheapest plan that keeps every label's error; the `others` are refused."""
+    inputs.refuse(source.kind, others)
+    if epsilon is None:
+        raise InputError("give `epsilon`, the error that each label of a task may have")
+    if capacity is None:
+        raise InputError("give `capacity`, the most tasks that a worker takes")
+    epsilon = checks.inside("epsilon", epsilon)
+    true, source = inputs.truth(gold, source)
+    votes, codes = apart(source, true)
+    kinds, named = inputs.task_types(tasks, default="all")
+    if len(set(kinds)) > 1:
+        raise InputError("tasks: sets are planned for tasks of one type; leave task_type out")
+    labelled = [task for task in kinds.index if task in set(votes.tasks)]
+    if labelled:
+        raise InputError(
+            f"tasks: {checks.show(labelled[0])} is labelled already; plan tasks without labels, "
+            "and answer the others with `aggregate`"
+        )
+    most = _by_worker(inputs.capacities(to_pandas(capacity), source.workers), votes, "capacity")
+    price = None
+    if costs is not None:
+        table = inputs.by_worker("costs", costs, source.workers, tables.read_costs)
+        if table.shape[1] != 1:
+            raise InputError("costs: give one price a worker: worker, cost")
+        price = _by_worker(table.iloc[:, 0], votes, "costs")
+    made = make_set_plan(
+        votes,
+        codes,
+        len(kinds),
+        epsilon,
+        most.astype(np.int64),
+        price,
+        exact=promise != "bound",
+        time_limit=time_limit,
+        gap=gap,
+        seed=seed,
+    )
+    error = met = None
+    if made.chosen is not None:
+        full = set_needs(made.skills, epsilon)
+        share = np.divide(made.need, full, out=np.ones(len(full)), where=full > 0)
+        found = measure_set_plan(votes, codes, epsilon, price, share=share, seed=seed)
+        how, met = "each judged by a plan made without it", found.met
+        error = beside_majority(votes, codes, found.errors, how)
+    return _named(made, votes, source, kinds, named, epsilon, promise, error, met)
+
+
+def _by_worker(values: Any, votes: SetVotes, what: str) -> FloatArray:
+    """A number for each worker of the votes."""
+    if not isinstance(values, pd.Series):
+        return np.full(len(votes.workers), float(values))
+    found = values.reindex(votes.workers)
+    if found.isna().any():
+        name = votes.workers[int(np.flatnonzero(found.isna())[0])]
+        raise InputError(f"{what}: none for worker {checks.show(name)}; give one for each")
+    return found.to_numpy(np.float64)
+
+
+def _named(
+    made: SetAssignment,
+    votes: SetVotes,
+    source: inputs.Given,
+    kinds: pd.Series[Any],
+    named: inputs.Ids,
+    epsilon: float,
+    promise: str,
+    error: MeasuredSets | None,
+    met: float | None,
+) -> SetPlan:
+    """The plan under the user's ids."""
+    names, workers, there = votes.names, votes.workers, made.chosen is not None
+    by_label = pd.DataFrame(
+        {
+            "label": names,
+            "share": made.skills.prior[:, 1],
+            "requirement": made.need,
+            "bound": made.bounds.max(axis=0, initial=0.0) if there else np.nan,
+            "exact": made.expected.max(axis=0, initial=0.0) if there else np.nan,
+            "expected": made.expected.mean(axis=0) if there else np.nan,
+        }
+    )
+    none = np.zeros((0, len(workers)))
+    row, column = np.nonzero(none if made.chosen is None else made.chosen)
+    table = pd.DataFrame({"task": kinds.index.to_numpy()[row], "worker": workers[column]})
+    vote = pd.DataFrame(columns=["of", "task", "worker", "label", "class", "score"])
+    if there:
+        vote = set_scores(made, names, kinds.index.tolist(), workers.tolist())
+    strangers = source.workers.all_back(workers[~made.skills.known])
+    return SetPlan(
+        source.workers.column(named.column(table, "task"), "worker"),
+        source.workers.column(named.column(vote, "task"), "worker"),
+        by_label,
+        made.set_error,
+        len(kinds),
+        len(workers),
+        epsilon,
+        promise,
+        made.solution,
+        CostClaim(made.solution.objective if there else None, made.least),
+        None if there else _why(made, names, epsilon),
+        error,
+        met,
+        tuple(strangers),
+    )
+
+
+def _why(made: SetAssignment, names: list[str], epsilon: float) -> str:
+    """Say why there is no plan, and what to do."""
+    found = made.solution
+    if found.infeasibility is None or not made.error_limit:
+        return "No plan found. Next: a larger ε, larger capacities, or more time."
+    known = "proven" if found.infeasibility.proven else "by HiGHS's word"
+    mend = f"no error below {percent(max(made.error_limit, epsilon))} can be promised of each label"
+    if found.short is not None:
+        who = f"all workers together do not tell {names[found.short[1]]!r} well enough"
+        return f"There is no plan, {known}: {who}. Next: {mend}; ask for more, or find others."
+    who = "the capacities are too small for all labels of all tasks"
+    return f"There is no plan, {known}: {who}. Next: {mend}; or give larger capacities."
