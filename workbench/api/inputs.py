@@ -23,7 +23,7 @@ from workbench.crowd import formats, reading, tables
 from workbench.crowd.cells import Cells
 from workbench.crowd.coded import FIELDS, CodedLabels, meeting
 from workbench.crowd.formats import ReadOptions
-from workbench.crowd.kinds import Classes, Kind, Scale
+from workbench.crowd.kinds import Classes, Kind
 from workbench.crowd.libraries import Frame, Values, to_pandas
 from workbench.crowd.reading import TextTable
 from workbench.crowd.tables import Duplicates
@@ -351,12 +351,7 @@ def _check_kind(name: str, kind: Kind, kinds: tuple[type[Kind], ...]) -> None:
     if isinstance(kind, kinds):
         return
     taken = " or ".join(each.plural for each in kinds)
-    mend = (
-        "leave the scale out to count each rating as a class"
-        if isinstance(kind, Scale)
-        else "ask about one label: a table with yes or no in place of each set"
-    )
-    raise InputError(f"{name}: labels are {kind.plural}, and this takes {taken}; {mend}")
+    raise InputError(f"{name}: labels are {kind.plural}, and this takes {taken}; {kind.as_classes}")
 
 
 def refuse(kind: Kind, given: Mapping[str, object]) -> None:
@@ -371,7 +366,7 @@ def refuse(kind: Kind, given: Mapping[str, object]) -> None:
         if value is not None and value is not False:
             raise InputError(
                 f"`{name}` is for labels that are classes, and these are {kind.plural}: leave it "
-                "out"
+                f"out, or {kind.as_classes}"
             )
 
 

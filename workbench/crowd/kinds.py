@@ -36,6 +36,7 @@ class Classes:
 
     order: tuple[str, ...] | None = None
     plural: ClassVar[str] = "classes"
+    as_classes: ClassVar[str] = "take them as they are"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Scale:
     low: float
     high: float
     plural: ClassVar[str] = "ratings"
+    as_classes: ClassVar[str] = "leave the scale out to count each rating as a class"
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -107,6 +109,7 @@ class LabelSets:
     separator: str | None = None
     fold: bool = False
     plural: ClassVar[str] = "sets of labels"
+    as_classes: ClassVar[str] = "ask about one label: a table with yes or no in place of each set"
 
     def read(self, name: str, cells: Cells, at: Callable[[int], str]) -> Cells:
         """Write sets alike, as JSON has a sorted list.
