@@ -10,9 +10,8 @@ for able workers takes able workers for copies, but these agree less. A set is m
 - they are wrong on the same tasks more often than chance would have it.
 
 Who agrees on everything seems never to be wrong where she is believed, or always where she is not.
-So a set that agrees on *all* tasks that it shares, common or not, is merged as well where the
-labels are a hundred times likelier so, or likelier at all while the others say that it errs
-together. Of a set that agrees on all common tasks, but not on all others, both must hold.
+So a set that agrees on all common tasks is merged as well where the labels are a hundred times
+likelier so, and the others say that it errs together, or it agrees on all tasks that it shares.
 
 While the first is nearly even, more workers are asked about the tasks that would tell; and where
 only the others say that a set errs together, those who agree less wait.
@@ -172,36 +171,19 @@ class CopySearch:
             # A fit ends where it began to go: each begins where the other ended, too.
             together = _likelier(self.evidence(tried, apart), self.evidence(tried, others))
             apart = _likelier(apart, self.evidence(merged, together))
-            likelier = together.evidence - apart.evidence
-            gain = likelier - MERGE_GAIN * (len(members) - 1)
+            gain = together.evidence - MERGE_GAIN * (len(members) - 1) - apart.evidence
             if gain <= -UNDECIDED:
                 continue
             in_doubt |= gain < UNDECIDED
             shown = self._chance_wrong_alike(members, together) <= BY_CHANCE
             others_say_so = not shown and self._chance_wrong_alike(members, others) <= BY_CHANCE
-            by_agreement = agreement == 1.0 and self._agree_enough(members, likelier, others_say_so)
+            told = others_say_so or self.anywhere.agreement(members) == 1.0
+            by_agreement = told and agreement == 1.0 and gain > -np.log(BY_CHANCE)
             if by_agreement or (shown and gain > 0.0):
                 merged, apart = tried, together
             elif others_say_so and gain < UNDECIDED:
                 break
         return merged, bool(in_doubt)
-
-    def _agree_enough(self, members: IntArray, likelier: float, others_say_so: bool) -> bool:
-        """Whether workers who agree on all common tasks are one voter, though not shown to err.
-
-        Parameters
-        ----------
-        members
-            The workers.
-        likelier
-            Nats by which the labels are likelier so.
-        others_say_so
-            Whether they err together by what the others say.
-        """
-        far = likelier - MERGE_GAIN * (len(members) - 1) > -np.log(BY_CHANCE)
-        if self.anywhere.agreement(members) < 1.0:
-            return bool(far and others_say_so)
-        return bool(far or (others_say_so and likelier > 0.0))
 
     def evidence(self, merged: IntArray, start: GridFit | None = None) -> GridFit:
         """Fit the labels, merged workers' repeated labels being copies or not.

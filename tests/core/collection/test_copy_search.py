@@ -139,8 +139,8 @@ def test_who_agrees_on_all_that_she_shares_is_looked_at(differ):
     [
         ({0: 5.0, 2: 5.0}, {}, [0, 0, 2, 3]),
         ({0: 5.0, 2: 5.0}, {2}, [0, 0, 2, 2]),
-        ({0: -1.0, 2: 5.0}, {2}, [0, 0, 2, 2]),
-        ({0: -3.0, 2: 5.0}, {2}, [0, 1, 2, 3]),
+        ({0: 4.0, 2: 5.0}, {2}, [0, 1, 2, 3]),
+        ({0: -1.0, 2: 5.0}, {2}, [0, 1, 2, 3]),
         ({0: -50.0, 2: 5.0}, {2}, [0, 1, 2, 2]),
     ],
 )
@@ -182,8 +182,7 @@ def test_where_the_others_alone_say_who_errs_those_who_agree_less_wait(
     [
         (5.0, False, False, True),
         (4.0, False, False, False),
-        (-1.0, True, False, True),
-        (-3.0, True, False, False),
+        (4.0, True, False, False),
         (5.0, False, True, False),
         (-1.0, True, True, False),
         (5.0, True, True, True),
