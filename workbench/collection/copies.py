@@ -7,9 +7,11 @@ at by turns, those who agree most first, and each given the copies found so far:
 for able workers takes able workers for copies, but these agree less. A set is merged where
 
 - the labels are likelier so, by more than a bound of nats for each whose own voice is lost; and
-- they are wrong on the same tasks more often than chance would have it. Who agrees on everything
-  seems never to be wrong where she is believed: if only the others say that she is, the labels
-  must be a hundred times likelier.
+- they are wrong on the same tasks more often than chance would have it.
+
+Who agrees on everything seems never to be wrong where she is believed, or always where she is not.
+So a set that agrees on all common tasks is merged as well where the labels are a hundred times
+likelier so, and the others say that it errs together, or it agrees on all tasks that it shares.
 
 While the first is nearly even, more workers are asked about the tasks that would tell; and where
 only the others say that a set errs together, those who agree less wait.
@@ -21,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -53,8 +56,8 @@ UNDECIDED = 14.0
 # By judgement, not tuned.
 BY_CHANCE, DEALS = 0.01, 199
 """Workers are merged if they would be wrong on so much the same tasks with less chance than this,
-and how often errors are dealt anew to tell; those of whom only the others say so, if beside that
-the labels are likelier by its inverse."""
+and how often errors are dealt anew to tell; by its inverse the labels must be likelier where their
+agreement takes the place of that."""
 COPY_PRIOR = (9.0, 1.0)
 """Weights of a Beta distribution: the chance that a copy repeats a label, beforehand."""
 TURNS = 20
@@ -140,15 +143,20 @@ class CopySearch:
     settled: float
     unit_labels: Callable[[IntArray], UnitLabels]
 
+    @cached_property
+    def anywhere(self) -> ComparedPairs:
+        """Pairs by all tasks that they share."""
+        return ComparedPairs.of(self.labels, self.workers)
+
     def merged(self, before: IntArray) -> tuple[IntArray, bool]:
-        """Find who speaks for whom, shape (m,), and whether the labels leave it undecided.
+        """Find who speaks for whom, shape (m,), and whether the labels leave it in doubt.
 
         Parameters
         ----------
         before
             Who spoke for whom so far, shape (m,): those sets are looked at again.
         """
-        merged, undecided = np.arange(self.workers), False
+        merged, in_doubt = np.arange(self.workers), False
         sets = self._agreeing_sets(before)
         if not sets:
             return merged, False
@@ -166,15 +174,16 @@ class CopySearch:
             gain = together.evidence - MERGE_GAIN * (len(members) - 1) - apart.evidence
             if gain <= -UNDECIDED:
                 continue
-            undecided |= gain < UNDECIDED
+            in_doubt |= gain < UNDECIDED
             shown = self._chance_wrong_alike(members, together) <= BY_CHANCE
             others_say_so = not shown and self._chance_wrong_alike(members, others) <= BY_CHANCE
-            by_others = others_say_so and agreement == 1.0 and gain > -np.log(BY_CHANCE)
-            if by_others or (shown and gain > 0.0):
+            told = others_say_so or self.anywhere.agreement(members) == 1.0
+            by_agreement = told and agreement == 1.0 and gain > -np.log(BY_CHANCE)
+            if by_agreement or (shown and gain > 0.0):
                 merged, apart = tried, together
             elif others_say_so and gain < UNDECIDED:
                 break
-        return merged, bool(undecided)
+        return merged, bool(in_doubt)
 
     def evidence(self, merged: IntArray, start: GridFit | None = None) -> GridFit:
         """Fit the labels, merged workers' repeated labels being copies or not.
@@ -283,7 +292,7 @@ class CopySearch:
         By several degrees of agreement: an expert who agrees with copies now and then links them.
         """
         common = ComparedPairs.of(self._common_labels(), self.workers)
-        anywhere = ComparedPairs.of(self.labels, self.workers).links(1.0, self.workers)
+        anywhere = self.anywhere.links(1.0, self.workers)
         sets = {
             tuple(np.flatnonzero(before == who).tolist())
             for who in np.flatnonzero(np.bincount(before) > 1).tolist()

@@ -175,3 +175,37 @@ def test_where_the_others_alone_say_who_errs_those_who_agree_less_wait(
     merged, undecided = search.merged(alone)
     assert merged.tolist() == found
     assert undecided
+
+
+@pytest.mark.parametrize(
+    ("gain", "others", "differ", "found"),
+    [
+        (5.0, False, False, True),
+        (4.0, False, False, False),
+        (4.0, True, False, False),
+        (5.0, False, True, False),
+        (-1.0, True, True, False),
+        (5.0, True, True, True),
+    ],
+)
+def test_who_agrees_on_everything_that_she_shares_needs_less_to_be_merged(
+    monkeypatch, gain, others, differ, found
+):
+    """By the fit that takes them for one voter they never err; beside the common tasks they may."""
+    label = np.tile(np.array([0, 0, 1]), (40, 1))
+    label[39, 1] = int(differ)
+    search, alone = answered(label, np.arange(30)).copy_search(), np.arange(3)
+    fit = search.evidence(alone)
+
+    def evidence(search, merged, start=None):
+        return replace(fit, evidence=(gain + copies.MERGE_GAIN) * (merged[1] == 0))
+
+    by_others = replace(fit, evidence=1e9)
+    monkeypatch.setattr(copies.CopySearch, "evidence", evidence)
+    monkeypatch.setattr(copies.CopySearch, "_fit_of_others", lambda *_: by_others)
+    monkeypatch.setattr(
+        copies.CopySearch,
+        "_chance_wrong_alike",
+        lambda search, members, by: 0.005 if others and by is by_others else 1.0,
+    )
+    assert search.merged(alone)[0].tolist() == ([0, 0, 2] if found else [0, 1, 2])

@@ -552,3 +552,29 @@ def test_hidden_tasks_tell_which_way_is_right():
         beliefs = seen(label, hidden=np.where(np.arange(80) < 20, known, -1)).beliefs
         beliefs.orientation = 0.0
         assert beliefs.may_be_reversed == doubted
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_labels_that_were_there_before_count_once(known):
+    """On record when the belief is made, and heard then; gold answers and known skills, too."""
+    pool = replace(pool_of(6, 4), gold=np.array([0, 1]), gold_kind=np.zeros(2, dtype=np.int64))
+    if known:
+        chance = np.full((1, 4, 2, 2), np.nan)
+        chance[0, 0] = [[0.9, 0.1], [0.2, 0.8]]
+        pool = replace(pool, confusion=chance)
+    rng, beliefs = np.random.default_rng(4), []
+    asks = [Questions(*np.divmod(np.arange(24), 4)), Questions(*np.divmod(np.arange(8), 4), True)]
+    said = [rng.integers(0, 2, len(ask)) for ask in asks]
+    for on_record in (False, True):
+        ledger = Ledger(pool)
+        now = None if on_record else GridBeliefs(ledger)
+        for ask, label in zip(asks, said, strict=True):
+            ledger.record(ask, label)
+        now = now or GridBeliefs(ledger)
+        for ask, label in zip(asks, said, strict=True):
+            now.told(ask, label)
+        beliefs.append(now)
+    before, after = beliefs
+    np.testing.assert_allclose(after.fit.joint, before.fit.joint)
+    np.testing.assert_allclose(after.weight, before.weight)
+    assert len(after.warm_start().messages) == len(after.unit_labels().task)
