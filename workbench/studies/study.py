@@ -218,7 +218,8 @@ class Study:
     version
         Raised when a trial means something else than before; part of every key.
     volatile
-        Record fields that may differ between runs (timings, and what a time limit decides).
+        Record fields that may differ between runs or processors (timings, what a time limit
+        decides, where a search stops).
     limited
         Those of them that a time limit alone decides. No smoke trial may meet its limit: the probe
         keeps these fields, and leaves the other volatile ones out.
