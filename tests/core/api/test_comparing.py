@@ -11,6 +11,7 @@ from tests.core.accuracy.test_measured import crowd
 from workbench.api.result import MOST, percent
 from workbench.base.errors import InputError
 from workbench.comparison.rows import ComparisonRow, summarise
+from workbench.plots.compare import KINDS
 
 
 def tables(tasks=60, missing=0.5, seed=3):
@@ -28,8 +29,12 @@ def compared():
 def test_verdict_json_and_picture_read_the_table(compared):
     table = compared.to_frame().set_index("method")
     rows = {row["method"]: row for row in compared.to_dict()["rows"]}
-    bars = compared.plot().axes[1].collections[0].get_segments()
-    drawn = table.dropna(subset=["cost"])
+    errors = compared.plot().axes[1].collections
+    bars = [bar for group in errors for bar in group.get_segments() if len(bar)]
+    cheapest = table.dropna(subset=["cost"]).sort_values("cost", kind="stable")
+    groups = (cheapest[cheapest["promise"] == kind] for kind in KINDS if kind != "bound")
+    drawn = pd.concat([*groups])
+    assert {*table.loc[table["cost"].notna(), "promise"]} <= {*KINDS}
     for (name, row), bar in zip(drawn.iterrows(), bars, strict=True):
         assert rows[name]["kept"] == row["kept"]
         assert rows[name]["promise"] == row["promise"]
