@@ -29,8 +29,9 @@ def printable(text: str) -> str:
     return "\n".join(_cut(line, LONGEST_LINE) for line in spelled.split("\n"))
 
 
-TOGETHER = re.compile(r"'workbench [^'\n]*'|(?<=\d) (?=%)|(?<=±) (?=\d)")
-"""What stays on one line: a command, which is copied, and a number with its sign."""
+TOGETHER = re.compile(r"'workbench [^'\n]*'|(?<=: )workbench [^\n]*|(?<=\d) (?=%)|(?<=±) (?=\d)")
+"""What stays on one line: a command, which is copied (in quotes, or after a colon to the end of the
+line), and a number with its sign."""
 HARD = "\N{NO-BREAK SPACE}"
 
 

@@ -42,6 +42,8 @@ def test_a_number_stays_with_its_sign():
 def test_a_command_is_not_broken():
     command = "'workbench aggregate --workers chosen.csv --method weighted-log-odds'"
     assert command in wrapped(f"Next, for the labels in hand: {command} labels all tasks.", 40)
+    bare = f"workbench study report mine --study 'my own.py' --plugin {'a' * 40}/plus.py"
+    assert wrapped(f"to see them: {bare}", 40).endswith(bare)
 
 
 def test_a_note_goes_on_below_its_first_word():
