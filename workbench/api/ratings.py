@@ -12,6 +12,7 @@ from workbench.accuracy.root_mean_square import RootMeanSquare, root_mean_square
 from workbench.aggregation.ratings import LEAST_GOLD, RatingModel, Ratings, TaughtRatings
 from workbench.aggregation.ratings import taught_ratings as taught
 from workbench.api import inputs
+from workbench.api.rating_votes import read_rating_plan
 from workbench.api.result import Figure, Result, facts, listed, page, picked
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
@@ -322,8 +323,6 @@ def _by_plan(
     plan: Any,
 ) -> RatingAnswers:
     """Answer by the ratings of a plan and its model."""
-    from workbench.api.rating_planning import read_rating_plan
-
     if method is not None:
         raise InputError("`plan` has the weights of its own estimates: leave `method` out")
     votes = votes_of(source)
