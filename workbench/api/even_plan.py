@@ -12,13 +12,14 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table
+from workbench.api.planned import PlannedPairs
 from workbench.api.result import Figure, Result, facts, listed, names
 from workbench.assignment.even_deal import Deal, DealTerms, Stuck, even_deal
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
-from workbench.crowd import align, formats, tables
+from workbench.crowd import align, tables
 from workbench.crowd.libraries import Values, to_pandas
 from workbench.crowd.reading import TextTable, as_number, open_table
 
@@ -42,7 +43,7 @@ NEXT = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EvenPlan(Result):
+class EvenPlan(PlannedPairs):
     """Who labels what where each task gets so many labels, and how even that is.
 
     Attributes
@@ -83,20 +84,6 @@ class EvenPlan(Result):
     message: str | None
     seed: int
     unread: bool = False
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give the plan, a row a label to give: `task, worker`."""
-        return self.table
-
-    def assignments(self, to: str) -> str:
-        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
-
-        Raises
-        ------
-        InputError
-            Another form, or ids that the platform does not have.
-        """
-        return formats.assign(self.table, to)
 
     def verdict(self) -> list[str]:
         """Say who gives how many labels, and who can be compared with whom."""

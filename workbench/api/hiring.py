@@ -29,7 +29,6 @@ from workbench.base import checks
 from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_least, at_most, counted, table
-from workbench.crowd import tables
 from workbench.crowd.kinds import Classes, LabelSets, Scale
 from workbench.crowd.loss import stakes_of
 from workbench.crowd.tables import Duplicates
@@ -550,7 +549,7 @@ def hire(
     control, source = inputs.truth(gold, source)
     prices: Any = costs
     if not checks.is_number(costs):
-        prices = inputs.by_worker("costs", costs, source.workers, _prices)
+        prices = inputs.by_worker("costs", costs, source.workers, inputs.single_prices)
     classes = sorted({*source.table["label"].unique(), *control.unique()})
     stakes = stakes_of(loss, class_share, classes)
     if stakes is not None and options.classes is not None:
@@ -591,16 +590,6 @@ def _rare(
     named = hired.votes.classes[hired.truth[measured.counted]]
     truth: pd.Series[Any] = pd.Series(source.classes.all_back(named), dtype=object)
     return rare_class(truth, hired.known.classes, measured, majority)
-
-
-def _prices(source: Any) -> pd.Series[Any]:
-    costs = tables.read_costs(source)
-    if costs.shape[1] != 1:
-        name = "costs" if isinstance(source, pd.DataFrame) else source
-        raise InputError(
-            f"{name}: prices for {costs.shape[1]} task types; give one a worker: worker, cost"
-        )
-    return costs.iloc[:, 0]
 
 
 def _curve(hired: Hiring, seed: int) -> str:

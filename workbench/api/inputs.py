@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from workbench.api.simulation import SimulatedCrowd
+from workbench.base.arrays import FloatArray, Names
 from workbench.base.checks import MOST, count, show, type_name
 from workbench.base.errors import InputError
 from workbench.base.journal import is_journal
-from workbench.crowd import formats, reading, tables
+from workbench.crowd import align, formats, reading, tables
 from workbench.crowd.cells import Cells
 from workbench.crowd.coded import FIELDS, CodedLabels, meeting
 from workbench.crowd.formats import ReadOptions
@@ -567,6 +568,35 @@ def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
     if count("capacity", most) > MOST:
         raise InputError("capacity is too large; the number of tasks is enough")
     return int(most)
+
+
+def single_prices(source: Any) -> pd.Series[Any]:
+    """Read one price of each worker from a frame or a file.
+
+    Raises
+    ------
+    InputError
+        As `tables.read_costs`, or there are prices for several task types.
+    """
+    costs = tables.read_costs(source)
+    if costs.shape[1] != 1:
+        name = "costs" if isinstance(source, pd.DataFrame) else source
+        raise InputError(
+            f"{name}: prices for {costs.shape[1]} task types; give one a worker: worker, cost"
+        )
+    return costs.iloc[:, 0]
+
+
+def prices(costs: PerWorker | None, ids: Ids, workers: Names) -> FloatArray | None:
+    """Take one price of each worker, shape (m,); None where none is given.
+
+    Raises
+    ------
+    InputError
+        As `by_worker` and `single_prices`, or a worker without a price.
+    """
+    given = by_worker("costs", costs, ids, single_prices)
+    return None if given is None else align.prices(workers, ["all"], given)[0]
 
 
 def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[Any], Ids]:

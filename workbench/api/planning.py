@@ -16,7 +16,8 @@ from workbench.api import inputs
 from workbench.api.costs import amount, by_class, outcome_payload
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of, rare_class
-from workbench.api.result import MOST, Figure, Result, facts, names, percent
+from workbench.api.planned import PlannedPairs
+from workbench.api.result import MOST, Figure, facts, names, percent
 from workbench.api.set_plans import SetPlan, plan_sets
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import PlanFromGold, takes_rows
@@ -24,7 +25,7 @@ from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.text import at_most, counted
-from workbench.crowd import formats, reading, tables
+from workbench.crowd import reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
 from workbench.crowd.gold_rule import gold_codes
@@ -58,7 +59,7 @@ HIDDEN = ("assignment", "task_weights", "worker_prices")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(PlannedPairs):
     """A plan to upload, and what is known of it.
 
     Attributes
@@ -162,20 +163,6 @@ class Plan(Result):
         if self.scores is not None:
             return self.scores
         return pd.concat([self.table, self.counted], ignore_index=True)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give the plan, a row a label to buy: `task, worker`, of two classes `weight` too."""
-        return self.table
-
-    def assignments(self, to: str) -> str:
-        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
-
-        Raises
-        ------
-        InputError
-            Another form, or ids that the platform does not have.
-        """
-        return formats.assign(self.table, to)
 
     def verdict(self) -> list[str]:
         """Say what to buy, what it promises, and what such plans measured on gold."""

@@ -10,15 +10,16 @@ import pandas as pd
 
 from workbench.aggregation.ratings import RatingModel
 from workbench.api import inputs
+from workbench.api.planned import PlannedPairs
 from workbench.api.rating_votes import with_model
 from workbench.api.ratings import by_gold, model_payload, scale_of, votes_of, worker_table
-from workbench.api.result import Figure, Result, facts, listed, page, percent, picked
+from workbench.api.result import Figure, facts, listed, page, percent, picked
 from workbench.assignment.rating_plan import assign_ratings
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
-from workbench.crowd import formats, tables
+from workbench.crowd import align
 from workbench.solving.claims import CostClaim
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ LOADS: Columns = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RatingPlan(Result):
+class RatingPlan(PlannedPairs):
     """A plan of ratings to upload, and what it promises.
 
     Attributes
@@ -78,20 +79,6 @@ class RatingPlan(Result):
     def solved(self) -> bool:
         """Whether it is proven the cheapest, but for the gap asked for."""
         return self.message is None and self.claim.proven
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give the plan, a row a rating to buy: `task, worker`."""
-        return self.table
-
-    def assignments(self, to: str) -> str:
-        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
-
-        Raises
-        ------
-        InputError
-            Another form, or ids that the platform does not have.
-        """
-        return formats.assign(self.table, to)
 
     def verdict(self) -> list[str]:
         """Say what to buy, and what it promises."""
@@ -196,12 +183,13 @@ def plan_ratings(
     kinds, named = inputs.task_types(tasks, default="all")
     wanted = kinds.index.tolist()
     recorded = _recorded(wanted, votes.tasks, votes.task, votes.worker, len(votes.workers))
+    each = inputs.prices(costs, source.workers, votes.workers)
     found = assign_ratings(
         teach.model,
         epsilon,
-        _capacities(capacity, source.workers, votes.workers),
+        align.capacities(votes.workers, inputs.capacities(capacity, source.workers)),
         recorded,
-        price=_prices(costs, source.workers, votes.workers, len(wanted)),
+        price=None if each is None else np.tile(each, (len(wanted), 1)),
         gap=gap,
         time_limit=time_limit,
         seed=seed,
@@ -273,31 +261,3 @@ def _recorded(
     found: BoolArray = np.zeros((len(wanted), workers), dtype=bool)
     found[row[row >= 0], worker[row >= 0]] = True
     return found
-
-
-def _capacities(capacity: int | inputs.PerWorker, ids: inputs.Ids, workers: Names) -> IntArray:
-    """Most tasks of each worker, shape (m,)."""
-    most = inputs.capacities(capacity, ids)
-    if isinstance(most, int):
-        return np.full(len(workers), most, dtype=np.int64)
-    given = most.reindex(workers)
-    if given.isna().any():
-        lacking = given.index[given.isna()].tolist()
-        raise InputError(f"capacity: none for worker {checks.listing(lacking)}; give one for each")
-    return np.array(given, dtype=np.int64)
-
-
-def _prices(
-    costs: inputs.PerWorker | None, ids: inputs.Ids, workers: Names, tasks: int
-) -> FloatArray | None:
-    """Price of each pair, shape (n, m); None where none is given."""
-    table = inputs.by_worker("costs", costs, ids, tables.read_costs)
-    if table is None:
-        return None
-    if table.shape[1] != 1:
-        raise InputError("costs: ratings have one price a worker; give worker, cost")
-    price = table.iloc[:, 0].reindex(workers)
-    if price.isna().any():
-        lacking = price.index[price.isna()].tolist()
-        raise InputError(f"costs: none for worker {checks.listing(lacking)}; give one for each")
-    return np.tile(price.to_numpy(dtype=np.float64), (tasks, 1))

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.result import MOST, Figure, Result, facts, listed, names, page, percent
+from workbench.api.planned import PlannedPairs
+from workbench.api.result import MOST, Figure, facts, listed, names, page, percent
 from workbench.api.sets import (
     BY_LABEL,
     MeasuredSets,
@@ -26,11 +27,9 @@ from workbench.assignment.set_plan import (
     set_scores,
 )
 from workbench.base import checks
-from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, at_most, counted
-from workbench.crowd import formats, tables
-from workbench.crowd.libraries import to_pandas
+from workbench.crowd import align
 from workbench.crowd.set_votes import SetVotes
 from workbench.solving.claims import CostClaim
 
@@ -49,7 +48,7 @@ SELDOM = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetPlan(Result):
+class SetPlan(PlannedPairs):
     """A plan to upload for sets of labels, and what is known of it.
 
     Attributes
@@ -97,20 +96,6 @@ class SetPlan(Result):
     def solved(self) -> bool:
         """Whether it is proven the cheapest."""
         return self.message is None and self.claim.proven
-
-    def to_frame(self) -> pd.DataFrame:
-        """Give the plan, a row a purchase: `task, worker`."""
-        return self.table
-
-    def assignments(self, to: str) -> str:
-        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
-
-        Raises
-        ------
-        InputError
-            Another form, or ids that the platform does not have.
-        """
-        return formats.assign(self.table, to)
 
     def plot(self) -> Figure:
         """Draw error and F1 of each label, as measured.
@@ -264,19 +249,13 @@ def plan_sets(
             f"tasks: {checks.show(labelled[0])} is labelled already; plan tasks without labels, "
             "and answer the others with `aggregate`"
         )
-    most = _by_worker(inputs.capacities(to_pandas(capacity), source.workers), votes, "capacity")
-    price = None
-    if costs is not None:
-        table = inputs.by_worker("costs", costs, source.workers, tables.read_costs)
-        if table.shape[1] != 1:
-            raise InputError("costs: give one price a worker: worker, cost")
-        price = _by_worker(table.iloc[:, 0], votes, "costs")
+    price = inputs.prices(costs, source.workers, votes.workers)
     made = make_set_plan(
         votes,
         codes,
         len(kinds),
         epsilon,
-        most.astype(np.int64),
+        align.capacities(votes.workers, inputs.capacities(capacity, source.workers)),
         price,
         exact=promise != "bound",
         time_limit=time_limit,
@@ -291,17 +270,6 @@ def plan_sets(
         how, met = "each judged by a plan made without it", found.met
         error = beside_majority(votes, codes, found.errors, how)
     return _named(made, votes, source, kinds, named, epsilon, promise, error, met)
-
-
-def _by_worker(values: Any, votes: SetVotes, what: str) -> FloatArray:
-    """A number for each worker of the votes."""
-    if not isinstance(values, pd.Series):
-        return np.full(len(votes.workers), float(values))
-    found = values.reindex(votes.workers)
-    if found.isna().any():
-        name = votes.workers[int(np.flatnonzero(found.isna())[0])]
-        raise InputError(f"{what}: none for worker {checks.show(name)}; give one for each")
-    return found.to_numpy(np.float64)
 
 
 def _named(
