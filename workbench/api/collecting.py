@@ -68,7 +68,7 @@ COLUMNS: Columns = {
     "closed": ("closed", lambda closed: "yes" if closed else "no"),
 }
 EXPERT = "an expert check the answers ('workbench audit')"
-BLIND = "whose gold the policy did not see"
+BLIND = "whose answer the policy did not know"
 EVENLY = "a majority of evenly drawn labels for the same money"
 
 
@@ -220,7 +220,7 @@ class Collection(Result):
 
         now, said = self.standing.point(), self.standing.drawn()
         if self.error_majority is not None:
-            said["majority"] = percent(self.error_majority)
+            said["majority"] = percent(self.error_majority, 3)
         return collected(
             self.curve,
             tasks=self.tasks,
@@ -549,7 +549,7 @@ def _standing(
     how = BLIND
     if hidden is not None:
         many = int((hidden >= 0).sum())
-        how += f"; the {many} hidden ones, which tell when to stop, are left out"
+        how += f"; the {many} tasks that decide when to stop are not counted"
     evenly = _plain_majority(pool, answers, ledger, settings["seed"])
     measured = known.error(np.ones(len(pool.tasks), dtype=bool), how, evenly, EVENLY)
     sentence, within = believed_of(ledger, float(belief.error.mean()))
@@ -590,7 +590,7 @@ def _steps(here: Standing, settings: dict[str, Any]) -> list[Step]:
     hides = bool(settings["hidden"] or settings["hidden_tasks"])
     left, cost = here.left_open, here.cost
     steps: list[Step] = []
-    prove = Step("prove", "let an expert prove the answers", "--audit PRICE")
+    prove = Step("prove", "rehearse an expert's checks of the answers", "--audit PRICE_OF_A_CHECK")
     if here.measured is None:
         steps.append(Step("gold", f"give gold for {'more' if hides else 'some'} tasks", "--gold"))
         if not hides:

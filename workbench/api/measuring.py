@@ -224,7 +224,7 @@ class GoldError:
         if self.majority is not None and self.majority.labels >= 1.0:
             beside = (
                 f"{self.whose[0].upper()}{self.whose[1:]} is wrong on "
-                f"{percent(self.majority.error)} of the same tasks, with "
+                f"{percent(self.majority.error, 3)} of the same tasks, with "
                 f"{self.majority.labels:.3g} labels a task"
             )
             alike = labels is None or f"{labels:.3g}" == f"{self.majority.labels:.3g}"
@@ -318,7 +318,7 @@ def in_words(found: Difference) -> str:
         return errs(found.more)
     chance = ""
     if found.beyond_chance:
-        chance = ", more than chance"
+        chance = ", more than chance explains"
     elif found.low < 0.0 < found.high:
         chance = ", which may be chance"
     return f"{errs(found.more)} (90 % interval {_between(found.low, found.high)}){chance}"

@@ -141,7 +141,7 @@ def points(more: float, digits: int = 2) -> str:
 
 def errs(more: float) -> str:
     """Say by how much something errs more or less than another."""
-    return "errs as often" if abs(more) < ALIKE else f"errs on {points(more)}"
+    return "errs as often" if abs(more) < ALIKE else f"errs on {points(more, 3)}"
 
 
 def names(values: Sequence[Any], most: int, more: str = ", …") -> str:

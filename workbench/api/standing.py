@@ -197,7 +197,8 @@ class Standing(Result):
         beside = still_open.measured
         rest = f"{percent(beside.error_measured)} (of {beside.tasks_measured} gold tasks)"
         wrong = closed.share(" are wrong")
-        return [f"Of the {self.closed} closed tasks {wrong}; of the others, {rest}."]
+        left = self.tasks - self.closed
+        return [f"Of the {self.closed} closed tasks {wrong}; of the {left} open ones, {rest}."]
 
     def kept(self) -> list[str]:
         """Hold ε to the closed tasks, or to all in the mean, where it is not clearly kept."""
@@ -262,9 +263,9 @@ class Standing(Result):
         are = "is" if self.waiting == 1 else "are"
         waits = f"; {counted(self.waiting, 'question')} {are} open and in the cost"
         waits *= bool(self.waiting)
-        sentences = [
-            f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}{self._closed()}."
-        ]
+        closed = self._closed()
+        bought = f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}."
+        sentences = [f"{bought} {closed}." if closed else bought]
         if blank := self.tasks - self.answered:
             yet = " yet" if self.state == "asking" else ""
             have = "has" if blank == 1 else "have"
@@ -275,15 +276,18 @@ class Standing(Result):
         """Say how many tasks are closed, and what the others are; nothing where none can be."""
         if self.epsilon is None and not self.closed:
             return ""
-        closed = f"; {self.closed} of {self.tasks} tasks are closed"
         left = self.tasks - self.closed
-        if not left:
+        closed = f"{self.closed} of {self.tasks} tasks are closed, sure enough to ask no more"
+        if not self.closed:
+            closed = f"None of {self.tasks} tasks is closed"
+        if not left or (self.state == "asking" and not self.closed):
             return closed
         are = "is" if left == 1 else "are"
-        if self.state == "asking":
-            return f"{closed}, {left} {are} open"
-        cost = closing(self.left_open, self._unit())
-        return f"{closed}, {left} {are} left open{cost and f': {cost}'}"
+        still = f"; {left} {are} {'' if self.state == 'asking' else 'left '}open" * bool(
+            self.closed
+        )
+        cost = "" if self.state == "asking" else closing(self.left_open, self._unit())
+        return f"{closed}{still}{cost and f': {cost}'}"
 
     def _unit(self) -> str:
         """What a cost is counted in: labels where each of them cost 1."""

@@ -321,8 +321,8 @@ def closing(table: pd.DataFrame | None, unit: str = "") -> str:
     cost = table["cost"].to_numpy(dtype=np.float64)
     can = np.isfinite(cost)
     if not can.any():
-        return "no labels that can be had are expected to close them"
+        return "the labels that can still be had are not expected to close them"
     which = "them" if can.all() else f"{int(can.sum())} of them"
-    rest = "" if can.all() else ", and no labels that can be had close the others"
+    rest = "" if can.all() else ", and no labels that can still be had would close the others"
     more = f"{cost[can].sum():,.5g} more{unit and f' {unit}'}"
     return f"closing {which} is expected to cost {more}{rest}"
