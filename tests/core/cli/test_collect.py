@@ -212,5 +212,4 @@ def test_who_names_no_error_hears_nothing_of_closed_tasks(run, files):
     asked = ("collect", "--labels", "labels.csv", "--gold", "gold.csv")
     assert "60 labels bought (2 a task).\n" in run(*asked, "--total", 60).stdout
     aimed = run(*asked, "--total", 60, "--epsilon", 0.01).stdout
-    assert "of 30 tasks is closed" in aimed
-    assert "left open" in aimed
+    assert "of 30 tasks is closed" in " ".join(aimed.split())
