@@ -159,9 +159,8 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-1",
     source="Theorem 1",
-    statement="Given the relaxation's optimal dual, the Primal Approximation Algorithm gives a "
-    "feasible assignment with at most min(m, n) labels more than the integer optimum, once "
-    "qualities are perturbed so that no two tasks of a worker have one value.",
+    statement="With the relaxation's optimal dual the Primal Approximation Algorithm needs at most "
+    "min(m, n) labels more than the integer optimum, once no two tasks of a worker have one value.",
     where={"dearest": 1},
     least=40,
 )
@@ -193,9 +192,9 @@ def feasible_and_near_optimum(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-extension-costs",
     source="Section 7",
-    statement="Where workers charge different prices, the cost Σ c y takes the place of the number "
-    "of labels and the same techniques apply. (Read as: Theorem 1's promise in units of the "
-    "dearest label, and cost saved by heeding prices with sampled weights.)",
+    statement="With different prices the cost Σ c y replaces the number of labels, and the same "
+    "techniques apply. (Read as: Theorem 1's promise in units of the dearest label, and cost saved "
+    "by heeding prices with sampled weights.)",
     studies=("offline-assignment", "sampled-weights"),
     least=40,
 )
@@ -225,8 +224,8 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
 @claim(
     id="adaptive-extension-structure",
     source="Section 7",
-    statement="Task types matter to exploration only: with another structure of the tasks, what "
-    "must be explored changes, the algorithm and its analysis do not.",
+    statement="Task types matter to exploration only: with another structure the algorithm and its "
+    "analysis stay.",
     studies=("offline-assignment", "sampled-weights", "structured-tasks"),
 )
 def structure_matters_to_exploration_only(

@@ -181,8 +181,8 @@ def ruling_by_reading(figures: str, table: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-table-2-gap",
     source="Table 2",
-    statement="With 5, 10, 15 and 20 workers of uniform skills there is a clear gap between LS_OL "
-    "and the full crowd.",
+    statement="With 5, 10, 15 and 20 workers there is a clear gap between LS_OL and the full "
+    "crowd.",
     studies=("learn-average",),
 )
 def table_2_gap(trials: pd.DataFrame) -> Ruling:

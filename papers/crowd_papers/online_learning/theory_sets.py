@@ -251,8 +251,7 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-linear-search",
     source="Section 2.2",
-    statement="S* is found by a search of linear complexity, O(M/2): the optimal set is one of the "
-    "odd prefixes of the ranking.",
+    statement="S* is one of the odd prefixes of the ranking: a search takes O(M/2).",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -272,7 +271,7 @@ def linear_search(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-footnote-2",
     source="Section 3.2, footnote 2",
-    statement="If no two workers have the same skill, no two monotone sets S^m are equally good.",
+    statement="If all skills differ, no two monotone sets S^m are equally good.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -343,8 +342,7 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-weighted-map",
     source="Section 4.1, (14)",
-    statement="With equal priors the vote with log-odds weights gives the label that is most "
-    "probable a posteriori.",
+    statement="With equal priors the vote with log-odds weights gives the most probable label.",
     studies=("learn-theory",),
     where={"question": "weighted-vote"},
 )
@@ -398,9 +396,8 @@ def weighted_even(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-contexts-parts",
     source="Section 5",
-    statement="The regret with a continuum has two parts: wrong sets for an interval, and the "
-    "interval's best set not being that of the context; the second is bounded by the Lipschitz "
-    "condition and shrinks with the intervals.",
+    statement="With a continuum the regret has two parts: wrong sets for an interval, and the "
+    "interval's best set not being the context's; the second shrinks with the intervals.",
     studies=("learn-theory",),
     where={"question": "intervals"},
 )
@@ -410,10 +407,10 @@ def parts_of_a_continuum(trials: pd.DataFrame) -> Ruling:
     share = trials["share"].max()
     texts = [f"{loss[f'loss_{number}']:.4f} with {number}" for number in INTERVALS]
     figures = (
-        f"{len(trials)} crowds of Lipschitz skills: the best set of an interval loses "
-        f"{', '.join(texts)} intervals in the mean over contexts, and at most {share:.2f} of 2M "
-        "times the Lipschitz constant times the interval's length anywhere. The first part is "
-        "Lemma 3's, void as it is there."
+        f"The best set of an interval loses {texts[0]} and {texts[-1]} intervals in the mean over "
+        f"contexts; {len(trials)} crowds of Lipschitz skills: {', '.join(texts[1:-1])}, and at "
+        f"most {share:.2f} of 2M times the Lipschitz constant times the interval's length "
+        "anywhere. The first part is Lemma 3's, void as it is there."
     )
     if share > 1 or not loss.is_monotonic_decreasing:
         return Ruling.refuted(figures)

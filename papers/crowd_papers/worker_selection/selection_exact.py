@@ -351,7 +351,7 @@ TOLERANCE = 1e-6
 @claim(
     id="selection-theorem-4",
     source="Theorem 4",
-    statement="Algorithm 1 finds a set of the highest F̂ among all sets of at most K workers.",
+    statement="Algorithm 1 finds a set of the highest F̂ among all of at most K workers.",
     where={"question": "score"},
 )
 def theorem_4(trials: pd.DataFrame) -> Ruling:
