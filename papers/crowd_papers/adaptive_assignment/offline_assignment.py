@@ -211,12 +211,13 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
     saved = 1 - online["unit_cost"] / online["unit_blind"].astype(float)
     mean, se = mean_se(saved.dropna())
     figures = (
-        f"With the optimal dual and prices drawn from 1 to {untied['dearest'].max():g}, {broken} "
-        f"of {len(untied)} results are infeasible or more than min(m, n) dearest labels above the "
-        f"integer optimum (at most {excess.max():.2f}; prices go to {dearest.max():.2f}), where no "
-        f"capacity cuts through a tie. With weights from a sample the cost is {ratio.mean():.2f} "
-        f"of the relaxation's ({len(ratio)} trials), and heeding prices saves {percent(mean)} ± "
-        f"{percent(se)} (one standard error) of the cost of a unit of quality."
+        f"{broken} of {len(untied)} results are infeasible or more than min(m, n) dearest labels "
+        f"above the integer optimum. They are at most {excess.max():.2f} above it, with the "
+        f"optimal dual and prices drawn from 1 to {untied['dearest'].max():g} (to "
+        f"{dearest.max():.2f}), where no capacity cuts through a tie. With weights from a sample "
+        f"the cost is {ratio.mean():.2f} of the relaxation's ({len(ratio)} trials), and heeding "
+        f"prices saves {percent(mean)} ± {percent(se)} (one standard error) of the cost of a unit "
+        "of quality."
     )
     return Ruling.refuted(figures) if broken or mean <= BEYOND * se else Ruling.holds(figures)
 

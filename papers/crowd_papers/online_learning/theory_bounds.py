@@ -255,8 +255,8 @@ def theorem_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
     least = (own if len(own) else trials).min(numeric_only=True)
     regret, se = mean_of(simulated(runs, "table-1"), f"regret_{PAPER_T}")
     figures = (
-        f"Table 1's crowd: bound (6) is {least['share_2000']:.2g} T at T = {PAPER_T} and "
-        f"{least['share_million']:.2g} T at a million; it comes below T at T = "
+        f"Table 1's crowd: bound (6) is {least['share_2000']:.2g} T at T = {PAPER_T}, "
+        f"{least['share_million']:.2g} T at a million, and comes below T at T = "
         f"{least['speaks_at']:.2g}. Its G1 of {least['factor_1']:.2g} explores in all of "
         f"{least['explored_2000']:.0f} of the first {PAPER_T} steps. Of crowds drawn from [½, 1] "
         f"with {span(trials['workers'])} workers the least bound is "
@@ -278,10 +278,7 @@ def theorem_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
 def theorem_3_cost(trials: pd.DataFrame) -> Ruling:
     """Bound (7) as a share of the price of all labels."""
     share = trials["cost_share_million"].min()
-    figures = (
-        f"Bound (7) at a million tasks is at least {share:.2g} times the price of all labels of "
-        f"all workers, in {len(trials)} crowds."
-    )
+    figures = f"Bound (7) at a million tasks is at least {share:.2g} times the price of all labels."
     return Ruling.void(figures) if share >= 1 else Ruling.holds(figures)
 
 

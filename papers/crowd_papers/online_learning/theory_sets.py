@@ -238,8 +238,8 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
     optimal, different = flags(trials["other_optimal"]), flags(trials["different"])
     tied, alike = trials[optimal & different], trials[optimal & ~different]
     figures = (
-        f"All sets of {len(trials):,} crowds: a set that leaves out one better than one it has is "
-        f"ahead of all others by at most {ahead:.1e}; optimal as well in {len(tied)} crowds whose "
+        f"All sets of {len(trials):,} crowds: one that is not monotone is ahead of all others by "
+        f"at most {ahead:.1e}; optimal as well in {len(tied)} crowds whose "
         f"skills all differ, and in {len(alike)} with equal ones ({counts(alike['crowd'])}). The "
         f"search over odd prefixes misses the best accuracy by at most {off:.1e}."
     )
@@ -306,9 +306,8 @@ def footnote_1(trials: pd.DataFrame) -> Ruling:
     ahead = trials[["even_ahead_3", "even_ahead_5"]].astype(float)
     shares = (ahead > EQUAL).mean()
     figures = (
-        f"{len(trials):,} crowds, the most able m of them, errors spread evenly over the other "
-        "classes: a set of even size is better than all of odd size in "
-        f"{percent(shares['even_ahead_3'])} with three classes and in "
+        f"{len(trials):,} crowds, errors spread evenly: an even size is better than all odd ones "
+        f"in {percent(shares['even_ahead_3'])} with three classes and in "
         f"{percent(shares['even_ahead_5'])} with five, by up to {ahead.max().max():.3f}. Two wrong "
         "votes need not agree, so that Theorem 1 and the search over odd prefixes are for two "
         "classes."
@@ -329,8 +328,8 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
     ahead = rows["weighted_other_ahead"].max()
     tied = rows[flags(rows["weighted_other_optimal"]) & flags(rows["different"])]
     figures = (
-        f"Weighted votes of all sets of {len(rows):,} crowds: one that leaves out a better worker "
-        f"is ahead of all others by at most {ahead:.1e}; optimal as well in {len(tied)} crowds "
+        f"All sets of {len(rows):,} crowds: one that is not monotone is ahead of all others by at "
+        f"most {ahead:.1e}; optimal as well in {len(tied)} crowds "
         f"whose skills all differ ({counts(tied['crowd'])}). In (0.999, 0.95, 0.9) the first "
         "outweighs the others, so that she with the third is as good as she alone."
     )
@@ -367,8 +366,8 @@ def weighted_optimum(trials: pd.DataFrame) -> Ruling:
     """The best set's accuracy by weighted vote less that by simple vote."""
     gain = trials["gain"]
     figures = (
-        f"{len(trials)} crowds: the best set's accuracy by weighted vote less that by simple vote "
-        f"is {gain.min():.1e} at least, {plus_minus(*mean_se(gain), 4)} in the mean, above 0 in "
+        f"{len(trials)} crowds, best sets: weighted less simple is {gain.min():.1e} at least, "
+        f"{plus_minus(*mean_se(gain), 4)} in the mean, above 0 in "
         f"{percent((gain > ROUNDING).mean())}."
     )
     return Ruling.refuted(figures) if gain.min() < -ROUNDING else Ruling.holds(figures)

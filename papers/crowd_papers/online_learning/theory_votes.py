@@ -189,8 +189,8 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
     right, se = mean_of(runs, "last_accuracy")
     off, off_reversed = runs["off"].mean(), runs["off_reversed"].mean()
     figures = (
-        f"Of {len(trials):,} crowds and their mirror images (skills 1 − p) agreement reads the "
-        f"same in {percent(same)}, and names a side of ½ without known truths in {answers}. It "
+        f"Agreement reads the same in {percent(same)} of {len(trials):,} crowds and their mirror "
+        f"images. It names a side of ½ without known truths in {answers}. It "
         f"warns in {percent(warned[distance < 0.03].mean())} of the crowds with |p̄ − ½| below "
         f"0.03, in {percent(warned[distance > 0.1].mean())} of those above 0.1. With skills in "
         f"[0, 0.4] LS_OL ends with a set that is right with {plus_minus(right, se)}, its estimates "

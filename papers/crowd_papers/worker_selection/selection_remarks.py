@@ -329,8 +329,8 @@ def gain_two_forms(trials: pd.DataFrame) -> Ruling:
     off = trials["forms_off"].max()
     settings = trials[["classes", "controls"]].drop_duplicates()
     figures = (
-        f"All numbers of right answers to up to {trials['controls'].max()} questions, up to "
-        f"{trials['classes'].max()} classes, {len(settings)} settings: the two differ by at most "
+        f"Up to {trials['controls'].max()} questions and {trials['classes'].max()} classes, "
+        f"{len(settings)} settings: the two differ by at most "
         f"{off:.1e}."
     )
     return Ruling.refuted(figures) if off > ROUNDING else Ruling.holds(figures)
@@ -419,9 +419,8 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
     changes = {kind: mean_se(wide[name][most] - wide[name][0]) for kind, name in kinds.items()}
     linear, majority, true = (signed(*change, 4) for change in changes.values())
     figures = (
-        f"{most} spammers join {len(wide)} crowds of 31 workers, everybody votes: accuracy changes "
-        f"by {linear} with linear weights from 10 control questions, by {majority} with equal "
-        f"weights, and by {true} with weights by the true skills."
+        f"{most} spammers join {len(wide)} crowds: accuracy changes by {linear} with linear "
+        f"weights, by {majority} with equal ones, and by {true} with true ones."
     )
     worse = [mean < -BEYOND * se for mean, se in (changes[kind] for kind in ("linear", "majority"))]
     better = any(mean > BEYOND * se for mean, se in changes.values())
