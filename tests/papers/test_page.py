@@ -122,8 +122,8 @@ class TestPage:
     def test_claims_about_lost_data_are_a_line_each_reason(self, verdicts):
         word, why = Word.NO_DATA, "The images are lost."
         lost = [
-            replace(one, claim=replace(one.claim, studies=()), ruling=Ruling(word, why))
-            for one in verdicts[:2]
+            replace(one, claim=replace(one.claim, studies=()), ruling=Ruling(word, why + more))
+            for one, more in zip(verdicts[:2], ("", " By 5 rates."), strict=True)
         ]
         page = paper_page([*lost, *verdicts[2:]])
         places = ", ".join(

@@ -196,7 +196,7 @@ def _lost(verdicts: Iterable[Verdict]) -> list[str]:
     """Why there are no data, and for which claims."""
     places: dict[str, list[str]] = {}
     for verdict in verdicts:
-        places.setdefault(verdict.figures, []).append(_place(verdict.claim))
+        places.setdefault(first_sentence(verdict.figures), []).append(_place(verdict.claim))
     rows = [f"- {', '.join(those)}: {why}" for why, those in places.items()]
     return ["## No data", "", *rows, ""] if rows else []
 
