@@ -113,16 +113,49 @@ class TestPage:
         earlier = placed(third, "Figure 2")
         page = paper_page([shown, placed(second, "Section 6, Figure 12(b)"), earlier])
         head, others = page.split("## Theorems and other claims")
-        ours = "; ".join(f"{value.what}: {value.ours} (printed: 0.5)" for value in values[:3])
+        ours = "; ".join(f"{value.what}: {value.ours} (printed: 0.5)" for value in values[:2])
         assert [row[0] for row in rows_of(head)] == ["place", "Figure 2", "Figure 12(b)"]
         assert rows_of(head)[2][2:4] == [ours, "*refuted*"]
         assert rows_of(others)[1][0] == "Section 6, Figure 12(b)"
         assert f"**Figure 12(b)**\n\n![What is (seen).]({first.claim.id}.png)\n" in others
 
+    def test_claims_about_lost_data_are_a_line_each_reason(self, verdicts):
+        word, why = Word.NO_DATA, "The images are lost."
+        lost = [
+            replace(one, claim=replace(one.claim, studies=()), ruling=Ruling(word, why + more))
+            for one, more in zip(verdicts[:2], ("", " By 5 rates."), strict=True)
+        ]
+        page = paper_page([*lost, *verdicts[2:]])
+        places = ", ".join(
+            one.claim.source.removeprefix("Ho, Jabbari, Vaughan 2013, ") for one in lost
+        )
+        assert f"## No data\n\n- {places}: {why}\n" in page
+        assert page.count(why) == 1
+        assert len(rows_of(page.split("## Studies")[0])) == len(verdicts) - 2 + 1
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("A holds. (Read as: mostly.)", "A holds."),
+            ("F (times √S) grows. More.", "F (times √S) grows."),
+            ("A: (Lŵ − 1)² is G. (Measured on public data sets.)", "A: (Lŵ − 1)² is G."),
+            ("A holds; (The size is not known; n = 3.)", "A holds."),
+        ],
+    )
+    def test_a_claim_stands_without_the_remark_on_how_it_was_read(self, text, said):
+        assert first_sentence(text) == said
+
     @pytest.mark.parametrize(
         ("text", "beginning"),
         [
             ("Short, of 3.", "Short, of 3."),
+            ("Less: a -0.1 ± 0.2, b -0.3 ± 0.4, c 0.5 ± 0.6.", "Less: a -0.1 ± 0.2."),
+            ("By K, of all: 0.1 (K = 3), 0.2 (K = 5), 0.3.", "By K, of all: 0.1 (K = 3)."),
+            (
+                "At first 0.1 ± 0.2, then 0.3 ± 0.4, last 0.5.",
+                "At first 0.1 ± 0.2, then 0.3 ± 0.4.",
+            ),
+            ("It is 0.1 ± 0.2, but (at 3, 4 and 5) it is 0.3.", "It is 0.1 ± 0.2."),
             ("Of 3 (one; two; three) all. And more of it", "Of 3 (one; two; three) all."),
             ("By kind: a 1; b 2; c 3; d 4; e 5; f 6; g 7", "By kind: a 1; b 2; c 3; d 4."),
             (

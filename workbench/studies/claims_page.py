@@ -43,12 +43,11 @@ MEANING = {
 }
 READING = """\
 [Claims](../claims.md) says what a ruling means. Numbers in brackets are 95 % intervals; ± is one
-standard error. We read no number off a picture: where the paper's text has none, its words stand in
-the place. A cell has the first results of a claim; `claims.json` in the repository has all.
+standard error. No number is read off a picture. A cell has the first results; `claims.json` in the
+repository has all, and how we read a claim that leaves something open.
 """
 MADE = """\
-`workbench study run STUDY --size paper` runs a study. Minutes are those of one core: the mean time
-of our trials times their number.
+`workbench study run STUDY --size paper` takes so many minutes of one core.
 """
 FOLDER = "papers"
 """Beside the table, with a page a paper."""
@@ -58,17 +57,19 @@ section's number."""
 NUMBER = re.compile(r"[-+−]?\d")
 OTHERS = "Claims of no paper"
 SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
-ITEM = re.compile(r"[.;](?=\s)")
-"""Where a sentence or an item of a list ends."""
-LONG = 160
+REMARK = re.compile(r"\s+\((?=[A-Z][a-z]+:? )")
+"""Where a sentence in brackets begins: how a claim was read."""
+ITEM = re.compile(r"(?:[.;]|± [\d.]+,|\d[^()]*\),)(?=\s(?!then\b))")
+"""The end of a sentence or of an item of a list, which may be a number and what makes it sure."""
+LONG = 120
 """Letters of what we measured in a cell, at most."""
-MOST_VALUES = 3
+MOST_VALUES = 2
 """Values of a claim in a cell, at most."""
 
 
 def first_sentence(text: str) -> str:
-    """First sentence of a text."""
-    first = SENTENCE.split(text, maxsplit=1)[0]
+    """First sentence of a text, without the remark in brackets that may follow it."""
+    first = REMARK.split(SENTENCE.split(text, maxsplit=1)[0], maxsplit=1)[0]
     return f"{first[:-1]}." if first.endswith(";") else first
 
 
@@ -79,14 +80,15 @@ def cut(text: str, most: int = LONG) -> str:
     """
     if len(text) <= most:
         return text
-    ends = [end for end in map(re.Match.start, ITEM.finditer(text)) if _told(text[:end])]
+    ends = [found.end() - 1 for found in ITEM.finditer(text)]
+    ends = [end for end in ends if _has_number(text[:end])]
     if not ends:
         return text
     end = max((end for end in ends if end <= most), default=ends[0])
     return text[:end] + "."
 
 
-def _told(text: str) -> bool:
+def _has_number(text: str) -> bool:
     """Whether a beginning has a number, and every bracket that it opens is closed."""
     closed = all(text.count(left) == text.count(right) for left, right in ("()", "[]"))
     return closed and NUMBER.search(text) is not None
@@ -121,18 +123,23 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 
 def paper_page(verdicts: Sequence[Verdict]) -> str:
-    """Write the page of a paper: a row a claim, figures and tables first, and the pictures."""
+    """Write the page of a paper: a row a claim, figures and tables first, and the pictures.
+
+    Claims about data that nobody can get are a line at the end.
+    """
+    measured = [verdict for verdict in verdicts if not _without_data(verdict)]
     shown = sorted(
-        (verdict for verdict in verdicts if _figure(verdict.claim)[1]),
+        (verdict for verdict in measured if _figure(verdict.claim)[1]),
         key=lambda verdict: _figure(verdict.claim),
     )
-    others = [verdict for verdict in verdicts if not _figure(verdict.claim)[1]]
+    others = [verdict for verdict in measured if not _figure(verdict.claim)[1]]
     lines = [f"# {verdicts[0].claim.paper or OTHERS}", "", READING]
     for title, those in ("Figures and tables", shown), ("Theorems and other claims", others):
         if those:
             rows = [_row(verdict) for verdict in those]
             head = ("place", "the paper", "ours", "ruling", "study")
             lines += [f"## {title}", "", *_table(head, rows), ""]
+    lines += _lost(verdict for verdict in verdicts if _without_data(verdict))
     lines += [line for verdict in verdicts if verdict.ruling.caption for line in _drawn(verdict)]
     parts = {part.study: part for verdict in verdicts for part in verdict.evidence}
     if parts:
@@ -179,6 +186,19 @@ def _ours(verdict: Verdict) -> str:
         + (f" (printed: {value.printed})" if NUMBER.match(value.printed) else "")
         for value in values
     )
+
+
+def _without_data(verdict: Verdict) -> bool:
+    return verdict.word is Word.NO_DATA and not verdict.claim.studies
+
+
+def _lost(verdicts: Iterable[Verdict]) -> list[str]:
+    """Why there are no data, and for which claims."""
+    places: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        places.setdefault(first_sentence(verdict.figures), []).append(_place(verdict.claim))
+    rows = [f"- {', '.join(those)}: {why}" for why, those in places.items()]
+    return ["## No data", "", *rows, ""] if rows else []
 
 
 def _drawn(verdict: Verdict) -> list[str]:

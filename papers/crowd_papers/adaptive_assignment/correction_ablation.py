@@ -348,7 +348,7 @@ def ratio_chart(rows: pd.DataFrame) -> Chart:
 @claim(
     id="adaptive-correction",
     source="Section 5.2",
-    statement="With ε′ in place of ε no more labels are needed than where skills are known, at the "
+    statement="With ε′ in place of ε no more labels are needed than with known skills, at the "
     "price of accuracy. (Read as: wherever an ε′ exists, the Main Algorithm buys at most what is "
     "proven of the offline optimum, fewer labels than with ε, and errs more.)",
 )

@@ -173,8 +173,8 @@ STUDIES = ("estimated-skills", "main-algorithm")
 @claim(
     id="adaptive-theorem-3",
     source="Theorem 3",
-    statement="If |p̂ − p| ≤ t < q̄*_min/4, the program with q̂ and ε′ = ε^(1 − 4t/q̄*_min) has an "
-    "optimum no larger than the relaxation's with q and ε.",
+    statement="If |p̂ − p| ≤ t < q̄*_min/4, the program with q̂ and ε′ = ε^(1 − 4t/q̄*_min) has no "
+    "larger optimum than the relaxation.",
     studies=STUDIES,
 )
 def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Ruling:
@@ -193,8 +193,8 @@ def optimum_no_larger(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Rul
 @claim(
     id="adaptive-theorem-4",
     source="Theorem 4",
-    statement="Under the same conditions a whole assignment feasible for q̂ and ε′, weighted by "
-    "2p̂−1, errs on task i with probability at most ε^((1 − 4t/q̄*_min)(1 − 4t/q̂_i)).",
+    statement="Then an assignment feasible for q̂ and ε′, weighted by 2p̂−1, errs on task i with "
+    "probability at most ε^((1 − 4t/q̄*_min)(1 − 4t/q̂_i)).",
     studies=STUDIES,
 )
 def error_within_promise(trials: pd.DataFrame, main_algorithm: pd.DataFrame) -> Ruling:

@@ -133,7 +133,7 @@ STUDY = Study(
     id="adaptive-lemma-2",
     source="Lemma 2",
     statement="With ln(2/δ)/(2t²) gold tasks the share of right answers is within t of the skill "
-    "with probability at least 1 − δ.",
+    "with probability 1 − δ.",
 )
 def lemma_2(trials: pd.DataFrame) -> Ruling:
     """Estimates beyond t, counted at each skill, t and δ."""

@@ -230,10 +230,9 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-5",
     source="Theorem 5",
-    statement="With s ≥ 8 ln(4T(1+γ)m/δ)/q̄*²_min gold tasks a type, the Main Algorithm's labels "
-    "on real tasks are within 1 + min(m,n)/(q̂_min n C′) + 35 ln(4/δ)/(q̂_min √(γC′)) of the "
-    "integer optimum and task i errs with probability at most ε^((1−l1)(1−l2)(1−l3_i)), with "
-    "probability at least 1 − δ.",
+    statement="With s ≥ 8 ln(4T(1+γ)m/δ)/q̄*²_min gold tasks a type, labels on real tasks are "
+    "within 1 + min(m,n)/(q̂_min n C′) + 35 ln(4/δ)/(q̂_min √(γC′)) of the integer optimum and "
+    "task i errs with probability at most ε^((1−l1)(1−l2)(1−l3_i)), with probability 1 − δ.",
 )
 def labels_and_errors_within_promise(trials: pd.DataFrame) -> Ruling:
     """Where the conditions hold, promises broken; and how often they hold in the paper."""

@@ -159,9 +159,8 @@ STUDY = Study(
 @claim(
     id="adaptive-theorem-1",
     source="Theorem 1",
-    statement="Given the relaxation's optimal dual, the Primal Approximation Algorithm gives a "
-    "feasible assignment with at most min(m, n) labels more than the integer optimum, once "
-    "qualities are perturbed so that no two tasks of a worker have one value.",
+    statement="With the relaxation's optimal dual the Primal Approximation Algorithm needs at most "
+    "min(m, n) labels more than the integer optimum, once no two tasks of a worker have one value.",
     where={"dearest": 1},
     least=40,
 )
@@ -193,9 +192,9 @@ def feasible_and_near_optimum(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="adaptive-extension-costs",
     source="Section 7",
-    statement="Where workers charge different prices, the cost Σ c y takes the place of the number "
-    "of labels and the same techniques apply. (Read as: Theorem 1's promise in units of the "
-    "dearest label, and cost saved by heeding prices with sampled weights.)",
+    statement="With different prices the cost Σ c y replaces the number of labels, and the same "
+    "techniques apply. (Read as: Theorem 1's promise in units of the dearest label, and cost saved "
+    "by heeding prices with sampled weights.)",
     studies=("offline-assignment", "sampled-weights"),
     least=40,
 )
@@ -212,12 +211,13 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
     saved = 1 - online["unit_cost"] / online["unit_blind"].astype(float)
     mean, se = mean_se(saved.dropna())
     figures = (
-        f"With the optimal dual and prices drawn from 1 to {untied['dearest'].max():g}, {broken} "
-        f"of {len(untied)} results are infeasible or more than min(m, n) dearest labels above the "
-        f"integer optimum (at most {excess.max():.2f}; prices go to {dearest.max():.2f}), where no "
-        f"capacity cuts through a tie. With weights from a sample the cost is {ratio.mean():.2f} "
-        f"of the relaxation's ({len(ratio)} trials), and heeding prices saves {percent(mean)} ± "
-        f"{percent(se)} (one standard error) of the cost of a unit of quality."
+        f"{broken} of {len(untied)} results are infeasible or more than min(m, n) dearest labels "
+        f"above the integer optimum. They are at most {excess.max():.2f} above it, with the "
+        f"optimal dual and prices drawn from 1 to {untied['dearest'].max():g} (to "
+        f"{dearest.max():.2f}), where no capacity cuts through a tie. With weights from a sample "
+        f"the cost is {ratio.mean():.2f} of the relaxation's ({len(ratio)} trials), and heeding "
+        f"prices saves {percent(mean)} ± {percent(se)} (one standard error) of the cost of a unit "
+        "of quality."
     )
     return Ruling.refuted(figures) if broken or mean <= BEYOND * se else Ruling.holds(figures)
 
@@ -225,8 +225,8 @@ def prices_in_place_of_labels(trials: pd.DataFrame, sampled_weights: pd.DataFram
 @claim(
     id="adaptive-extension-structure",
     source="Section 7",
-    statement="Task types matter to exploration only: with another structure of the tasks, what "
-    "must be explored changes, the algorithm and its analysis do not.",
+    statement="Task types matter to exploration only: with another structure the algorithm and its "
+    "analysis stay.",
     studies=("offline-assignment", "sampled-weights", "structured-tasks"),
 )
 def structure_matters_to_exploration_only(

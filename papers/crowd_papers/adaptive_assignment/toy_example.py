@@ -143,9 +143,8 @@ STUDY = Study(
 @claim(
     id="adaptive-toy-example",
     source="Section 5.2",
-    statement="With three workers of quality 1, others of quality 10⁻⁴ and ε = 0.224, C ≈ 3 and "
-    "the optimum asks the three alone; if their qualities are underestimated, tasks go to many "
-    "more workers, arbitrarily many as the others get poorer.",
+    statement="With three workers of quality 1, others of quality 10⁻⁴ and ε = 0.224 the optimum "
+    "asks the three alone; if they are underestimated, tasks go to arbitrarily many others.",
     least=8,
 )
 def poor_workers_are_asked(trials: pd.DataFrame) -> Ruling:

@@ -245,8 +245,8 @@ ONE_ROUND = ("able", "half", "spread")
 @claim(
     id="learn-figure-3",
     source="Figure 3",
-    statement="After a time of exploring the average reward is clearly above that of the full "
-    "crowd's majority vote. (Read: by the end of the 2000 tasks, for some G1 and G2.)",
+    statement="In time the average reward is clearly above the full crowd's majority vote. (Read: "
+    "by the end of the 2000 tasks, for some G1 and G2.)",
     studies=("learn-average", "learn-theory"),
 )
 def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
@@ -256,16 +256,15 @@ def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
     by_schedule = leads(first.groupby(["tests", "repeats"], dropna=False)["gain"])
     texts = [
         f"{schedule_label(row.tests, row.repeats)} {signed(row.mean, row.sem)}"
-        for row in records(by_schedule)
+        for row in records(by_schedule.sort_values("mean", ascending=False, kind="stable"))
     ]
     room = first["best_accuracy"] - first["full_accuracy"]
     single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
     wrong = {name: percent(share_of(single, f"wrong_{name}"), 0) for name in ONE_ROUND}
     figures = (
-        f"Average reward after {PAPER_T} tasks less the full crowd's accuracy, five workers of "
-        f"skills in [0.6, 1], {room.mean():.3f} to be had: {', '.join(texts)}. It is ahead for "
-        f"good with: {lasting_leads(runs)}. In {percent((room < EQUAL).mean())} of the first "
-        f"set-up's runs the full crowd is S* itself, and there is nothing to gain"
+        f"Ahead after {PAPER_T} tasks, {room.mean():.3f} to be had: {', '.join(texts)}. It is "
+        f"ahead for good with: {lasting_leads(runs)}. In {percent((room < EQUAL).mean())} of the "
+        "first set-up's runs the full crowd is S* itself, and there is nothing to gain"
         f"{of_table_1(runs)}. With one round a tester (G2 = 0) p̂ tends to the rate of agreement "
         f"with the majority, and the set to a wrong one for ever in {wrong['able']} of crowds of "
         f"skills in [0.6, 1], {wrong['half']} in [0.5, 1] and {wrong['spread']} in [0.3, 1]; what "

@@ -579,15 +579,15 @@ def blocks_as_assumed(rows: pd.DataFrame) -> int:
 @claim(
     id="learn-crowds-disagreement",
     source="Sections 3.5.3 and 6.2",
-    statement="Counts of disagreement with the majority tell the least accurate worker, without "
-    "ground truth. (Measured on public data sets.)",
+    statement="Counts of disagreement with the majority tell the least accurate worker. (Measured "
+    "on public data sets.)",
 )
 def disagreement_tells_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether who differs most over all tasks is the least accurate by gold; rank correlation."""
     crowds, shuffled = by_name(trials), by_name(trials, coins=True)
     figures = (
-        "Who differs from the majority most, over all tasks, is the least accurate by gold in "
-        f"(rank correlation of counts and gold errors beside it): {ranks_text(crowds)}. At least "
+        "Who differs most is the least accurate by gold in (rank correlation of counts and gold "
+        f"errors beside it): {ranks_text(crowds)}. At least "
         f"{percent(RIGHT)} is asked for. With independent errors: {ranks_text(shuffled)}."
     )
     fine = []
@@ -626,8 +626,8 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
         for name, own in crowds.items()
     ]
     figures = (
-        "The worker who differs most in the end has differed most ever since the first half of "
-        f"the tasks in: {'; '.join(texts)}."
+        "Who differs most in the end has done so since the first half of the tasks in: "
+        f"{'; '.join(texts)}."
     )
     return ruling_of_all(figures, [share > USUAL for share in early.values()])
 
@@ -635,8 +635,8 @@ def consistent_disagreement(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-vetting",
     source="Sections 3.5.3 and 6.2, (13)",
-    statement="Vetting drops the worst worker such that the error in the rank ordering is less "
-    "than 0.1. (Measured on public data sets.)",
+    statement="Vetting drops the worst worker with an error below 0.1. (Measured on public data "
+    "sets.)",
 )
 def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     """Whether those dropped first are the least accurate of their block; both exponents."""
@@ -654,8 +654,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
     if not fine:
         raise NotMeasured(f"the printed rule dropped somebody in fewer than {DRAWS} trials")
     figures = (
-        "Trials in which vetting drops somebody, when first (median), and how often she is not the "
-        f"least accurate by gold: {'; '.join(texts)}. The printed rule says {percent(STATED)} at "
+        "Trials that drop somebody, when first (median), and how often not the least accurate: "
+        f"{'; '.join(texts)}. The printed rule says {percent(STATED)} at "
         "most, after a number of rounds fixed beforehand."
     )
     return ruling_on_assumptions(figures, fine, trials)
@@ -664,8 +664,8 @@ def vetting_drops_the_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-crowds-average-error",
     source="Section 6.2, Figure 7",
-    statement="With vetting, the average error of LS_OL is below the full crowd's after an initial "
-    "phase. (Measured on public data sets.)",
+    statement="With vetting, LS_OL's average error is in time below the full crowd's. (Measured on "
+    "public data sets.)",
 )
 def average_error(trials: pd.DataFrame) -> Ruling:
     """Average error of LS_OL less the full crowd's, and when it stays below."""
@@ -678,7 +678,7 @@ def average_error(trials: pd.DataFrame) -> Ruling:
         for name, own in by_name(trials, coins=True).items()
     ]
     figures = (
-        "Average error of LS_OL with vetting, and of the full crowd. "
+        "Average error of LS_OL, and of the full crowd. "
         f"{'. '.join(error_text(name, own) for name, own in crowds.items())}. Differences at G1 = "
         f"{TESTS[0]:g} in the file's order (of all bluebird a single one, so that the error is of "
         f"LS_OL's coins alone): {'; '.join(filed)}. With independent errors: "
@@ -724,8 +724,7 @@ def error_text(name: str, rows: pd.DataFrame) -> str:
 @claim(
     id="learn-crowds-best-set-elsewhere",
     source="Section 6.2",
-    statement="On public data sets, of which the paper claims nothing, the best set is usually "
-    "estimated correctly by the last task.",
+    statement="On public data sets the best set is usually estimated correctly by the last task.",
 )
 def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
     """Whether the last set is the best by gold, and what it loses."""
@@ -741,7 +740,7 @@ def best_set_in_the_end(trials: pd.DataFrame) -> Ruling:
         for name, own in by_name(trials, coins=True).items()
     ]
     figures = (
-        "The estimated best set after the last task is the best by gold in this share of trials. "
+        "The last set is the best by gold in this share of trials. "
         f"{'. '.join(texts)}. With independent errors, G1 = {TESTS[0]:g}: {'; '.join(shuffled)}."
     )
     fine = [share_of(own, "found") > USUAL for own in crowds.values()]

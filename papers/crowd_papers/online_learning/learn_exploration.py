@@ -330,8 +330,8 @@ def delay(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-decreasing",
     source="Section 3.5.2",
-    statement="With log^(1+2η) t in place of log t nothing need be known of the gaps: the regret "
-    "that this adds is bounded. (Read as: exploiting costs ever less a task.)",
+    statement="With log^(1+2η) t in place of log t no gap need be known: the regret that this adds "
+    "is bounded. (Read as: exploiting costs ever less a task.)",
 )
 def decreasing(trials: pd.DataFrame) -> Ruling:
     """Exploiting regret a task over two stretches, with log^(1+2η) t in place of log t."""
@@ -379,8 +379,8 @@ def exploiting_costs(rows: pd.DataFrame, marks: list[int]) -> list[tuple[float, 
 @claim(
     id="learn-vetting-speed",
     source="Section 3.5.3",
-    statement="The worst worker is found after O(log T) assignments, much sooner than the "
-    "O(log²T) that it takes to learn the skills. (Read as: before half of the exploring steps.)",
+    statement="The worst worker is found after O(log T) assignments, where learning the skills "
+    "takes O(log²T). (Read as: before half of the exploring steps.)",
 )
 def vetting_speed(trials: pd.DataFrame) -> Ruling:
     """Step of the first drop beside the steps that learning the skills takes."""

@@ -243,10 +243,10 @@ def log_squared(trials: pd.DataFrame) -> Ruling:
         for row in records(late)
     ]
     figures = (
-        "Likeliest of log T, log²T, √T and T, from where half of the steps exploit (at least "
-        f"{FROM:,} tasks) to {int(rows['horizon'].max()):,}, with the exponent over the last "
-        f"decade: {'; '.join(shapes)}. Exploring grows as log²T by construction; what exploiting "
-        f"adds grows as T^γ in the last decade, γ {', '.join(powers)}: where G1 is small a wrong "
-        "choice stays about as likely, and this part wins in the end."
+        f"Likeliest of log T, log²T, √T and T up to {int(rows['horizon'].max()):,} tasks, with the "
+        f"last decade's exponent: {'; '.join(shapes)}. It is fitted from where half of the steps "
+        f"exploit, at least {FROM:,} tasks. Exploring grows as log²T by construction; what "
+        f"exploiting adds grows as T^γ in the last decade, γ {', '.join(powers)}: where G1 is "
+        "small a wrong choice stays about as likely, and this part wins in the end."
     )
     return ruling_of_all(figures, whole["likeliest"].isin(LOGARITHMIC))

@@ -209,8 +209,7 @@ def is_logarithmic(shape: tuple[str, float]) -> bool:
 @claim(
     id="learn-table-1",
     source="Table 1",
-    statement="Skills 0.763, 0.781, 0.625, 0.783 and 0.727 are an example of five drawn at random "
-    "from [a_min, 1], a_min = 0.6.",
+    statement="Skills 0.763, 0.781, 0.625, 0.783 and 0.727 are drawn at random from [0.6, 1].",
     studies=(),
 )
 def table_1() -> Ruling:
@@ -232,8 +231,8 @@ def table_1() -> Ruling:
 @claim(
     id="learn-figure-2",
     source="Figure 2",
-    statement="With five workers of skills in [0.6, 1] the regret grows logarithmically up to "
-    "2000 tasks, and its average falls.",
+    statement="With five workers of skills in [0.6, 1] the regret grows logarithmically up to 2000 "
+    "tasks.",
 )
 def figure_2(trials: pd.DataFrame) -> Ruling:
     """Shape of R(t) up to 2000 tasks by reading of G2; the fall of R(t)/t in the second half."""

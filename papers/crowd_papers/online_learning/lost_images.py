@@ -17,17 +17,13 @@ DISAGREED = (348, 353, 376, 338, 441)
 """Table 3, out of 1000 images."""
 REMOVED = 90
 """The step around which Section 6.2 drops a worker."""
-LOST = (
-    "The labels of the 1000 images are no longer to be had. Public data sets are asked the same "
-    "under their own names."
-)
+LOST = "The labels of the 1000 images are lost."
 
 
 @claim(
     id="learn-crowds-table-3",
     source="Table 3",
-    statement="On 1000 images labelled by five AMTs they disagree with the group 348, 353, 376, "
-    "338 and 441 times.",
+    statement="Five AMTs disagree with the group on 348, 353, 376, 338 and 441 of 1000 images.",
     studies=(),
 )
 def table_3() -> Ruling:
@@ -38,8 +34,7 @@ def table_3() -> Ruling:
 @claim(
     id="learn-crowds-figure-6",
     source="Figure 6",
-    statement="On these images AMT 5 disagrees with the rest significantly and consistently, AMT 3 "
-    "comes next.",
+    statement="AMT 5 disagrees with the rest most and consistently, AMT 3 comes next.",
     studies=(),
 )
 def figure_6() -> Ruling:
@@ -50,8 +45,8 @@ def figure_6() -> Ruling:
 @claim(
     id="learn-crowds-figure-7",
     source="Figure 7",
-    statement="On these images the worst worker is dropped around step 90, the average error is "
-    "then below the full crowd's, and the best set is in the end estimated as AMTs 1, 2 and 4.",
+    statement="The worst worker is dropped around step 90, the error is then below the full "
+    "crowd's, and the best set is in the end AMTs 1, 2 and 4.",
     studies=(),
 )
 def figure_7() -> Ruling:
@@ -75,7 +70,7 @@ def rounds_needed(rates: Sequence[float]) -> int:
 @claim(
     id="learn-crowds-figure-8",
     source="Figure 8",
-    statement="On these images the distribution of the errors is better than the full crowd's.",
+    statement="The distribution of the errors is better than the full crowd's.",
     studies=(),
 )
 def figure_8() -> Ruling:
@@ -86,7 +81,7 @@ def figure_8() -> Ruling:
 @claim(
     id="learn-crowds-best-set",
     source="Section 6.2",
-    statement="On these images the best set is in the end estimated correctly.",
+    statement="The best set is in the end estimated correctly.",
     studies=(),
 )
 def best_set() -> Ruling:

@@ -220,8 +220,8 @@ FALL = 1.1
 @claim(
     id="learn-conditions",
     source="Section 2.3",
-    statement="With p̄ > ½ and M > ln 2/(2(p̄ − ½)²), assumed throughout, the majority of all is "
-    "right more often than not: a_min > ½.",
+    statement="With p̄ > ½ and M > ln 2/(2(p̄ − ½)²) the majority of all is right more often than "
+    "not: a_min > ½.",
     studies=("learn-theory",),
     where={"question": "bounds"},
 )
@@ -245,8 +245,7 @@ def conditions(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-theorem-3",
     source="Theorem 3, bound (6)",
-    statement="With the printed D1 and D2 the regret R(T) is bounded by a constant times log²T and "
-    "another constant.",
+    statement="With the printed D1 and D2 the regret R(T) is at most of order log²T.",
     studies=("learn-theory", "learn-regret"),
     where={"question": "bounds"},
 )
@@ -256,8 +255,8 @@ def theorem_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
     least = (own if len(own) else trials).min(numeric_only=True)
     regret, se = mean_of(simulated(runs, "table-1"), f"regret_{PAPER_T}")
     figures = (
-        f"Table 1's crowd: bound (6) is {least['share_2000']:.2g} T at T = {PAPER_T} and "
-        f"{least['share_million']:.2g} T at a million; it comes below T at T = "
+        f"Table 1's crowd: bound (6) is {least['share_2000']:.2g} T at T = {PAPER_T}, "
+        f"{least['share_million']:.2g} T at a million, and comes below T at T = "
         f"{least['speaks_at']:.2g}. Its G1 of {least['factor_1']:.2g} explores in all of "
         f"{least['explored_2000']:.0f} of the first {PAPER_T} steps. Of crowds drawn from [½, 1] "
         f"with {span(trials['workers'])} workers the least bound is "
@@ -279,10 +278,7 @@ def theorem_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
 def theorem_3_cost(trials: pd.DataFrame) -> Ruling:
     """Bound (7) as a share of the price of all labels."""
     share = trials["cost_share_million"].min()
-    figures = (
-        f"Bound (7) at a million tasks is at least {share:.2g} times the price of all labels of "
-        f"all workers, in {len(trials)} crowds."
-    )
+    figures = f"Bound (7) at a million tasks is at least {share:.2g} times the price of all labels."
     return Ruling.void(figures) if share >= 1 else Ruling.holds(figures)
 
 
@@ -311,7 +307,7 @@ def a_min_inverse(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-order",
     source="Section 3.2, remark to Theorem 3",
-    statement="max m·n(S^m), on which the bound depends, is roughly of the order 2^M √M/√(2π).",
+    statement="max m·n(S^m) is roughly of the order 2^M √M/√(2π).",
     studies=("learn-theory",),
     where={"question": "bounds"},
 )
@@ -332,7 +328,7 @@ def order(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-1",
     source="Lemma 1, (8)",
-    statement="The regret of exploring is at most U(S*)·D1(T)·D2(T), as there are at most D1·D2 "
+    statement="The regret of exploring is at most U(S*)·D1(T)·D2(T): there are at most D1·D2 "
     "exploring steps.",
     studies=("learn-theory",),
     where={"question": "steps"},
@@ -384,8 +380,8 @@ def exploring_cost(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-2",
     source="Lemma 2, (9)",
-    statement="The regret of exploiting is at most Δ_max times the number of steps that choose "
-    "another set or rank the workers wrongly.",
+    statement="The regret of exploiting is at most Δ_max times the steps that choose another set "
+    "or rank wrongly.",
     studies=("learn-theory",),
     where={"question": "slips"},
 )
@@ -404,8 +400,8 @@ def lemma_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-3",
     source="Lemma 3, (10)",
-    statement="An exploiting step chooses another set than S*, the ranking being right, with "
-    "probability at most Σ m·n(S^m)·(2/t² + 1/(αε t^(2−z))).",
+    statement="An exploiting step chooses another set than S* with probability at most Σ "
+    "m·n(S^m)·(2/t² + 1/(αε t^(2−z))).",
     studies=("learn-theory", "learn-regret"),
     where={"question": "bounds"},
 )
@@ -420,7 +416,7 @@ def lemma_3(trials: pd.DataFrame, runs: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-4",
     source="Lemma 4, (11)",
-    statement="It ranks the workers wrongly with probability at most M(2/t² + 1/(αε t^(2−z))).",
+    statement="It ranks workers wrongly with probability at most M(2/t² + 1/(αε t^(2−z))).",
     studies=("learn-theory", "learn-regret"),
     where={"question": "bounds"},
 )
@@ -452,8 +448,8 @@ def ruling_on_estimates(
     speaks, explored = own[f"{lemma}_speaks_at"].min(), int(own["explored_2000"].min())
     testers = int((trials["wrong_tester"] > trials["wrong_tester_bound"]).sum())
     figures = (
-        f"With the printed D1(t) testers, at t = {PAPER_T}, {trials[wrong].sum():.0f} of "
-        f"{trials['estimates_drawn'].sum():,.0f} drawn estimates {what}, and a tester's y* is "
+        f"With the printed D1, at t = {PAPER_T}, {trials[wrong].sum():.0f} of "
+        f"{trials['estimates_drawn'].sum():,.0f} drawn estimates {what}. A tester's y* is "
         f"wrong more often than 1/t² in {testers} of {len(trials)} crowds. For Table 1's crowd the "
         f"bound is below 1 from t = {speaks:.2g} on, and {explored} of the first {PAPER_T} steps "
         f"explore. With G1 = {DEFAULT['tests']:g} the estimates {what} at the end of "
@@ -479,8 +475,7 @@ def ruling_on_estimates(
 @claim(
     id="learn-theorem-5",
     source="Theorem 5",
-    statement="The regret under the weighted vote is bounded by a constant times log²T and another "
-    "constant.",
+    statement="Under the weighted vote the regret is at most of order log²T.",
     studies=("learn-theory",),
     where={"question": "bounds"},
 )

@@ -121,8 +121,8 @@ def _odds(p: FloatArray) -> FloatArray:
 @claim(
     id="learn-lemma-5",
     source="Lemma 5",
-    statement="A side that is ahead by the true weights is seen to be ahead by ε, but for a "
-    "probability of |S|(2/t² + 1/(αε t^(2−z))).",
+    statement="A side ahead by the true weights is seen ahead by ε, but for a probability of "
+    "|S|(2/t² + 1/(αε t^(2−z))).",
     studies=("learn-theory",),
 )
 def lemma_5(trials: pd.DataFrame) -> Ruling:
@@ -131,10 +131,10 @@ def lemma_5(trials: pd.DataFrame) -> Ruling:
     bounds = only(trials, RUNS, question="bounds")
     missed, share = rows["lemma_5_missed"].sum(), bounds["share_million_5"].min()
     figures = (
-        f"Estimates off by up to ε/(4C|S|) at the extremes: {missed:.0f} of "
-        f"{rows['lemma_5_votes'].sum():,.0f} votes that are ahead by the true weights fall short "
-        "of ε, with the C that Lemma 8 needs. The probability is that of Lemma 4, void as it is "
-        f"there (Theorem 5's bound is {share:.2g} T or more at a million)."
+        f"Estimates off by up to ε/(4C|S|): {missed:.0f} of {rows['lemma_5_votes'].sum():,.0f} "
+        "votes ahead by the true weights fall short of ε, with Lemma 8's C. The probability is "
+        f"that of Lemma 4, void as it is there (Theorem 5's bound is {share:.2g} T or more at a "
+        "million)."
     )
     if missed > 0:
         return Ruling.refuted(figures)
@@ -144,8 +144,8 @@ def lemma_5(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-6",
     source="Lemma 6, (24) and (25)",
-    statement="A wrong set is chosen only if an accuracy is estimated wrongly by more than ε; and "
-    "that only if the skills are, by more than ε/n(S) in sum.",
+    statement="A wrong set is chosen only if an accuracy is off by more than ε, and so the skills "
+    "by more than ε/n(S) in sum.",
     studies=("learn-theory",),
     where={"question": "steps-of-proofs"},
 )
@@ -180,8 +180,8 @@ def lemma_7(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-lemma-8",
     source="Lemma 8 and Section 4.2",
-    statement="The log-odds of p̂ and p differ by at most 2C|p̂ − p|, with C above 1/p, 1/p̂, "
-    "1/(1 − p) and 1/(1 − p̂); the C of Section 4.2 is large enough.",
+    statement="The log-odds of p̂ and p differ by at most 2C|p̂ − p|, with C above 1/p, 1/p̂, 1/(1 "
+    "− p) and 1/(1 − p̂).",
     studies=("learn-theory",),
     where={"question": "steps-of-proofs"},
 )

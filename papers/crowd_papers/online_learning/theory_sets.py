@@ -238,8 +238,8 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
     optimal, different = flags(trials["other_optimal"]), flags(trials["different"])
     tied, alike = trials[optimal & different], trials[optimal & ~different]
     figures = (
-        f"All sets of {len(trials):,} crowds: a set that leaves out one better than one it has is "
-        f"ahead of all others by at most {ahead:.1e}; optimal as well in {len(tied)} crowds whose "
+        f"All sets of {len(trials):,} crowds: one that is not monotone is ahead of all others by "
+        f"at most {ahead:.1e}; optimal as well in {len(tied)} crowds whose "
         f"skills all differ, and in {len(alike)} with equal ones ({counts(alike['crowd'])}). The "
         f"search over odd prefixes misses the best accuracy by at most {off:.1e}."
     )
@@ -251,8 +251,7 @@ def theorem_2(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-linear-search",
     source="Section 2.2",
-    statement="S* is found by a search of linear complexity, O(M/2): the optimal set is one of the "
-    "odd prefixes of the ranking.",
+    statement="S* is one of the odd prefixes of the ranking: a search takes O(M/2).",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -272,7 +271,7 @@ def linear_search(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-footnote-2",
     source="Section 3.2, footnote 2",
-    statement="If no two workers have the same skill, no two monotone sets S^m are equally good.",
+    statement="If all skills differ, no two monotone sets S^m are equally good.",
     studies=("learn-theory",),
     where={"question": "sets"},
 )
@@ -307,9 +306,8 @@ def footnote_1(trials: pd.DataFrame) -> Ruling:
     ahead = trials[["even_ahead_3", "even_ahead_5"]].astype(float)
     shares = (ahead > EQUAL).mean()
     figures = (
-        f"{len(trials):,} crowds, the most able m of them, errors spread evenly over the other "
-        "classes: a set of even size is better than all of odd size in "
-        f"{percent(shares['even_ahead_3'])} with three classes and in "
+        f"{len(trials):,} crowds, errors spread evenly: an even size is better than all odd ones "
+        f"in {percent(shares['even_ahead_3'])} with three classes and in "
         f"{percent(shares['even_ahead_5'])} with five, by up to {ahead.max().max():.3f}. Two wrong "
         "votes need not agree, so that Theorem 1 and the search over odd prefixes are for two "
         "classes."
@@ -330,8 +328,8 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
     ahead = rows["weighted_other_ahead"].max()
     tied = rows[flags(rows["weighted_other_optimal"]) & flags(rows["different"])]
     figures = (
-        f"Weighted votes of all sets of {len(rows):,} crowds: one that leaves out a better worker "
-        f"is ahead of all others by at most {ahead:.1e}; optimal as well in {len(tied)} crowds "
+        f"All sets of {len(rows):,} crowds: one that is not monotone is ahead of all others by at "
+        f"most {ahead:.1e}; optimal as well in {len(tied)} crowds "
         f"whose skills all differ ({counts(tied['crowd'])}). In (0.999, 0.95, 0.9) the first "
         "outweighs the others, so that she with the third is as good as she alone."
     )
@@ -343,8 +341,7 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-weighted-map",
     source="Section 4.1, (14)",
-    statement="With equal priors the vote with log-odds weights gives the label that is most "
-    "probable a posteriori.",
+    statement="With equal priors the vote with log-odds weights gives the most probable label.",
     studies=("learn-theory",),
     where={"question": "weighted-vote"},
 )
@@ -369,8 +366,8 @@ def weighted_optimum(trials: pd.DataFrame) -> Ruling:
     """The best set's accuracy by weighted vote less that by simple vote."""
     gain = trials["gain"]
     figures = (
-        f"{len(trials)} crowds: the best set's accuracy by weighted vote less that by simple vote "
-        f"is {gain.min():.1e} at least, {plus_minus(*mean_se(gain), 4)} in the mean, above 0 in "
+        f"{len(trials)} crowds, best sets: weighted less simple is {gain.min():.1e} at least, "
+        f"{plus_minus(*mean_se(gain), 4)} in the mean, above 0 in "
         f"{percent((gain > ROUNDING).mean())}."
     )
     return Ruling.refuted(figures) if gain.min() < -ROUNDING else Ruling.holds(figures)
@@ -398,9 +395,8 @@ def weighted_even(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-contexts-parts",
     source="Section 5",
-    statement="The regret with a continuum has two parts: wrong sets for an interval, and the "
-    "interval's best set not being that of the context; the second is bounded by the Lipschitz "
-    "condition and shrinks with the intervals.",
+    statement="With a continuum the regret has two parts: wrong sets for an interval, and the "
+    "interval's best set not being the context's; the second shrinks with the intervals.",
     studies=("learn-theory",),
     where={"question": "intervals"},
 )
@@ -410,10 +406,10 @@ def parts_of_a_continuum(trials: pd.DataFrame) -> Ruling:
     share = trials["share"].max()
     texts = [f"{loss[f'loss_{number}']:.4f} with {number}" for number in INTERVALS]
     figures = (
-        f"{len(trials)} crowds of Lipschitz skills: the best set of an interval loses "
-        f"{', '.join(texts)} intervals in the mean over contexts, and at most {share:.2f} of 2M "
-        "times the Lipschitz constant times the interval's length anywhere. The first part is "
-        "Lemma 3's, void as it is there."
+        f"The best set of an interval loses {texts[0]} and {texts[-1]} intervals in the mean over "
+        f"contexts; {len(trials)} crowds of Lipschitz skills: {', '.join(texts[1:-1])}, and at "
+        f"most {share:.2f} of 2M times the Lipschitz constant times the interval's length "
+        "anywhere. The first part is Lemma 3's, void as it is there."
     )
     if share > 1 or not loss.is_monotonic_decreasing:
         return Ruling.refuted(figures)

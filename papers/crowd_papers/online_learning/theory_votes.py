@@ -175,8 +175,7 @@ PROMISED = 0.1
 @claim(
     id="learn-trust",
     source="Section 2.3",
-    statement="If the majority is wrong most of the time, the user has no way to tell, and the "
-    "system is useless.",
+    statement="If the majority is mostly wrong, the user cannot know, and the system is useless.",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "agreement"},
 )
@@ -190,8 +189,8 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
     right, se = mean_of(runs, "last_accuracy")
     off, off_reversed = runs["off"].mean(), runs["off_reversed"].mean()
     figures = (
-        f"Of {len(trials):,} crowds and their mirror images (skills 1 − p) agreement reads the "
-        f"same in {percent(same)}, and names a side of ½ without known truths in {answers}. It "
+        f"Agreement reads the same in {percent(same)} of {len(trials):,} crowds and their mirror "
+        f"images. It names a side of ½ without known truths in {answers}. It "
         f"warns in {percent(warned[distance < 0.03].mean())} of the crowds with |p̄ − ½| below "
         f"0.03, in {percent(warned[distance > 0.1].mean())} of those above 0.1. With skills in "
         f"[0, 0.4] LS_OL ends with a set that is right with {plus_minus(right, se)}, its estimates "
@@ -205,8 +204,7 @@ def trust(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-equation-12",
     source="Section 3.5.3, (12)",
-    statement="A worker differs from the majority with probability π(M) + p(1 − 2π(M)), the more "
-    "often the less able she is.",
+    statement="A worker differs from the majority with probability π(M) + p(1 − 2π(M)).",
     studies=("learn-theory",),
     where={"question": "disagreement"},
 )
@@ -230,8 +228,8 @@ def equation_12(trials: pd.DataFrame) -> Ruling:
     id="learn-equation-13",
     source="Section 3.5.3, (13)",
     statement="After N assignments the better of two workers has differed as often as the worse "
-    "with a probability that falls exponentially in ε²N, ε the difference of their rates. (The "
-    "text has lost the factor in the exponent.)",
+    "with a probability that falls exponentially in ε²N. (The text has lost the factor in the "
+    "exponent.)",
     studies=("learn-theory",),
     where={"question": "disagreement"},
 )
@@ -244,11 +242,11 @@ def equation_13(trials: pd.DataFrame) -> Ruling:
     above_printed, above = (int((excess > ROUNDING).sum()) for excess in (printed, supported))
     factor = math.exp(min(float(np.nanmax(printed)), 700))
     figures = (
-        f"Best and worst worker of {len(trials)} crowds, 20 to 400 assignments: the exact chance "
-        f"that the better differs as often exceeds exp(−ε²N/2) in {above} of "
-        f"{np.isfinite(supported).sum()}, and exp(−2ε²N) in {above_printed} (by a factor of up to "
-        f"{factor:.2g}): the difference of two counts ranges over [−1, 1] a task, for which "
-        "Hoeffding's exponent is ε²N/2. Which of them is printed cannot be read."
+        f"Best and worst of {len(trials)} crowds: the exact chance exceeds exp(−ε²N/2) in {above} "
+        f"of {np.isfinite(supported).sum()} cases, and exp(−2ε²N) in {above_printed}. It does by a "
+        f"factor of up to {factor:.2g}, at 20 to 400 assignments: the difference of two counts "
+        "ranges over [−1, 1] a task, for which Hoeffding's exponent is ε²N/2. Which of them is "
+        "printed cannot be read."
     )
     if above:
         return Ruling.refuted(figures)
@@ -268,12 +266,12 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
     odd, even = trials[is_odd], trials[~is_odd]
     odd_falls, even_falls = (int((rows["strict_gain"] < -EQUAL).sum()) for rows in (odd, even))
     figures = (
-        f"a_min = P(ΣX/M > ½) falls in {odd_falls} of {len(odd)} crowds of odd size once the least "
-        f"able is dropped, by {-odd['strict_gain'].mean():.3f} in the mean (those who are left "
-        f"have to be right as often as before, one fewer of them); it falls in {even_falls} of "
-        f"{len(even)} of even size. With ties drawn by a coin the majority of an odd crowd gets "
-        f"worse in {percent((odd['full_gain'] < -EQUAL).mean())}. The mean skill rises in "
-        f"{percent((trials['mean_gain'] > 0).mean())}."
+        f"a_min falls in {odd_falls} of {len(odd)} crowds of odd size once the least able is "
+        f"dropped, by {-odd['strict_gain'].mean():.3f} in the mean. Those who are left have to be "
+        "right as often as before, one fewer of them (a_min = P(ΣX/M > ½)). It falls in "
+        f"{even_falls} of {len(even)} of even size. With ties drawn by a coin the majority of an "
+        f"odd crowd gets worse in {percent((odd['full_gain'] < -EQUAL).mean())}. The mean skill "
+        f"rises in {percent((trials['mean_gain'] > 0).mean())}."
     )
     if odd_falls > 0.5 * len(odd):
         return Ruling.refuted(figures)
@@ -284,9 +282,8 @@ def drop_worst(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="learn-vetting-error",
     source="Section 6.2",
-    statement="Dropping the worst worker once the error of the ranking is less than 0.1 by (13) "
-    "drops another one in less than one run in ten. (Read: after a number of assignments fixed "
-    "beforehand.)",
+    statement="Dropping the worst worker by (13) drops another in less than one run in ten. (Read: "
+    "after a number of assignments fixed beforehand.)",
     studies=("learn-theory", "learn-exploration"),
     where={"question": "vetting"},
 )
@@ -309,9 +306,9 @@ def vetting_error(trials: pd.DataFrame, explored: pd.DataFrame) -> Ruling:
         for row in records(first)
     ]
     figures = (
-        "After N rounds, N fixed by the two least able's true rates so that exp(−2ε²N) is 0.1, "
-        f"another worker differs most in {percent(shares['printed'])} of the runs of {len(trials)} "
-        f"crowds, and in {percent(shares['supported'])} where exp(−ε²N/2) is. A rule that takes "
+        f"N fixed by true rates so that exp(−2ε²N) is 0.1: another differs most in "
+        f"{percent(shares['printed'])} of the runs of {len(trials)} crowds, and in "
+        f"{percent(shares['supported'])} where exp(−ε²N/2) is. A rule that takes "
         "the measured difference for the true one and looks after every assignment is another "
         f"matter; the first dropped was not the least able in: {'; '.join(texts)}."
     )

@@ -497,9 +497,8 @@ def simulated_above(crowds: pd.DataFrame, *, two: bool) -> tuple[int, int]:
 @claim(
     id="selection-theorem-1-two-classes",
     source="Theorem 1",
-    statement="With two classes, weights 2ŵ − 1 and unbiased ŵ that do not depend on the votes, "
-    "the weighted vote of a set S errs with probability at most exp(−F(S)²/2), F(S) = "
-    "Σ(2w − 1)²/√|S|.",
+    statement="With two classes, weights 2ŵ − 1 and unbiased, independent ŵ the vote of a set S "
+    "errs with probability at most exp(−F(S)²/2), F(S) = Σ(2w − 1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
@@ -507,10 +506,10 @@ def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
     rows = hunted(climbs, two=True)
     over, simulations = simulated_above(crowds, two=True)
     figures = (
-        f"{len(rows)} climbs towards the largest ratio (2 to {rows['workers'].max()} workers, "
-        f"known skills or 1 to {rows['controls'].max()} control questions, errors exact): the "
-        f"error is at most {math.exp(rows['log_ratio'].max()):.3g} of the bound, the proof's step "
-        f"for a pair at most {math.exp(rows['log_ratio_pair'].max()):.3g} of its own. Simulated, "
+        f"{len(rows)} climbs towards the largest ratio, 2 to {rows['workers'].max()} workers: the "
+        f"error is at most {math.exp(rows['log_ratio'].max()):.3g} of the bound. The proof's step "
+        f"for a pair is at most {math.exp(rows['log_ratio_pair'].max()):.3g} of its own (known "
+        f"skills or 1 to {rows['controls'].max()} control questions, errors exact). Simulated, "
         f"{over} of {simulations} crowds err more often than the bound."
     )
     broken = (rows[["log_ratio", "log_ratio_pair"]] > ROUNDING).any(axis=None)
@@ -520,8 +519,8 @@ def theorem_1_two_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-theorem-1-more-classes",
     source="Theorem 1",
-    statement="With L > 2 classes it errs with probability at most exp(−2F(S)²/(L²(L−1)²) + "
-    "ln(L−1)), F(S) = Σ(Lw − 1)²/√|S|.",
+    statement="With L > 2 classes, at most exp(−2F(S)²/(L²(L−1)²) + ln(L−1)), F(S) = Σ(Lw − "
+    "1)²/√|S|.",
     studies=("selection-bound", "selection-scores"),
 )
 def theorem_1_more_classes(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Ruling:

@@ -420,10 +420,7 @@ REJECTED = 3.0
 """Standard deviations by which one coin a worker must misfit to be rejected."""
 TRUNCATED = 0.05
 """Heavier truncation: half of what one answer of ten weighs."""
-UNPUBLISHED = (
-    "The authors collected the data themselves and did not publish them. The public data sets of "
-    "the study stand under their own names."
-)
+UNPUBLISHED = "The authors did not publish the data."
 
 
 def ruling_of_all(figures: str, agree: Sequence[bool], *, against: bool = True) -> Ruling:
@@ -441,9 +438,9 @@ def better(points: pd.DataFrame) -> bool:
 @claim(
     id="selection-figure-3-crowd-test",
     source="Figure 3",
-    statement="On the Crowd-test data (31 workers, 75 knowledge questions with four options) EM on "
-    "the top K first gets better and from about K = 10 on worse; Algorithm 1 selects far fewer "
-    "workers and does much better than the top K and random K.",
+    statement="On the Crowd-test data EM on the top K first gets better and from about K = 10 on "
+    "worse. Algorithm 1 selects far fewer workers and does much better than the top K and random "
+    "K.",
     studies=(),
 )
 def crowd_test() -> Ruling:
@@ -454,8 +451,7 @@ def crowd_test() -> Ruling:
 @claim(
     id="selection-figure-4-disambiguity",
     source="Figure 4(a)",
-    statement="On the Disambiguity data (35 workers, 50 questions with four options) the results "
-    "are similar, and usually no more than 6 workers are selected.",
+    statement="On the Disambiguity data usually no more than 6 workers are selected.",
     studies=(),
 )
 def disambiguity() -> Ruling:
@@ -466,8 +462,8 @@ def disambiguity() -> Ruling:
 @claim(
     id="selection-figure-4-bluebird-em",
     source="Figure 4(b)",
-    statement="On bluebird the selected workers do better than EM on the top K and on K at random, "
-    "when K is large.",
+    statement="On bluebird the selected do better than EM on the top K and on K at random, when K "
+    "is large.",
 )
 def bluebird_em(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected against EM on top K and random K, large K, by variant of EM."""
@@ -506,8 +502,8 @@ def as_good_as_top_k(rows: pd.DataFrame) -> tuple[str, list[bool]]:
 @claim(
     id="selection-figure-4-bluebird-top-k",
     source="Figure 4(b)",
-    statement="On bluebird the selected workers do as well as, or better than, the top K with "
-    "linear weights when K is large, and are far fewer.",
+    statement="On bluebird the selected do as well as, or better than, the top K with linear "
+    "weights, K large, and are far fewer.",
 )
 def bluebird_top_k(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on bluebird at large K."""
@@ -540,8 +536,8 @@ def bluebird_workers(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-against-em",
     source="Section 4.2",
-    statement="WMV-lin, WMV-log and EM on the selected workers do better than EM on the top K or "
-    "on K at random, when K is large. (Measured on public data sets.)",
+    statement="On the selected each method does better than EM on the top K or on K at random, "
+    "when K is large. (Measured on public data sets.)",
 )
 def selected_against_em(trials: pd.DataFrame) -> Ruling:
     """Three votes of the selected against EM on top K and random K, by data set and variant."""
@@ -557,10 +553,7 @@ def selected_against_em(trials: pd.DataFrame) -> Ruling:
             for data, part in by_data(points)
         ]
         texts.append(f"{title}: {', '.join(counts)}")
-    figures = (
-        "WMV-lin, WMV-log and EM on the selected against EM on the top K and on K at random, at "
-        f"large K: ahead and behind by 2 standard errors. {'. '.join(texts)}."
-    )
+    figures = f"Large K, comparisons ahead and behind by 2 standard errors. {'. '.join(texts)}."
     ahead, behind = pd.concat(parts)[["ahead", "behind"]].sum()
     if ahead <= behind:
         return Ruling.refuted(figures) if behind else Ruling.inconclusive(figures)
@@ -570,8 +563,8 @@ def selected_against_em(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-as-good",
     source="Abstract and Section 4",
-    statement="A small number of selected workers does as well as, sometimes better than, the much "
-    "larger crowd that the budget allows. (Measured on public data sets.)",
+    statement="A few selected workers do as well as the much larger crowd of the budget, or "
+    "better. (Measured on public data sets.)",
 )
 def as_good(trials: pd.DataFrame) -> Ruling:
     """WMV-lin selected less WMV top K on all data sets."""
@@ -601,8 +594,8 @@ def few_workers(trials: pd.DataFrame) -> Ruling:
     sizes = [f"{data} {row['mean']:.1f}" for data, row in most.items()]
     above = {data: row["mean"] - BEYOND * row["sem"] >= FEW for data, row in most.items()}
     figures = (
-        "Largest mean number of workers selected over the budgets (for an item where labels are "
-        f"sparse): {', '.join(sizes)}."
+        "Largest mean number selected over the budgets (for an item where labels are sparse): "
+        f"{', '.join(sizes)}."
     )
     if above.get("bluebird", False):
         return Ruling.refuted(figures)
@@ -615,8 +608,8 @@ def few_workers(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-optimal-number",
     source="Section 4",
-    statement="The number of workers selected is very close to the optimal number of top-ranked "
-    "workers in practice. (Read as: within 2, on public data sets.)",
+    statement="The number selected is very close to the optimal number of top-ranked workers in "
+    "practice. (Read as: within 2, on public data sets.)",
 )
 def optimal_number(trials: pd.DataFrame) -> Ruling:
     """Number selected at the largest K beside the number of top-ranked workers that is best.
@@ -639,9 +632,9 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
         dear[data] = lost - BEYOND * se > CLOSE
         texts.append(f"{data} {selected:.1f} for {number:.1f}, loses {plus_minus(lost, se, 4)}")
     figures = (
-        "Workers selected at the largest K, for the best number of workers in the ranking by G (of "
-        "the budgets tried; on half of the draws), and accuracy lost (on the other half): "
-        f"{'; '.join(texts)}."
+        "Workers selected at the largest K, for the best number in the ranking by G, and accuracy "
+        f"lost: {'; '.join(texts)}. The best number is of the budgets tried, on half of the draws; "
+        "the other half says what is lost."
     )
     if near.get("bluebird", True):
         return Ruling.holds(figures) if all(near.values()) else Ruling.does_not_transfer(figures)
@@ -651,8 +644,8 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-em-top-k",
     source="Sections 4.2 and 5",
-    statement="EM on the top K workers generally first gets better as K grows, and worse when K is "
-    "large. (Measured on public data sets.)",
+    statement="EM on the top K first gets better as K grows, and worse when K is large. (Measured "
+    "on public data sets.)",
 )
 def em_top_k(trials: pd.DataFrame) -> Ruling:
     """Rise of EM top K from the least K to its peak, and fall to the largest K."""
@@ -672,8 +665,8 @@ def em_top_k(trials: pd.DataFrame) -> Ruling:
             )
         texts.append(f"{title}: {', '.join(peaks)}")
     figures = (
-        "The peak is found on half of the draws, rise and fall are measured on the other half. "
-        f"{'. '.join(texts)}."
+        f"{'. '.join(texts)}. The peak is found on half of the draws, rise and fall are measured "
+        "on the other half."
     )
     return ruling_of_all(figures, agree)
 
@@ -701,9 +694,8 @@ def majority(trials: pd.DataFrame) -> Ruling:
             f"({part['mean'].mean():+.3f} on average)"
         )
     figures = (
-        "Majority vote of the top K against the seven methods of the plots, EM in two variants, at "
-        "large K: share of comparisons in which it is behind by over 0.02, behind, ahead (2 "
-        f"standard errors): {'; '.join(texts)}."
+        "Majority of the top K against the plots' seven methods, at large K: share behind by over "
+        f"0.02, behind, ahead (2 standard errors): {'; '.join(texts)}."
     )
     if all(agree) and points["ahead"].any():
         return Ruling.holds_as_corrected(figures)
@@ -726,8 +718,8 @@ def log_odds_swept(trials: pd.DataFrame, data: str) -> pd.DataFrame | None:
 @claim(
     id="selection-crowds-log-odds",
     source="Section 5",
-    statement="With n = 10 control questions log-odds weights are not as good as linear ones on "
-    "the selected workers. (Measured on public data sets.)",
+    statement="With n = 10 control questions log-odds weights are not as good as linear ones. "
+    "(Measured on public data sets.)",
 )
 def log_odds(trials: pd.DataFrame) -> Ruling:
     """WMV-log less WMV-lin on the selected, n = 10."""
@@ -779,9 +771,9 @@ def log_odds_mends(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-crowds-score",
     source="Theorem 1, remark (ii)",
-    statement="F remains an efficient score for selection where the one-coin assumption does not "
-    "seem to hold. (Read as: the workers it selects vote better than as many at random, and those "
-    "it selects by their true skills better than everybody.)",
+    statement="F remains an efficient score where the one-coin assumption does not seem to hold. "
+    "(Read as: the workers it selects vote better than as many at random, and those it selects by "
+    "their true skills better than everybody.)",
 )
 def score(trials: pd.DataFrame) -> Ruling:
     """Sets chosen by F̂, and by F itself, where one coin a worker is rejected."""
@@ -802,9 +794,8 @@ def score(trials: pd.DataFrame) -> Ruling:
         for row in records(both)
     ]
     figures = (
-        "Where one coin a worker is rejected by the labels: accuracy of the selected less that of "
-        "as many at random; and, with the skills that the votes turn out to have, of the set of "
-        f"the highest F less that of all workers: {'; '.join(texts)}."
+        "Where the labels reject one coin a worker, accuracy of the selected less as many at "
+        f"random, and of the highest F by true skills less all: {'; '.join(texts)}."
     )
     agree = [bool(ahead) for ahead in both["ahead"] & both["ahead_known"]]
     return ruling_of_all(figures, agree)

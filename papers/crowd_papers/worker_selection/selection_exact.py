@@ -351,7 +351,7 @@ TOLERANCE = 1e-6
 @claim(
     id="selection-theorem-4",
     source="Theorem 4",
-    statement="Algorithm 1 finds a set of the highest F̂ among all sets of at most K workers.",
+    statement="Algorithm 1 finds a set of the highest F̂ among all of at most K workers.",
     where={"question": "score"},
 )
 def theorem_4(trials: pd.DataFrame) -> Ruling:
@@ -362,9 +362,9 @@ def theorem_4(trials: pd.DataFrame) -> Ruling:
     differ = int((off > TOLERANCE).sum().sum())
     figures = (
         f"{len(trials):,} crowds of {trials['workers'].min()} to {trials['workers'].max()} "
-        f"workers, against two integer programs, and in {trials['score_listed'].count():,} "
-        f"against every set of workers: the scores differ in {differ} comparisons, by "
-        f"{off.max().max():.1e} at most."
+        f"workers: scores differ from those of two integer programs, and in "
+        f"{trials['score_listed'].count():,} of every set, in {differ} comparisons "
+        f"({off.max().max():.1e} at most)."
     )
     return Ruling.refuted(figures) if differ else Ruling.holds(figures)
 
@@ -398,8 +398,8 @@ def modularity(trials: pd.DataFrame) -> Ruling:
     """Inequalities of sub- and of supermodular functions that F̂ breaks."""
     submodular, supermodular = trials["not_submodular"].sum(), trials["not_supermodular"].sum()
     figures = (
-        f"Of {trials['inequalities'].sum():,.0f} inequalities F̂(A + x) − F̂(A) against F̂(B + x) − "
-        f"F̂(B), A within B and not empty, {submodular:,.0f} contradict submodularity and "
+        f"Of {trials['inequalities'].sum():,.0f} inequalities {submodular:,.0f} contradict "
+        "submodularity and "
         f"{supermodular:,.0f} supermodularity."
     )
     broken = submodular > 0 and supermodular > 0

@@ -123,9 +123,8 @@ LITTLE = 0.005
 @claim(
     id="selection-figure-1-dominates",
     source="Figure 1(a)",
-    statement="On simulated crowds the selected workers' vote dominates the other methods' over "
-    "the budget. (Read as: more accurate than the plug-in rule's and the top K's at most budgets, "
-    "and less at none.)",
+    statement="On simulated crowds the selected dominate the other methods over the budget. (Read "
+    "as: more accurate than the plug-in rule's and the top K's at most budgets, and less at none.)",
     where=PAPER_SETTING,
 )
 def dominates(trials: pd.DataFrame) -> Ruling:
@@ -147,8 +146,7 @@ def dominates(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-figure-1-top-k",
     source="Figure 1(a)",
-    statement="The selected workers achieve even better performance than the top K, who use the "
-    "entire budget.",
+    statement="The selected do even better than the top K, who use the entire budget.",
     where=PAPER_SETTING,
 )
 def beside_top_k(trials: pd.DataFrame) -> Ruling:
@@ -248,8 +246,8 @@ def plug_in_size(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-optimal-number",
     source="Section 4",
-    statement="The number of workers that Algorithm 1 selects is very close to the optimal number "
-    "of top-ranked workers. (Read as: within 2 on average, in the setting of Figure 1, K ≥ 20.)",
+    statement="The number selected is very close to the optimal number of top-ranked workers. "
+    "(Read as: within 2 on average, in the setting of Figure 1, K ≥ 20.)",
     where=PAPER_SETTING,
 )
 def optimal_number(trials: pd.DataFrame) -> Ruling:
@@ -275,8 +273,7 @@ def optimal_number(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-unbiasedness",
     source="Section 5",
-    statement="With the unbiased F̂ the vote of the selected workers performs better than with the "
-    "biased plug-in estimate.",
+    statement="By the unbiased F̂ the selected vote better than by the biased plug-in estimate.",
     studies=("selection-figure-1", "selection-figure-2", "selection-sweep"),
 )
 def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataFrame) -> Ruling:

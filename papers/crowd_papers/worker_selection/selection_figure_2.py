@@ -143,8 +143,7 @@ def by_crowd(rows: pd.DataFrame, method: str) -> pd.DataFrame:
 @claim(
     id="selection-figure-2-controls",
     source="Figure 2(a)",
-    statement="The performance of all the algorithms increases with the number n of control "
-    "questions, from 3 to 45.",
+    statement="All algorithms get better with the number n of control questions, 3 to 45.",
     where=BY_CONTROLS,
 )
 def rises_with_controls(trials: pd.DataFrame) -> Ruling:
@@ -177,7 +176,7 @@ def rises_with_controls(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-figure-2-plug-in",
     source="Figure 2(a)",
-    statement="As n increases the difference between the selected workers and the plug-in rule's "
+    statement="As n increases the difference between the selected and the plug-in rule's "
     "decreases.",
     where=BY_CONTROLS,
 )
@@ -191,10 +190,9 @@ def nearer_with_controls(trials: pd.DataFrame) -> Ruling:
     nearer, se = mean_se(side * (small - large))
     means = ", ".join(f"{value:+.4f} (n = {n})" for n, value in apart.mean().items())
     figures = (
-        f"Accuracy of the selected less the plug-in rule's on the same crowds: {means}. From the "
-        f"{half} smaller n to the {apart.shape[1] - half} larger it goes from {small.mean():+.4f} "
-        f"to {large.mean():+.4f} (below 0 the plug-in rule is ahead), nearer to 0 by "
-        f"{signed(nearer, se, 4)}."
+        f"Selected less plug-in, from the {half} smaller n to the {apart.shape[1] - half} larger: "
+        f"{small.mean():+.4f} to {large.mean():+.4f}, nearer to 0 by {signed(nearer, se, 4)}. By n "
+        f"(below 0 the plug-in rule is ahead): {means}."
     )
     if nearer < -BEYOND * se or abs(large.mean()) >= abs(small.mean()):
         return Ruling.refuted(figures)

@@ -297,9 +297,9 @@ MUCH = 0.02
 @claim(
     id="selection-theorem-1-remark-1",
     source="Theorem 1, remark (i)",
-    statement="F(S) is the expected lead of the true class's votes over a wrong class's (times "
-    "√|S|/(L − 1)), and the larger it is, the more likely the vote is right. (Read as: of two sets "
-    "of a crowd the one of higher F errs less, more often than not.)",
+    statement="F(S) is the expected lead of the true class's votes (times √|S|/(L − 1)), and the "
+    "larger it is, the more likely the vote is right. (Read as: of two sets of a crowd the one of "
+    "higher F errs less, more often than not.)",
     where={"question": "lead"},
 )
 def theorem_1_remark_1(trials: pd.DataFrame) -> Ruling:
@@ -329,8 +329,8 @@ def gain_two_forms(trials: pd.DataFrame) -> Ruling:
     off = trials["forms_off"].max()
     settings = trials[["classes", "controls"]].drop_duplicates()
     figures = (
-        f"All numbers of right answers to up to {trials['controls'].max()} questions, up to "
-        f"{trials['classes'].max()} classes, {len(settings)} settings: the two differ by at most "
+        f"Up to {trials['controls'].max()} questions and {trials['classes'].max()} classes, "
+        f"{len(settings)} settings: the two differ by at most "
         f"{off:.1e}."
     )
     return Ruling.refuted(figures) if off > ROUNDING else Ruling.holds(figures)
@@ -362,16 +362,16 @@ def complexity(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-confidence-bound",
     source="Section 5",
-    statement="To maximise F̂ is to maximise a confidence bound on F, since the margin of the "
-    "interval often does not depend on the workers.",
+    statement="To maximise F̂ is to maximise a confidence bound on F, as the margin often does not "
+    "depend on the workers.",
     where={"question": "bound"},
 )
 def confidence_bound(trials: pd.DataFrame) -> Ruling:
     """Crowds in which one set maximises both, with equal n and with unequal."""
     equal, few = flags(trials["same"]).sum(), flags(trials["same_few"]).sum()
     figures = (
-        f"All sets listed, {len(trials)} crowds: with as many control questions for everyone the "
-        f"set of the highest lower end of Theorem 3's interval has the highest F̂ in {equal}; where "
+        f"{len(trials)} crowds, as many control questions for everyone: the set of the highest "
+        f"lower end of Theorem 3's interval has the highest F̂ in {equal}; where "
         f"half of the workers answered {FEW} questions only, in {few}."
     )
     if equal < len(trials):
@@ -382,8 +382,8 @@ def confidence_bound(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-far-from-optimum",
     source="Section 5",
-    statement="With a biased estimate of F the set chosen may be far from the optimum of the true "
-    "F. (Read as: the set chosen by the unbiased F̂ has a higher true F than the plug-in rule's.)",
+    statement="With a biased estimate the set chosen may be far from the optimum of the true F. "
+    "(Read as: the set chosen by the unbiased F̂ has a higher true F than the plug-in rule's.)",
     where={"question": "optimum"},
 )
 def far_from_optimum(trials: pd.DataFrame) -> Ruling:
@@ -405,8 +405,7 @@ def far_from_optimum(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-spammers",
     source="Section 1",
-    statement="Adding spammers, who answer at random, deteriorates the result, unless they are "
-    "identified perfectly and have no weight.",
+    statement="Adding spammers deteriorates the result, unless they are identified perfectly.",
     where={"question": "votes"},
 )
 def adding_spammers(trials: pd.DataFrame) -> Ruling:
@@ -420,9 +419,8 @@ def adding_spammers(trials: pd.DataFrame) -> Ruling:
     changes = {kind: mean_se(wide[name][most] - wide[name][0]) for kind, name in kinds.items()}
     linear, majority, true = (signed(*change, 4) for change in changes.values())
     figures = (
-        f"{most} spammers join {len(wide)} crowds of 31 workers, everybody votes: accuracy changes "
-        f"by {linear} with linear weights from 10 control questions, by {majority} with equal "
-        f"weights, and by {true} with weights by the true skills."
+        f"{most} spammers join {len(wide)} crowds: accuracy changes by {linear} with linear "
+        f"weights, by {majority} with equal ones, and by {true} with true ones."
     )
     worse = [mean < -BEYOND * se for mean, se in (changes[kind] for kind in ("linear", "majority"))]
     better = any(mean > BEYOND * se for mean, se in changes.values())
@@ -470,8 +468,8 @@ def weights_alike(trials: pd.DataFrame) -> Ruling:
 @claim(
     id="selection-majority",
     source="Section 4",
-    statement="The majority vote tends to perform much worse than all the other algorithms. (Read "
-    "as: by over 0.02 than the linear vote of the same workers, on simulated crowds.)",
+    statement="The majority vote tends to perform much worse than all other algorithms. (Read as: "
+    "by over 0.02 than the linear vote of the same workers, on simulated crowds.)",
     where={"question": "votes", "spammers": 0},
 )
 def majority_vote(trials: pd.DataFrame) -> Ruling:
