@@ -113,7 +113,7 @@ def bad_instance(
     Parameters
     ----------
     policy
-        By name: one of the registry, or of your own that is registered.
+        Name of a registered policy.
     aim
         What is made as bad as can be.
 
@@ -125,11 +125,11 @@ def bad_instance(
     types, workers, sample
         Task types, workers who come, and workers seen before.
     evaluations
-        Instances tried: hill climbing with restarts.
+        Instances tried.
     seed
-        Same seed, same instance.
+        Same seed, same result.
     progress
-        Is told how far the search is, in words; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------
