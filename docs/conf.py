@@ -24,9 +24,8 @@ author = "The authors of the crowd workbench"
 release = version = workbench.__version__
 copyright = f"2026, {author}. BSD-3-Clause"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
-add_module_names = False
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 exclude_patterns = [
