@@ -178,3 +178,29 @@ def test_every_option_is_on_the_page_of_options_or_a_parameter_of_a_function_nam
                 flags = {f"`{flag}" for flag in option.opts}
                 flags |= {f"`{flag.strip('-').replace('-', '_')}" for flag in option.opts}
                 assert any(flag in part + shared + of for flag in flags), (name, option.opts)
+
+
+def test_the_leaderboard_on_the_site_is_the_whole_table_less_columns_and_unplaced_methods(tmp_path):
+    short = script("short")
+    whole = """3 crowds.
+
+### Rules
+
+|  | method | error, less | ± se | over crowds | at equal labels | over crowds | error |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| 1 | a | -0.1 | 0.2 | -0.2 to 0 | -0.3 | -0.4 to 0 | 0.5 |
+| – | b | -0.9 | 0.9 | -0.9 to 0 | -0.9 | -0.9 to 0 | 0.9 |
+
+- a note
+"""
+    (tmp_path / "whole.md").write_text(whole, "utf-8")
+    short.write_short(tmp_path / "whole.md", tmp_path / "short" / "page.md")
+    assert (tmp_path / "short" / "page.md").read_text("utf-8").splitlines() == [
+        "### Rules",
+        "",
+        "|  | method | error, less | over crowds | at equal labels | error |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| 1 | a | -0.1 | -0.2 to 0 | -0.3 | 0.5 |",
+    ]
+    kept = (DOCS / "_tables" / "leaderboard.md").read_text("utf-8")
+    assert len(short.TABLE.findall(kept)) == kept.count("\n### ")
