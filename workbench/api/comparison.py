@@ -90,7 +90,7 @@ DAWID_SKENE = (
 )
 ROBUST = (
     "robust: goes by what quality costs those met so far, the gold sample first; told U and L of "
-    "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
+    "the crowd it would have a promise for any order (docs/proofs/robust-policy.md), here it has none."
 )
 
 
