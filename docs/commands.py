@@ -28,6 +28,12 @@ HEAD = """\
 of [the front door](../front-door.md). An option that is one has its name, `--time-limit` for
 `time_limit`, and its text there.
 """
+READING = ("reading:read_labels", "reading:read_gold")
+"""Functions whose parameters every command has that reads labels."""
+READ = """\
+Commands that read labels take the parameters of [`read_labels`](../front-door.md#read_labels) and
+[`read_gold`](../front-door.md#read_gold): `--columns task=pic,worker=who`, `--scale 0,100`.
+"""
 LIMITS = re.compile(r" \[[\d<=]*x[<>=\d]+\]|; [\d<=]*x[<>=\d]+(?=\])")
 Row = tuple[str, str]
 """An option as it is called, and its text."""
@@ -54,7 +60,9 @@ def write_options(page: Path) -> None:
     pages = {name: _page(name, one) for name, one in commands(main, click.Context(main))}
     counts = Counter(row for one in pages.values() for row in one.own)
     shared = [row for row, count in counts.items() if count >= SEVERAL]
-    parts = [HEAD, "## Options of several commands", _listed(shared)]
+    of_labels = {name for one in READING for name in parameters(one)}
+    rest = [row for row in shared if row[0].split()[0][2:].replace("-", "_") not in of_labels]
+    parts = [HEAD, "## Options of several commands", READ, _listed(rest)]
     for name, one in pages.items():
         own = [row for row in one.own if row not in shared]
         if one.functions or own:

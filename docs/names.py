@@ -41,6 +41,12 @@ WITH_METHODS = ("Collector", "Auditor")
 """Classes of the front door that one works with by their methods."""
 HEADING = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}\n", re.MULTILINE)
 """Of a section of a docstring in NumPy's form."""
+LETTERS = {
+    "AssignmentProblem": "formulations.md#letters",
+    "TypedProblem": "formulations/typed_relaxation.md",
+    "SelectionProblem": "formulations/fixed_size.md",
+}
+"""Where the site says what the fields of a problem are."""
 SEVERAL = 3
 """Functions that say the same of a parameter, from which on they stand once, at the head."""
 FLOOR = re.compile(r" \((?:ground floor|floor \d)\)")
@@ -132,7 +138,10 @@ def _methods(kind: type) -> Iterator[tuple[str, object]]:
 def _brief(name: str, thing: object, shared: Collection[tuple[str, str]] = ()) -> list[str]:
     """Heading, first line, and each parameter with its default and a sentence on it."""
     texts = {name: text for name, text in _short(thing) if (name, text) not in shared}
-    return [f"### `{name}`", _line(thing), "\n".join(_rows(_called(thing) or [], texts))]
+    if name in LETTERS:
+        texts = {}
+    parts = [f"### `{name}`", _line(thing), "\n".join(_rows(_called(thing) or [], texts))]
+    return [*parts, f"[What they are](../{LETTERS[name]})."] if name in LETTERS else parts
 
 
 def _rows(found: list[inspect.Parameter], texts: dict[str, str]) -> Iterator[str]:

@@ -172,7 +172,7 @@ def test_every_option_is_on_the_page_of_options_or_a_parameter_of_a_function_nam
     assert len(every) > 30
     for name, command in every:
         part = parts.get(name, "")
-        of = "".join(known[one] for one in re.findall(r"\[`(\w+)`\]", part))
+        of = "".join(known[one] for one in re.findall(r"\[`(\w+)`\]", part + shared))
         for option in command.params:
             if isinstance(option, click.Option):
                 flags = {f"`{flag}" for flag in option.opts}

@@ -403,7 +403,7 @@ def audit(
         column standard_error takes the place of the confidence. A set of labels is one answer, and
         wrong where any of its labels is. Answers are fixed from here on.
     error
-        Share of the answers that may be wrong; of ratings how far off the mean may be, as a share
+        Share of the answers that may be wrong. Of ratings how far off the mean may be, as a share
         of the scale.
 
         ε, in the end.

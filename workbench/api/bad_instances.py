@@ -120,8 +120,7 @@ def bad_instance(
         `labels`, labels over the optimum among instances on which every task gets covered, or
         `cover`, the share of tasks covered where everybody together could cover them all.
     order
-        Who orders the workers: `adversarial`, the instance, or `random`, chance (the mean over six
-        orders).
+        Order of the workers: `adversarial`, the worst, or `random`, the mean over six orders.
     types, workers, sample
         Task types, workers who come, and workers seen before.
     evaluations

@@ -226,7 +226,7 @@ def ladder(
 
         For each of the three plans.
     prior
-        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: shows the least of every
+        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2. Shows the least of every
         policy that knows only this.
 
         A mapping, or such text: adds the row "skills unknown", how many labels every policy takes

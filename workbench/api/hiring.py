@@ -408,12 +408,12 @@ class HiringOptions:
     classes
         Number of classes. [default: those in the files]
     allow_below_chance
-        Also hire workers who are probably worse than guessing, as the paper does: their votes count
-        the other way round. [default: only who is so beyond doubt, by rule accuracy and with two
-        classes]
+        Also hire workers who are probably worse than guessing; their votes count the other way
+        round. [default: only who is so beyond doubt, by rule accuracy and with two classes]
     as_answered
-        Rule accuracy without prices: choose for the tasks as they are labelled, where labels of
-        tasks without gold show who labels what. False chooses as if everybody labelled every task.
+        Rule accuracy without prices: choose for the tasks as they are labelled. Labels of tasks
+        without gold show who labels what; without any, and with False, it is as if everybody
+        labelled every task.
     undecided
         Error of a task that none of the hired has labelled. [default: 1 − 1/L, a draw]
     confidence

@@ -624,8 +624,8 @@ def aggregate(
         Gold that comes with the labels is taken for it where neither is given; for `gold`, where a
         weighted method lacks skills.
     workers
-        Count only these workers' labels: column worker, and for weighted votes skill, or the rows
-        of a confusion matrix.
+        Count only these workers' labels: column worker; for weighted votes skill, or the rows of a
+        confusion matrix.
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
@@ -652,7 +652,7 @@ def aggregate(
         By class, {"yes": 0.1}; the class that is not named has the rest.
     calibrate
         Models: calibrate confidences by the gold tasks, each hidden in turn, by a tenth of the
-        labels, held out, or not at all. [default: by gold of twenty tasks or more, else by labels]
+        labels, or not at all. [default: by gold of twenty tasks or more, else by labels]
 
         "auto", "gold", "labels" or "none"; labels correct too little where workers err together.
     start

@@ -190,8 +190,7 @@ class LearningOptions:
         em: price of a label, where a right answer is worth 1. [default: 0.0001]
     schedule
         LS_OL explores: G1,G2 (G1 log t tasks are labelled by all, each G2 log t times);
-        decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded, where labels
-        are the same in every round]
+        decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded]
     weighted
         LS_OL, two classes: vote by log-odds.
     vetting
@@ -276,8 +275,8 @@ def learn(
     gold
         True labels, for scoring alone: columns task, gold.
     policy
-        Who learns: em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or your own.
-        [default: em recorded; ls-ol simulated, or with an option of LS_OL]
+        em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or your own. [default: em
+        recorded; ls-ol simulated, or with an option of LS_OL]
     options
         A `LearningOptions`.
     replay

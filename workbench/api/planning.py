@@ -465,8 +465,7 @@ class TaskLimits:
 
         A frame, a file or a list of pairs.
     have
-        Labels on record, beside those given to judge workers, which count anyway; 'none' to count
-        none.
+        Labels on record, beside those given to judge workers; 'none' to count none of either.
 
         Each counts as much as its worker's skill says, costs nothing, takes nothing of her
         capacity, and is not asked for again.
@@ -509,8 +508,8 @@ class PlanOptions:
         `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
         two classes. Goes with promise `bound`, and with a total.
     sure
-        Two classes: the mean error keeps to the error asked for in this share of draws of what gold
-        leaves open of the skills.
+        Two classes: share of draws of what gold leaves open of the skills in which the mean error
+        keeps to the error asked for.
     gap
         Relative gap to stop at.
     time_limit
@@ -518,8 +517,8 @@ class PlanOptions:
     threads
         Threads of the solver.
     sequential
-        Two classes: buy labels one by one, each looked at: promise each task's error, the mean, or
-        the posterior error at which a task is closed.
+        Two classes: buy labels one by one. Promised is each task's error, the mean, or the
+        posterior error at which a task is closed.
 
         `True` is "error". Without a total, `availability`, `have`, `least`, `most`, and with
         `promise` and `gain` left as they are.
@@ -585,7 +584,7 @@ def plan(
 
         From ½ on (of two classes), nothing is bought.
     total
-        In place of an error: what all labels may cost; the lowest error common to all tasks is
+        In place of an error: what all labels may cost. The lowest error common to all tasks is
         sought.
     capacity
         Most tasks a worker takes: a number, or a table worker, capacity.
@@ -595,7 +594,7 @@ def plan(
         Or a Series by worker (NaN for one without history).
     workers
         In place of skills and an error: who shares `least` labels a task evenly: names, a number,
-        or a table worker, perhaps with capacity, share, available.
+        or columns worker, capacity, share, available.
 
         The largest load is the least there is, beside the worker's share of the work (1 where not
         given); two workers who share the fewest tasks share as many as can be; all are connected

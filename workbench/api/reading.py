@@ -34,9 +34,9 @@ def read_labels(
     Parameters
     ----------
     labels
-        A file, or a folder read as one, of any form that docs/formats.md lists; or a frame, whose
-        ids stay as they are. Of a file everything is text. Where they are known there are columns
-        `time`, `cost`, `status` and `model`; the gold in a file is read by `read_gold`.
+        A file or folder of any form of docs/formats.md, or a frame, whose ids stay as they are. Of
+        a file everything is text. Where they are known there are columns `time`, `cost`, `status`
+        and `model`; the gold in a file is read by `read_gold`.
     format
         The form, where the file's content does not show it.
     question
@@ -52,9 +52,9 @@ def read_labels(
     fold
         Join names that differ in case, blanks or Unicode form alone.
     scale
-        Least and greatest rating: labels are numbers, and `attrs["scale"]` of the table says so.
+        Least and greatest rating: labels are numbers. `attrs["scale"]` of the table says so.
     separator
-        What stands between the names of a set, as `"|"`: labels are frozensets. Cells that are
+        What stands between the names of a set, as `"|"`. Labels are then frozensets. Cells that are
         lists of several names are sets without it.
 
     Returns
@@ -109,11 +109,11 @@ def read_gold(
     Parameters
     ----------
     gold
-        A file, a frame with columns task and gold (or truth, ground_truth, label), a Series by
-        task, or a dict; a file of labels gives the gold in it. Ids of a file are text, all others
-        stay as they are.
+        A file, a frame with columns task and gold, a Series by task, or a dict. The column may be
+        truth, ground_truth or label, too; a file of labels gives the gold in it. Ids of a file are
+        text, all others stay as they are.
     labels
-        Every gold task must have one of these labels, and classes must match.
+        Labels that every gold task must have. Classes must match.
     question
         As for `read_labels`.
     columns

@@ -476,9 +476,8 @@ def solve(
         `AssignmentProblem`, `TypedProblem`, `SelectionProblem`, `crowd_models.joint.JointProblem`
         (labels of several classes), a file of one (.json, .npz), or any Pyomo `ConcreteModel`.
     formulation
-        Integer program, its relaxation, the dual, the relaxation over counts of equal tasks and
-        workers (typed), or the fewest tasks to drop so that the relaxation of the rest has a
-        solution (drop).
+        Integer program (ip), relaxation, dual, the relaxation over counts (typed), or the fewest
+        tasks to drop so that the rest has a solution (drop).
 
         `ip`, `relaxation`, `dual`, `typed` or `drop` of an assignment; `typed` of a problem stated
         by class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
@@ -486,8 +485,8 @@ def solve(
     epsilon
         Error each task may have. In place of the file's epsilon or requirement.
     gain
-        What a label counts, where the file states skills: by Lemma 1, or by Bhattacharyya's bound,
-        which asks for fewer labels. [default: the file's, or hoeffding]
+        What a label counts, where the file states skills: by Lemma 1, or by Bhattacharyya's bound.
+        [default: the file's, or hoeffding]
 
         `bhattacharyya` keeps the same promise if votes are weighted by log-odds.
     constraints
@@ -513,7 +512,7 @@ def solve(
     progress
         A function that is given cost and bound of an integer program whenever they improve.
     keep_on_interrupt
-        Ctrl-C gives the best so far, as `interrupted`, in place of KeyboardInterrupt.
+        Ctrl-C gives the best so far, `interrupted`.
     proof
         File (.json) for what is proven, which workbench verify reads.
 
