@@ -7,8 +7,8 @@ The program is the adversary: what is bought at each step and rung of price, wha
 the optimum buys, for one end of the run at a time (no cover beyond a step, or all of it).
 
 The solver need not be trusted: a price p for each end, from the dual, shows in exact fractions that
-cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (docs/proofs/robust-policy.md has the lemma, and proves the
-closed forms too). `proof_file` writes that for `workbench verify`, kind `posted-price`.
+cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (docs/proofs/robust-policy.md has the lemma, and
+proves the closed forms too). `proof_file` writes that for `workbench verify`, kind `posted-price`.
 """
 
 from __future__ import annotations
