@@ -47,8 +47,8 @@ LETTERS = {
     "SelectionProblem": "formulations/fixed_size.md",
 }
 """Where the site says what the fields of a problem are."""
-SEVERAL = 3
-"""Functions that say the same of a parameter, from which on they stand once, at the head."""
+SEVERAL = 2
+"""Functions that say the same of a parameter, from which on it stands once, at the head."""
 FLOOR = re.compile(r" \((?:ground floor|floor \d)\)")
 """Where a room stands in the house, which `docs/architecture.md` says."""
 LISTS = ("Parameters", "Attributes")
@@ -119,8 +119,9 @@ def _whole_door() -> Iterator[str]:
 def _short_door() -> Iterator[str]:
     every = [(title, things) for title, things in _sections()]
     counts = Counter(row for _, things in every for _, thing in things for row in _short(thing))
-    shared = [row for row, count in counts.items() if count >= SEVERAL]
-    yield _list(shared)
+    often = [row for row, count in counts.most_common() if count >= SEVERAL]
+    shared = list({name: (name, text) for name, text in reversed(often)}.values())
+    yield _list(sorted(shared))
     for title, things in every:
         yield f"## {title}"
         for name, thing in things:

@@ -153,6 +153,8 @@ def test_what_many_functions_say_of_a_parameter_stands_once():
     head = short.split("## Parameters of several functions")[1].split("\n## ")[0]
     assert "- `seed`: Same seed, same result." in head.splitlines()
     assert short.count("Same seed, same result.") == 1
+    stated = re.findall(r"^- `(\w+)`", head, re.M)
+    assert len(stated) == len(set(stated))  # a name means one thing where it has no text
     said = [wb.aggregate, wb.hire, wb.learn, wb.plan, wb.compare, wb.ladder, wb.simulate]
     assert all(("seed", "Same seed, same result.") in names._short(one) for one in said)
 
