@@ -403,12 +403,12 @@ def audit(
         column standard_error takes the place of the confidence. A set of labels is one answer, and
         wrong where any of its labels is. Answers are fixed from here on.
     error
-        Share of the answers that may be wrong. Of ratings how far off the mean may be, as a share
-        of the scale.
+        Share of the answers that may be wrong. Of ratings how far off they may be in the mean, as a
+        share of the scale.
 
         ε, in the end.
     risk
-        Most chance that the proof is false.
+        Highest chance that the proof is false.
 
         α, however often the certificate is looked at.
     seed
@@ -599,7 +599,7 @@ def plan_audit(
 
         Of the rehearsal.
     gold
-        True labels: columns task, gold. [default: gold in the labels, if any]
+        True labels of some tasks: columns task, gold.
 
         To see what the audit would have cost.
 

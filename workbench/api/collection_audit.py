@@ -319,7 +319,7 @@ def audit_collection(
     error
         Share of all answers that may be wrong in the end. [default: the collection's epsilon]
     risk
-        Most chance that what is certified is false. [default: 0.05]
+        Highest chance that what is certified is false. [default: 0.05]
     seed
         Of the draws, for studies. [default: secret, from the operating system]
     origin

@@ -196,7 +196,7 @@ class LearningOptions:
     vetting
         LS_OL: drop the clearly worst workers.
     vetting_error
-        LS_OL: most chance of dropping one wrongly. [default: 0.1]
+        LS_OL: highest chance of dropping one wrongly. [default: 0.1]
     vetting_variant
         LS_OL: exponent of (13) by Hoeffding's inequality, or as printed. [default: supported]
     delay
