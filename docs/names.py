@@ -21,17 +21,19 @@ WHOLE_DOOR = "# `import workbench as wb`"
 DOOR = f"""\
 {WHOLE_DOOR}
 
-Each name with its parameters, in short. `help(wb.plan)` prints all of it: returns, errors,
-examples. The repository has the same text in `docs/reference/rooms/workbench.md`.
+Each name with its parameters, in short. `help(wb.plan)` and
+{{download}}`a file <rooms/workbench.md>` have all of it: returns, errors, examples.
 
 ## Parameters of several functions
 """
 ABOUT = """\
 # For plugins and studies
 
-What each room offers to code outside the workbench, as
-`from workbench.aggregation import majority`. Whatever is not listed may change at any time. `help`
-prints what a name does, and the repository has a page a room in `docs/reference/rooms`.
+Each room offers names to code outside the workbench, as `from workbench.aggregation import
+majority`; the file of a room says what each does. Whatever is not there may change at any time.
+
+| room | what it holds | names |
+|---|---|---|
 """
 ROOMS = (
     "crowd_models",
@@ -73,17 +75,17 @@ def pages() -> dict[str, str]:
     """All pages of the reference that are written here, by their paths from its folder."""
     written = {"front-door.md": _page([DOOR, *_short_door()])}
     written["rooms/workbench.md"] = _page([WHOLE_DOOR, *_whole_door()])
-    listed = [ABOUT]
+    listed = ABOUT
     for room in ROOMS:
         module = import_module(room)
-        about = FLOOR.sub("", (module.__doc__ or "").splitlines()[0])
+        about, file = FLOOR.sub("", (module.__doc__ or "").splitlines()[0]), room.rpartition(".")[2]
         things = [(name, getattr(module, name)) for name in module.__all__]
-        listed += [f"## `{room}`", about, ", ".join(f"`{name}`" for name, _ in things)]
+        listed += f"| `{room}` | {about} | {{download}}`{file}.md <rooms/{file}.md>` |\n"
         parts = [f"# `{room}`", about, _table(things)]
         for name, thing in things:
             parts += _entry(name, thing, "##")
-        written[f"rooms/{room.rpartition('.')[2]}.md"] = _page(parts)
-    written["rooms.md"] = _page(listed)
+        written[f"rooms/{file}.md"] = _page(parts)
+    written["rooms.md"] = listed
     return written
 
 

@@ -65,8 +65,9 @@ def test_the_reference_has_every_public_name_as_its_docstring_says():
     assert "#### `Collector.next`" in door
     assert len(names.ROOMS) > 10
     assert "| `majority` | " in written["rooms/aggregation.md"]
-    listed = written["rooms.md"].split("## `workbench.aggregation`")[1].split("\n## ")[0]
-    assert "`majority`" in listed
+    for room in names.ROOMS:
+        assert f"| `{room}` | " in written["rooms.md"]
+        assert f"<rooms/{room.rpartition('.')[2]}.md>" in written["rooms.md"]
 
 
 def test_a_name_is_written_with_its_signature_and_what_is_said_of_each_parameter():
