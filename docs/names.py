@@ -21,7 +21,7 @@ WHOLE_DOOR = "# `import workbench as wb`"
 DOOR = f"""\
 {WHOLE_DOOR}
 
-Each name with its parameters, in short. `help(wb.plan)` and
+Each name with its parameters, in short; what follows `*` is given by name. `help(wb.plan)` and
 {{download}}`a file <rooms/workbench.md>` have all of it: returns, errors, examples.
 
 ## Parameters of several functions
@@ -129,6 +129,7 @@ def _short_door() -> Iterator[str]:
         for name, thing in things:
             yield from _brief(name, thing, shared)
             if name in WITH_METHODS:
+                yield "Its methods and properties:"  # else Markdown joins the two lists
                 yield _list([(method, _line(own)) for method, own in _methods(thing)])
 
 

@@ -115,9 +115,9 @@ def read_gold(
     labels
         Labels that every gold task must have. Classes must match.
     question
-        As for `read_labels`.
+        As in `read_labels`.
     columns
-        As for `read_labels`.
+        As in `read_labels`.
     ignore_unlabelled
         Leave out gold of tasks that nobody labelled.
 
