@@ -5,6 +5,7 @@ An option that is a parameter of the front door has its text there, and is named
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +24,17 @@ SEVERAL = 3
 HEAD = """\
 # Options of every command
 
-`workbench COMMAND --help` prints each option with its text. An option that is a parameter of
-[the front door](../front-door.md) has its text there, under the names given with the command:
-`--time-limit` is `time_limit`.
+`workbench COMMAND --help` prints each option with its text. Here are those that are no parameter
+of [the front door](../front-door.md). An option that is one has its name, `--time-limit` for
+`time_limit`, and its text there.
 """
-TABLE = ["| option | what it is |", "|---|---|"]
+READING = ("reading:read_labels", "reading:read_gold")
+"""Functions whose parameters every command has that reads labels."""
+READ = """\
+Commands that read labels take the parameters of [`read_labels`](../front-door.md#read_labels) and
+[`read_gold`](../front-door.md#read_gold): `--columns task=pic,worker=who`, `--scale 0,100`.
+"""
+LIMITS = re.compile(r" \[[\d<=]*x[<>=\d]+\]|; [\d<=]*x[<>=\d]+(?=\])")
 Row = tuple[str, str]
 """An option as it is called, and its text."""
 
@@ -37,34 +44,30 @@ class Page(NamedTuple):
 
     Attributes
     ----------
-    about
-        What it does.
-    named
-        Options that are parameters of the front door, by the first function that has them.
+    functions
+        Names of the front door of which it has parameters.
     own
         Options with a text of their own.
     """
 
-    about: str
-    named: dict[str, list[str]]
+    functions: list[str]
     own: list[Row]
 
 
 def write_options(page: Path) -> None:
-    """Write a part a command: names of parameters, and a table of the other options."""
+    """Write a part a command: whose parameters it takes, and its other options."""
     page.parent.mkdir(exist_ok=True)
     pages = {name: _page(name, one) for name, one in commands(main, click.Context(main))}
     counts = Counter(row for one in pages.values() for row in one.own)
     shared = [row for row, count in counts.items() if count >= SEVERAL]
-    parts = [HEAD, "## Options of several commands", _table(shared)]
+    of_labels = {name for one in READING for name in parameters(one)}
+    rest = [row for row in shared if row[0].split()[0][2:].replace("-", "_") not in of_labels]
+    parts = [HEAD, "## Options of several commands", READ, _listed(rest)]
     for name, one in pages.items():
         own = [row for row in one.own if row not in shared]
-        if not (one.named or own):
-            continue
-        parts += [f"## `workbench {name}`", one.about]
-        parts += [_named(one)] if one.named else []
-        parts += [_table(own)] if own else []
-    page.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n", "utf-8")
+        if one.functions or own:
+            parts += [f"## `workbench {name}`", _parameters(one.functions), _listed(own)]
+    page.write_text("\n\n".join(part.strip("\n") for part in parts if part) + "\n", "utf-8")
 
 
 def commands(
@@ -85,15 +88,13 @@ def _page(name: str, command: click.Command) -> Page:
     functions = command.functions if isinstance(command, Documented) else ()
     if isinstance(command, Documented):
         command.document()
-    about = " ".join((command.help or "").split("\n\n")[0].split())
-    one = Page(about, {}, [])
+    one = Page([], [])
     for option in options_of(command):
-        record = record_of(option, context)
         of = [] if option.name in texted else _having(functions, option)
         if of:
-            one.named.setdefault(of[0], []).append(option.opts[0])
+            one.functions.extend({of[0]}.difference(one.functions))
         else:
-            one.own.append(record)
+            one.own.append(record_of(option, context))
     return one
 
 
@@ -106,19 +107,16 @@ def _having(functions: tuple[str, ...], option: click.Parameter) -> list[str]:
     ]
 
 
-def _named(page: Page) -> str:
-    """Parameters of the front door, in a sentence."""
-    of = [
-        f"of [`{name}`](../front-door.md#{name.lower()}) {', '.join(f'`{one}`' for one in flags)}"
-        for name, flags in page.named.items()
-    ]
-    return f"Parameters {'; '.join(of)}."
+def _parameters(functions: list[str]) -> str:
+    """Where the texts of a command's other options stand, in a sentence."""
+    links = (f"[`{name}`](../front-door.md#{name.lower()})" for name in functions)
+    return f"Parameters of {', '.join(links)}." if functions else ""
 
 
-def _table(rows: list[Row]) -> str:
-    return "\n".join([*TABLE, *(f"| `{_cell(flags)}` | {_cell(text)} |" for flags, text in rows)])
+def _listed(rows: list[Row]) -> str:
+    return "\n".join(f"- `{_line(flags)}`: {_line(text)}" for flags, text in rows)
 
 
-def _cell(text: str) -> str:
-    """Words of a table's cell: bars would end it, and choices may break between lines."""
-    return " ".join(text.split()).replace("|", " \\| ")
+def _line(text: str) -> str:
+    """Words of a line, without limits of a number and without names that are many."""
+    return " ".join(LIMITS.sub("", text).partition(" One of: ")[0].split())

@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from check_links import faults  # noqa: E402
 from commands import write_options  # noqa: E402
+from short import write_short  # noqa: E402
 from shown import split  # noqa: E402
 
 project = "Crowd workbench"
@@ -24,9 +25,8 @@ author = "The authors of the crowd workbench"
 release = version = workbench.__version__
 copyright = f"2026, {author}. BSD-3-Clause"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
-add_module_names = False
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 exclude_patterns = [
@@ -47,6 +47,7 @@ def setup(app: Any) -> None:
     """Bring in notebooks and outputs, and write mathematics as MathML: no script, no request."""
     write_options(HERE / "reference" / "options" / "index.md")
     split(HERE / "_shown")
+    write_short(HERE / "_tables/leaderboard.md", HERE / "_tables/short/leaderboard.md")
     app.connect("source-read", beside)
     app.connect("build-finished", for_all)
     app.connect("build-finished", look)

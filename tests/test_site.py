@@ -57,15 +57,17 @@ def test_the_reference_has_every_public_name_as_its_docstring_says():
         assert (folder / name).read_text("utf-8") == text, f"{name}: python docs/names.py"
     there = {path.relative_to(folder).as_posix() for path in (folder / "rooms").glob("*.md")}
     assert there == set(written) - {"front-door.md", "rooms.md"}
-    for door in written["front-door.md"], written["rooms/workbench.md"]:
-        assert sorted(re.findall(r"^\| `wb\.(\w+)` \| \S", door, re.M)) == sorted(wb.__all__)
-        assert sorted(re.findall(r"^### `(\w+)`$", door, re.M)) == sorted(wb.__all__)
-    assert "| `Collector.next` | " in written["front-door.md"]
-    assert "#### `Collector.next`" in written["rooms/workbench.md"]
+    door, short = written["rooms/workbench.md"], written["front-door.md"]
+    assert sorted(re.findall(r"^\| `wb\.(\w+)` \| \S", door, re.M)) == sorted(wb.__all__)
+    assert sorted(re.findall(r"^### `(\w+)`$", door, re.M)) == sorted(wb.__all__)
+    assert sorted(re.findall(r"^### `(\w+)`\n\n\S", short, re.M)) == sorted(wb.__all__)
+    assert "\n- `next`: Ask for labels." in short
+    assert "#### `Collector.next`" in door
     assert len(names.ROOMS) > 10
     assert "| `majority` | " in written["rooms/aggregation.md"]
-    listed = written["rooms.md"].split("## `workbench.aggregation`")[1].split("\n## ")[0]
-    assert "`majority`" in listed
+    for room in names.ROOMS:
+        assert f"| `{room}` | " in written["rooms.md"]
+        assert f"<rooms/{room.rpartition('.')[2]}.md>" in written["rooms.md"]
 
 
 def test_a_name_is_written_with_its_signature_and_what_is_said_of_each_parameter():
@@ -101,8 +103,10 @@ def test_a_name_is_written_with_its_signature_and_what_is_said_of_each_parameter
 
 
 def test_a_name_in_short_has_its_defaults_and_a_sentence_on_each_parameter():
-    def judged(votes: list[int], *, most: int = 3, seed: int = 0) -> None:
+    def judged(votes: list[int], *, most: int = 3, low=None, high=None, seed: int = 0) -> None:
         """Judge votes.
+
+        A second paragraph.
 
         Parameters
         ----------
@@ -112,9 +116,16 @@ def test_a_name_in_short_has_its_defaults_and_a_sentence_on_each_parameter():
 
             A paragraph.
         most
-            For $3.
+            For $3. [default: 3]
+        low, high
+            Limits. [default: none]
         seed
             As for another function.
+
+        Attributes
+        ----------
+        sum
+            Of all.
 
         Raises
         ------
@@ -122,29 +133,77 @@ def test_a_name_in_short_has_its_defaults_and_a_sentence_on_each_parameter():
             Never.
         """
 
-    written = "\n\n".join(script("names")._brief("judged", judged, "##"))
-    assert written == (
-        "## `judged`\n\n```python\njudged(votes, *, most=3, seed=0)\n```\n\n"
-        '- `votes`: First sentence; "all" of it.\n'
-        "- `most`: For \\$3."
-    )
+    names = script("names")
+    rows = [
+        '- `votes`: First sentence; "all" of it.',
+        "- `*`, `most=3`: For \\$3.",
+        "- `low=None`, `high=None`: Limits. [default: none]",
+        "- `seed=0`",
+        "- `sum`: Of all.",
+    ]
+    head = "### `judged`\n\nJudge votes.\n\n"
+    assert "\n\n".join(names._brief("judged", judged)) == head + "\n".join(rows)
+    rows[0] = "- `votes`"
+    shared = [names._short(judged)[0]]
+    assert "\n\n".join(names._brief("judged", judged, shared)) == head + "\n".join(rows)
 
 
-def test_the_page_of_options_names_every_option_and_has_the_texts_of_help(tmp_path):
+def test_what_many_functions_say_of_a_parameter_stands_once():
+    names = script("names")
+    short = names.pages()["front-door.md"]
+    head = short.split("## Parameters of several functions")[1].split("\n## ")[0]
+    assert "- `seed`: Same seed, same result." in head.splitlines()
+    assert short.count("Same seed, same result.") == 1
+    stated = re.findall(r"^- `(\w+)`", head, re.M)
+    assert len(stated) == len(set(stated))  # a name means one thing where it has no text
+    said = [wb.aggregate, wb.hire, wb.learn, wb.plan, wb.compare, wb.ladder, wb.simulate]
+    assert all(("seed", "Same seed, same result.") in names._short(one) for one in said)
+
+
+def test_every_option_is_on_the_page_of_options_or_a_parameter_of_a_function_named_there(tmp_path):
     page = tmp_path / "options" / "index.md"
     commands = script("commands")
     commands.write_options(page)
     text = page.read_text("utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert {len(re.split(r"(?<!\\)\|", row)) for row in rows} == {4}
-    assert "| `--relabel PATH` | The tasks to look at again, least sure first; " in text
-    hire = text.split("## `workbench hire`")[1].split("\n## ")[0]
-    assert "Parameters of [`hire`](../front-door.md#hire) `--labels`, " in hire
+    assert "\n- `--relabel PATH`: The tasks to look at again, least sure first; " in text
+    assert "## `workbench hire`\n\nParameters of [`hire`](../front-door.md#hire), " in text
+    door = (DOCS / "reference" / "front-door.md").read_text("utf-8")
+    known = dict(re.findall(r"^### `(\w+)`$(.*?)(?=^###? |\Z)", door, re.M | re.S))
     shared = text.split("## Options of several commands")[1].split("\n## ")[0]
     parts = dict(re.findall(r"^## `workbench (.*?)`$(.*?)(?=^## |\Z)", text, re.M | re.S))
     every = list(commands.commands(main, click.Context(main)))
     assert len(every) > 30
     for name, command in every:
+        part = parts.get(name, "")
+        of = "".join(known[one] for one in re.findall(r"\[`(\w+)`\]", part + shared))
         for option in command.params:
             if isinstance(option, click.Option):
-                assert f"`{option.opts[0]}" in parts.get(name, "") + shared, (name, option.opts)
+                flags = {f"`{flag}" for flag in option.opts}
+                flags |= {f"`{flag.strip('-').replace('-', '_')}" for flag in option.opts}
+                assert any(flag in part + shared + of for flag in flags), (name, option.opts)
+
+
+def test_the_leaderboard_on_the_site_is_the_whole_table_less_columns_and_unplaced_methods(tmp_path):
+    short = script("short")
+    whole = """3 crowds.
+
+### Rules
+
+|  | method | error, less | ± se | over crowds | at equal labels | over crowds | error |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| 1 | a | -0.1 | 0.2 | -0.2 to 0 | -0.3 | -0.4 to 0 | 0.5 |
+| – | b | -0.9 | 0.9 | -0.9 to 0 | -0.9 | -0.9 to 0 | 0.9 |
+
+- a note
+"""
+    (tmp_path / "whole.md").write_text(whole, "utf-8")
+    short.write_short(tmp_path / "whole.md", tmp_path / "short" / "page.md")
+    assert (tmp_path / "short" / "page.md").read_text("utf-8").splitlines() == [
+        "### Rules",
+        "",
+        "|  | method | error, less | over crowds | at equal labels | error |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| 1 | a | -0.1 | -0.2 to 0 | -0.3 | 0.5 |",
+    ]
+    kept = (DOCS / "_tables" / "leaderboard.md").read_text("utf-8")
+    assert len(short.TABLE.findall(kept)) == kept.count("\n### ")

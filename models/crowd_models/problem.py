@@ -238,14 +238,14 @@ class AssignmentProblem(CoverProblem):
     task_types
         Shape (n,): type of each task, a label only; None when unknown.
     gain
-        By which of `crowd_models.gains` quality and requirement count: "hoeffding", the paper's, or
-        "bhattacharyya", in nats.
+        What quality and requirement are: "hoeffding", the paper's, or "bhattacharyya", in nats
+        (`crowd_models.gains`).
     least, most
-        Shape (n,): how few and how many labels a task may get; a scalar stands for all, None for
-        no limit. Of the integer program alone.
+        Shape (n,), or one for all: fewest and most labels of a task; None for no limit. Of the
+        integer program alone.
     recorded
-        Shape (n, m): labels that a task has already, which vote with those assigned and count
-        toward no limit; None for none. For the gain "exact error" alone.
+        Shape (n, m): labels that a task has, which vote too and count toward no limit. For the gain
+        "exact error" alone.
     tasks, workers
         Ones, shapes (n,) and (m,): each stands for itself.
 
@@ -381,7 +381,7 @@ class TypedProblem(CoverProblem):
     cost, available
         Shape (T, K), or None for unit prices and all pairs.
     gain
-        As in `AssignmentProblem`.
+        As for `AssignmentProblem`.
     task_class, worker_class
         Shapes (n,) and (m,): class of each task and worker, or None.
     least, most
@@ -548,11 +548,10 @@ class SelectionProblem:
     budget
         K, 1 or more: the most workers to hire.
     costs
-        c, shape (m,), ≥ 0: the price of a label by each worker; None where prices play no part.
-        A scalar stands for every worker.
+        c, shape (m,), ≥ 0: the price of a label by each worker. A scalar stands for every worker.
     money
-        B ≥ 0, in the unit of the prices: what one label by each hired worker may cost in all,
-        which is the cost of a task that all of them label. Given when, and only when, `costs` is.
+        B ≥ 0, in the unit of the prices: what a task may cost that all the hired label. Given when,
+        and only when, `costs` is.
 
     Raises
     ------

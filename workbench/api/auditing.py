@@ -397,37 +397,38 @@ def audit(
     Parameters
     ----------
     answers
-        One answer a task: columns task, label, confidence (or without); an empty label is wrong.
+        Columns task, label, and perhaps confidence; an empty label is wrong.
 
         Ratings are known by the scale that `aggregate` or `read_labels` left with the table; a
         column standard_error takes the place of the confidence. A set of labels is one answer, and
         wrong where any of its labels is. Answers are fixed from here on.
     error
-        Share of the answers that may be wrong; of ratings how far they may be off in the mean, as a
+        Share of the answers that may be wrong. Of ratings how far off they may be in the mean, as a
         share of the scale.
 
         ε, in the end.
     risk
-        Chance at most that the proof is false.
+        Highest chance that the proof is false.
 
         α, however often the certificate is looked at.
     seed
         Of the draws, for studies. [default: secret, from the operating system]
     share
-        Certify so many of the answers, the most confident first; the others are listed.
+        Certify this share of the answers, the most confident; the others are listed.
 
         What is certified then is that at most ε of *these* are wrong. All of them, with the wrong
         ones that are found corrected, where it is None.
     loss
-        What it costs to miss a class: `error` is then the cost of an answer in the mean. [default:
-        1 each]
+        What it costs to miss a class. [default: 1 each]
+
+        `error` is then the cost of an answer in the mean.
 
         By true class, {"yes": 5}; a class that is not named costs 1, a task without an answer as
         much as the costliest class.
     path
-        Of a file that keeps every step; in memory alone without.
+        File that keeps every step. [default: in memory]
     origin
-        Where steps come from, for the file.
+        Where steps come from.
 
     Raises
     ------
@@ -592,11 +593,15 @@ def plan_audit(
     answers, error, risk
         As for `audit`.
     runs
-        Simulated audits for each row.
+        Simulated audits a row.
     seed
+        Same seed, same result.
+
         Of the rehearsal.
     gold
-        True labels of some tasks, to see what it would have cost: columns task, gold.
+        True labels of some tasks: columns task, gold.
+
+        To see what the audit would have cost.
 
         Had an expert said so, as a row of its own. Gold is of no use in the audit itself: nobody
         drew it.

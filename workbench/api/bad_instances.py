@@ -113,23 +113,22 @@ def bad_instance(
     Parameters
     ----------
     policy
-        By name: one of the registry, or of your own that is registered.
+        Name of a registered policy.
     aim
         What is made as bad as can be.
 
         `labels`, labels over the optimum among instances on which every task gets covered, or
         `cover`, the share of tasks covered where everybody together could cover them all.
     order
-        Who orders the workers: `adversarial`, the instance, or `random`, chance (the mean over six
-        orders).
+        Order of the workers: `adversarial`, the worst, or `random`, the mean over six orders.
     types, workers, sample
         Task types, workers who come, and workers seen before.
     evaluations
-        Instances tried: hill climbing with restarts.
+        Instances tried.
     seed
-        Same seed, same instance.
+        Same seed, same result.
     progress
-        Is told how far the search is, in words; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------

@@ -511,18 +511,20 @@ def check(
 
         Of a pair that is labelled more than once the first label counts.
     gold
-        True labels of some or all tasks: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns task, gold. [default: gold in the labels, if any]
 
         A Series or a dict by task, too. Without any, only how far labels agree is told.
     judge
-        The judge, a worker and most often a model, to compare with people.
+        A worker, most often a model, to compare with people.
 
         People's labels are the gold, or without gold the majority of all other workers; a random
         sample of the tasks is enough. The result is another: the true share of each class,
         corrected by people's labels, how often the judge is right where each is true, and how many
         labels of people would do.
     seed
-        Of the simulated crowds that tell what chance alone does, and of the bootstrap.
+        Same seed, same result.
+
+        Of the simulated crowds that show what chance alone does, and of the bootstrap.
 
     Returns
     -------

@@ -204,35 +204,37 @@ def ladder(
     Parameters
     ----------
     crowd
-        A crowd of `simulate`, whose true skills are taken as known.
+        A crowd of `simulate`, its true skills known.
     skills
-        Skills that are known: columns worker, task_type, skill.
+        Columns worker, task_type, skill.
 
         In place of a crowd of `simulate`; wide or long, or a file of it.
     tasks
-        Number of tasks, their types in equal shares.
+        Number of tasks, in equal shares of the types.
     capacity
-        Most tasks a worker takes: a number, or with skills a table worker, capacity.
+        Most tasks a worker takes: a number, or a table worker, capacity.
     costs
         With skills: price of a label by worker and type. [default: 1]
     epsilon
-        Error each task may have, below 0.5.
+        Error each task may have. Below 0.5.
     trials
         Simulations of each policy that looks at labels, 2 or more.
     gap
-        Relative gap at which a plan may stop: 0.005 saves most of the time.
+        Relative gap of a plan: 0.005 saves most of the time.
     time_limit
-        Seconds for each of the three plans.
+        Seconds for the solver.
+
+        For each of the three plans.
     prior
-        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2: shows the least of every
+        Share of the workers by skill, as 0.8:0.5,0.5:0.5, or beta:4:2. Shows the least of every
         policy that knows only this.
 
         A mapping, or such text: adds the row "skills unknown", how many labels every policy takes
         that knows that workers are drawn so. With one capacity for all, and without `costs`.
     seed
-        Same seed, same result, unless time runs out.
+        Same seed, same result. Unless time runs out.
     progress
-        A function is told how far it is, a line at a time; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------

@@ -317,14 +317,13 @@ def audit_collection(
     price
         Price of an expert's check, in the money of labels; the first time.
     error
-        Share of all answers that may be wrong in the end, as was said the first time. [default:
-        the collection's epsilon]
+        Share of all answers that may be wrong in the end. [default: the collection's epsilon]
     risk
-        Chance at most that what is certified is false, as was said the first time. [default: 0.05]
+        Highest chance that what is certified is false. [default: 0.05]
     seed
-        Of the audits' draws, for studies; from the operating system without.
+        Of the draws, for studies. [default: secret, from the operating system]
     origin
-        Where steps come from, for the files.
+        Where steps come from.
 
     Raises
     ------

@@ -99,7 +99,7 @@ def compare(
     Parameters
     ----------
     labels
-        Recorded labels: columns task, worker, label.
+        Labels: columns task, worker, label.
 
         What was never recorded cannot be assigned. Of more than two classes workers have confusion
         matrices, and the methods are those of `workbench.comparison.several_class_methods`. Or,
@@ -110,11 +110,11 @@ def compare(
         type; an empty cell is a type that she may not do) with `task_types`: there online policies
         meet random orders of arrival, and their cost is told over the proven optimum.
     gold
-        True labels of some tasks: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns task, gold. [default: gold in the labels, if any]
 
         Beside problems or skills `methods` may stand in this place.
     methods
-        Which methods, by name. [default: all]
+        By name. [default: all]
 
         On problems and skills: policies of the registry, your own among them; the others are
         compared with the first. A method that cannot is listed with the reason.
@@ -128,22 +128,22 @@ def compare(
     costs
         Recorded, or beside skills: price of a label by worker and type. [default: 1]
     capacity
-        Most tasks a worker takes: a number, or recorded: a table worker, capacity. [default: 200
-        simulated, all tasks recorded]
+        Most tasks a worker takes: a number, or a table worker, capacity. [default: 200 simulated,
+        all tasks recorded]
     sampling
-        How the crowd is got to know, and the program that all is held against.
+        A `SampleOptions`.
     trials
         How often everything is drawn anew.
 
         On problems: orders of arrival of each.
     processes
-        How many trials run at a time.
+        Trials at a time.
 
         The result is that of one process, but for what a time limit ends.
     seed
         Same seed, same result.
     progress
-        Is told how far it is, in words; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------

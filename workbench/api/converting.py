@@ -68,7 +68,7 @@ def convert(
     Parameters
     ----------
     labels
-        A frame, or a file or folder of any known form.
+        A frame, file or folder of any known form.
     to
         Form to write.
 

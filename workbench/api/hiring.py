@@ -401,23 +401,21 @@ class HiringOptions:
     Parameters
     ----------
     threshold
-        Rule threshold: skill that must be exceeded. [default: guessing, 1/L]
+        Rule threshold: skill to exceed. [default: guessing, 1/L]
     prior
-        Beta distribution of skills: takes in workers with fewer than two answers, and predicts the
-        error. [default: such workers left out; learned from the others by rule accuracy, else 1 1]
+        Beta distribution of skills; also takes in workers with fewer than two answers. [default:
+        such workers left out; learned from the others by rule accuracy, else 1 1]
     classes
-        Number of classes, where there are some that nobody used. [default: those in the files]
+        Number of classes. [default: those in the files]
     allow_below_chance
-        Also hire workers who are more likely than not worse than guessing, as the paper does: their
-        votes count the other way round. [default: not, but for those who are so beyond doubt, by
-        rule accuracy and with two classes]
+        Also hire workers who are probably worse than guessing; their votes count the other way
+        round. [default: only who is so beyond doubt, by rule accuracy and with two classes]
     as_answered
-        Rule "accuracy" without prices: choose for the tasks as the workers have labelled them,
-        where labels of tasks without gold show who labels what. False chooses as if everybody
+        Rule accuracy without prices: choose for the tasks as they are labelled. Labels of tasks
+        without gold show who labels what; without any, and with False, it is as if everybody
         labelled every task.
     undecided
-        Error that counts for a task which none of the hired has labelled. [default: 1 − 1/L, a
-        draw]
+        Error of a task that none of the hired has labelled. [default: 1 − 1/L, a draw]
     confidence
         Of the intervals.
 
@@ -464,14 +462,16 @@ def hire(
         Labels: columns task, worker, label. Those of control tasks say how good the workers are,
         those of other tasks who labels what.
     gold
-        True labels of the control tasks: columns task, gold. [default: gold in the labels, if any]
+        True labels: columns task, gold. [default: gold in the labels, if any]
 
         A Series or a dict by task, too.
     budget
         Most workers to hire, K.
     rule
-        How workers are chosen: accuracy takes those whose vote is expected to err least; selected
-        is Algorithm 1 of Li and Liu; the others are what that is compared with.
+        accuracy takes the workers whose vote is expected to err least; selected is Algorithm 1 of
+        Li and Liu.
+
+        The others are what that is compared with.
 
         Votes are weighted by log-odds; skills, guessers and difficulty of tasks are learned from
         all control answers.
@@ -480,27 +480,36 @@ def hire(
 
         Or one for all.
     money
-        With prices: what the labels of a task may cost.
+        With prices: what a task's labels may cost.
     curve
-        The cheapest sets by expected error, at their prices or 1 a label: a table, a panel of the
-        picture, and in the JSON.
+        Also give the cheapest sets by expected error.
+
+        At their prices, or 1 a label: a table, a panel of the picture, and in the JSON.
     loss
-        What it costs to miss a class: those are hired whose vote costs least. [default: 1 each]
+        What it costs to miss a class. [default: 1 each]
+
+        Those are hired whose vote costs least.
 
         By true class, {"yes": 5}; a class that is not named costs 1. With the rule accuracy.
     class_share
-        How frequent the classes are, where gold was drawn by class. [default: as in the gold]
+        How frequent the classes are. [default: as in the gold]
+
+        Where gold was drawn by class.
 
         By class, {"yes": 0.1}; the class that is not named has the rest.
     options
-        How workers are judged, and who may be hired.
+        A `HiringOptions`.
     time_limit
-        Seconds for the solver, with money and rule selected.
+        Seconds for the solver.
+
+        With money and rule selected.
 
         None for as long as it takes.
     duplicates
         Which label counts when a worker labels a task twice. [default: error]
     seed
+        Same seed, same result.
+
         Of the draws among equals, of the rule "random", and of simulated votes.
 
     Returns

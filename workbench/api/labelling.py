@@ -492,11 +492,11 @@ class ModelOptions:
     truncate
         weighted-log-odds: skills are moved into [X, 1 − X]. [default: 0.001]
     classes
-        Weighted methods: number of classes, where some are unused. [default: those used]
+        Weighted methods: number of classes. [default: those used]
     class_prior
         Models but ebcc and bwa: prior of the classes. [default: estimated; glad: uniform]
     iterations
-        Models: most steps of a fit. [default: 100; ebcc, bwa: 500]
+        Models: most steps. [default: 100; ebcc, bwa: 500]
     restarts
         ebcc: random starts. [default: 10]
 
@@ -604,14 +604,14 @@ def aggregate(
     labels
         Labels: columns task, worker, label.
     gold
-        Tasks of known class: columns task, gold. They choose the method. Where one is named,
-        weighted methods take the workers' skills from them, and models learn from them.
+        True labels: columns task, gold. They choose the method. Where one is named, weighted
+        methods take the workers' skills from them, and models learn from them.
 
         A Series or a dict by task, too. Votes label these tasks like all others. Without a method
         the error is measured on them, of answers made without them; with one it is not.
     method
-        How the labels of a task become its answer. [default: with twenty gold tasks or more the
-        best of seven methods on them; else pooled]
+        How labels become answers. [default: with twenty gold tasks or more the best of seven
+        methods on them; else pooled]
 
         Votes: "majority", "weighted-linear" or "weighted-log-odds". Models: "pooled", the mean of
         two (why: docs/findings/aggregation.md), "dawid-skene-smoothed", "dawid-skene", "one-coin",
@@ -619,43 +619,44 @@ def aggregate(
         it (`aggregation.choice`), the error measured by choosing anew without each part of it. With
         `save` the default is "dawid-skene-smoothed".
     truth
-        True labels, only to measure the error: columns task, gold. [default: gold in the labels, if
-        any]
+        True labels that only measure the error. [default: gold in the labels, if any]
 
         Gold that comes with the labels is taken for it where neither is given; for `gold`, where a
         weighted method lacks skills.
     workers
-        Count only these workers' labels: column worker, and for weighted votes skill, or the rows
-        of a confusion matrix, as `workbench hire` writes them.
+        Count only these workers' labels: column worker; for weighted votes skill, or the rows of a
+        confusion matrix.
 
         A frame, as `hire` gives it; a list of workers; or a file.
     plan
-        In place of a method: a plan, as `workbench plan` or its `--vote` writes it. Only its labels
-        count, by its weights.
+        In place of a method, a plan of `plan`, or the file of `plan --vote`. Only its labels count,
+        by its weights.
 
         What `plan` gave, or a frame or a file. Of several classes a plan has scores, by label and
         class, and the shares of the classes count once a task.
     options
-        How votes are weighed and models fitted.
+        A `ModelOptions`.
     loss
-        What it costs to miss a class: each task gets the class of least expected cost, and gold
-        chooses the method by what its answers cost. [default: 1 each]
+        What it costs to miss a class. [default: 1 each]
+
+        Each task gets the class of least expected cost, and gold chooses the method by what its
+        answers cost.
 
         By true class, {"yes": 5}; a class that is not named costs 1. For methods that give chances
         of the classes, which are fitted as without. A plan has its own.
     class_share
-        How frequent the classes are, where that is known from elsewhere, as of gold that was drawn
-        by class. [default: as the method finds them]
+        How frequent the classes are. [default: as the method finds them]
+
+        Where that is known from elsewhere, as of gold that was drawn by class.
 
         By class, {"yes": 0.1}; the class that is not named has the rest.
     calibrate
-        Models: calibrate confidences by the gold tasks, each hidden from the model in turn, by a
-        tenth of the labels, held out, or not at all. [default: by gold of twenty tasks or more,
-        else by labels]
+        Models: calibrate confidences by the gold tasks, each hidden in turn, by a tenth of the
+        labels, or not at all. [default: by gold of twenty tasks or more, else by labels]
 
         "auto", "gold", "labels" or "none"; labels correct too little where workers err together.
     start
-        Models: an earlier result of the same model, to start from when there are more labels.
+        Models: an earlier result of the same model, to start from.
     duplicates
         Which label counts when a worker labels a task twice. [default: error]
     save
@@ -666,10 +667,13 @@ def aggregate(
         It takes DuckDB, and of the options `class_prior`, `iterations` and `duplicates`. What fits
         where: docs/formats.md.
     seed
+        Same seed, same result.
+
         Of the draws among ties.
     progress
-        With `save`, or where gold chooses the method: a function is told how far it is, a line at a
-        time. True draws a bar, where gold chooses.
+        A function that is told how far it is, a line at a time; True draws a bar.
+
+        With `save`, where True draws none, or where gold chooses the method.
 
     Returns
     -------

@@ -189,19 +189,18 @@ class LearningOptions:
     price
         em: price of a label, where a right answer is worth 1. [default: 0.0001]
     schedule
-        LS_OL: when to explore: G1,G2 (G1 log t tasks are labelled by all, each G2 log t times);
-        decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded, where labels
-        are the same in every round]
+        LS_OL explores: G1,G2 (G1 log t tasks are labelled by all, each G2 log t times);
+        decreasing:G1,G2,eta; or theoretical. [default: 3,5 simulated; 30,0 recorded]
     weighted
-        LS_OL, two classes: vote by log-odds of the estimates.
+        LS_OL, two classes: vote by log-odds.
     vetting
-        LS_OL: drop workers who are clearly the worst.
+        LS_OL: drop the clearly worst workers.
     vetting_error
-        LS_OL: highest chance of dropping a worker wrongly. [default: 0.1]
+        LS_OL: highest chance of dropping one wrongly. [default: 0.1]
     vetting_variant
-        Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]
+        LS_OL: exponent of (13) by Hoeffding's inequality, or as printed. [default: supported]
     delay
-        LS_OL: a task that all label is given again no sooner than 1 to this many steps later.
+        LS_OL: a task that all label is given again 1 to this many steps later.
 
     Examples
     --------
@@ -227,12 +226,11 @@ class Replay:
     Parameters
     ----------
     order
-        Recorded: order of the tasks. [default: file]
+        Order of the tasks. [default: file]
     pool
-        Recorded: choose among those with a label of the task on record, or among all.
-        [default: recorded]
+        Choose among workers with a label of the task on record, or all. [default: recorded]
     patience
-        Recorded: how long after a task's first label the others are waited for.
+        How long after a task's first label the others are waited for.
 
     Examples
     --------
@@ -271,30 +269,30 @@ def learn(
     Parameters
     ----------
     labels
-        Recorded labels: columns task, worker, label (and time).
+        Labels: columns task, worker, label. A column time may be there.
 
         Or, alone, a crowd of `simulate` with one type of task, which all its workers label.
     gold
-        Recorded: true labels, for scoring alone: columns task, gold.
+        True labels, for scoring alone: columns task, gold.
     policy
-        Who learns: em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or one of your
-        own. [default: em recorded; ls-ol simulated, or with an option of LS_OL]
+        em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or your own. [default: em
+        recorded; ls-ol simulated, or with an option of LS_OL]
     options
-        How it learns.
+        A `LearningOptions`.
     replay
-        How labels on record come in.
+        A `Replay`.
     costs
         Simulated: price of a label, one or one a worker. [default: 1]
     duplicates
-        Recorded: which label counts when a worker labels a task twice. [default: error]
+        Which label counts when a worker labels a task twice. [default: error]
     horizon
-        Number of tasks. [default: those of the simulated crowd, all recorded]
+        Number of tasks. [default: all]
     trials
-        Simulated: how many runs are averaged. [default: 100]
+        Simulated: runs that are averaged. [default: 100]
     seed
         Same seed, same result.
     progress
-        A function is told how far it is, a line at a time; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Raises
     ------

@@ -461,19 +461,18 @@ class TaskLimits:
     Parameters
     ----------
     availability
-        Who may label which task, a row for each pair: columns task, worker. [default: every pair]
+        Who may label which task: columns task, worker. [default: every pair]
 
         A frame, a file or a list of pairs.
     have
-        Labels on record of the tasks, beside the labels above, which count toward the promise
-        anyway; 'none' to count none.
+        Labels on record, beside those given to judge workers; 'none' to count none of either.
 
         Each counts as much as its worker's skill says, costs nothing, takes nothing of her
         capacity, and is not asked for again.
     least
-        Labels that each task gets at least, those on record included.
+        Fewest labels of a task, those on record included.
     most
-        Labels that a task gets at most.
+        Most labels of a task.
 
         Where workers share labels evenly, each task gets `least`.
 
@@ -499,27 +498,27 @@ class PlanOptions:
     Parameters
     ----------
     promise
-        What the error is of: each task; the mean of the tasks, none above twice the error; each
-        task's worst true class; or a bound on each task's error, which takes twice the labels.
+        The error of each task; the mean, no task above twice the error; each task's worst true
+        class; or a bound on each task's error, which takes twice the labels.
 
         All but `bound` are of the exact error of the vote, if skills are as given.
     gain
-        Bound on a task's error: Bhattacharyya's, or that of the paper's Lemma 1.
+        Bound on a task's error: Bhattacharyya's, or the paper's Lemma 1.
 
         `bhattacharyya` is for the vote with log-odds weights; `hoeffding` for weights 2p − 1 and
         two classes. Goes with promise `bound`, and with a total.
     sure
-        Buy so many labels that the mean error keeps to the error asked for in this share of draws
-        from what gold leaves open of the skills; two classes.
+        Two classes: share of draws of what gold leaves open of the skills in which the mean error
+        keeps to the error asked for.
     gap
         Relative gap to stop at.
     time_limit
-        Seconds for the integer program.
+        Seconds for the solver.
     threads
         Threads of the solver.
     sequential
-        Buy labels one by one, each looked at: promise each task's error, the mean, or the
-        posterior error at which a task is closed; two classes.
+        Two classes: buy labels one by one. Promised is each task's error, the mean, or the
+        posterior error at which a task is closed.
 
         `True` is "error". Without a total, `availability`, `have`, `least`, `most`, and with
         `promise` and `gain` left as they are.
@@ -566,35 +565,36 @@ def plan(
     Parameters
     ----------
     labels
-        Instead of skills: labels the workers gave before, columns task, worker, label.
+        Instead of skills: labels given before, columns task, worker, label.
 
         Of two classes a worker's skill is the mean of what her gold answers say under a prior
         fitted to all workers'; of more, each has a confusion matrix, drawn toward that of all
         workers.
     gold
-        True labels to judge them by: columns task, gold, and task_type where tasks have types.
-        [default: gold in the labels, if any]
+        True labels to judge them by: columns task, gold, task_type where there are types. [default:
+        gold in the labels, if any]
     tasks
         Tasks to be labelled: columns task, task_type (or task alone).
 
         A list, or the type of each, too.
     epsilon
-        Error each task may have; of ratings the root mean square error, in points; of sets, of each
-        label of a task.
+        Error each task may have.
+
+        Of ratings the root mean square error, in points; of sets, of each label of a task.
 
         From ½ on (of two classes), nothing is bought.
     total
-        In place of an error: what all labels may cost together; the lowest error common to all
-        tasks is sought.
+        In place of an error: what all labels may cost. The lowest error common to all tasks is
+        sought.
     capacity
-        Most tasks a worker takes: a number for all, or a table worker, capacity.
+        Most tasks a worker takes: a number, or a table worker, capacity.
     skills
         Columns worker, task_type, skill; or worker and one column a task type.
 
         Or a Series by worker (NaN for one without history).
     workers
-        In place of skills and an error: who shares `least` labels a task evenly, a list, a number
-        of workers, or a table with a column worker and perhaps capacity, share, available.
+        In place of skills and an error: who shares `least` labels a task evenly: names, a number,
+        or columns worker, capacity, share, available.
 
         The largest load is the least there is, beside the worker's share of the work (1 where not
         given); two workers who share the fewest tasks share as many as can be; all are connected
@@ -602,21 +602,25 @@ def plan(
     costs
         Price of a label: columns worker, task_type, cost; or worker, cost. [default: 1]
     loss
-        What it costs to miss a class: the error asked for is then the expected cost of an answer.
-        [default: 1 each]
+        What it costs to miss a class. [default: 1 each]
+
+        The error asked for is then the expected cost of an answer.
 
         By true class, {"yes": 5}; a class that is not named costs 1. With `skills` name both.
     class_share
-        How frequent the classes are, where it is known better than from the gold. [default: as in
-        the gold; with skills, alike]
+        How frequent the classes are. [default: as in the gold; with skills, alike]
+
+        Where it is known better than from the gold.
 
         By class, {"yes": 0.1}; the class that is not named has the rest.
     limits
-        Which labels it may hold, and how many of a task.
+        A `TaskLimits`.
     options
-        What is promised, and how the program is solved.
+        A `PlanOptions`.
     seed
-        Random seed of the solver.
+        Same seed, same result.
+
+        Of the solver.
 
     Returns
     -------

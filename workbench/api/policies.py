@@ -25,7 +25,7 @@ def policy(name: str, *, source: str = "one's own") -> Callable[[C], C]:
     Parameters
     ----------
     name
-        What users and stored results call it: lower case, words joined by hyphens or spaces.
+        Lower case, words joined by hyphens or spaces.
     source
         Where it comes from: a paper and its section, or common practice.
 

@@ -334,11 +334,11 @@ def leaderboard(
     kinds
         "aggregator", "rule", "learner", "policy"; all when empty. A majority is always there.
     crowds
-        Data sets by name; all when empty. What is neither here nor to be downloaded is `missing`.
+        Data sets; all when empty. What is neither here nor to be downloaded is `missing`.
     plugins
-        Files of one's own that register methods or crowds.
+        Python files of your own that register what is used.
     results
-        Results of others on whole crowds, in benchopt's columns (.csv, .parquet). Repeatable.
+        Others' results on whole crowds, in benchopt's columns (.csv, .parquet). Repeatable.
     repetitions
         Draws of tasks, controls and labels.
     seed, store, processes, stop, progress

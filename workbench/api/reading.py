@@ -34,30 +34,28 @@ def read_labels(
     Parameters
     ----------
     labels
-        The path of a file, or of a folder whose files are read as one, in any form that
-        docs/formats.md lists; or a frame, whose ids stay as they are. Of a file everything is text.
-        Where they are known there are columns `time`, `cost`, `status` and `model`; the gold in a
-        file is read by `read_gold`.
+        A file or folder of any form of docs/formats.md, or a frame, whose ids stay as they are. Of
+        a file everything is text. Where they are known there are columns `time`, `cost`, `status`
+        and `model`; the gold in a file is read by `read_gold`.
     format
-        The form, where it cannot be told by what the file holds.
+        The form, where the file's content does not show it.
     question
-        Whose answers are read, where the file has several questions.
+        Whose answers are read, where there are several.
     columns
-        What columns are called, by field: `{"task": "orig_id", "worker": "WorkerId"}`.
+        What columns are called: `{"task": "orig_id"}`.
     predictions
-        Take what models predicted or suggested for labels too.
+        Read labels of models too.
     duplicates
-        Where a worker labels a task twice: an "error", keep the "first", the "last", or "all".
+        Where a worker labels a task twice: "error", or keep "first", "last" or "all".
     skip
-        Labels that are no answers, as `["unsure", "N/A"]`: left out, and counted.
+        Labels that are no answers, as `["unsure"]`.
     fold
-        Names that differ in case, blanks or the Unicode form of letters alone are one.
+        Join names that differ in case, blanks or Unicode form alone.
     scale
-        Labels are ratings from the first to the second number, as `(0, 100)`: numbers, and the
-        table's `attrs["scale"]` says so to the other functions.
+        Least and greatest rating: labels are numbers. `attrs["scale"]` of the table says so.
     separator
-        Labels are sets of names with this between them, as `"|"`: frozensets in the table. Cells
-        that are lists of several names are sets without it.
+        What stands between the names of a set, as `"|"`. Labels are then frozensets. Cells that are
+        lists of several names are sets without it.
 
     Returns
     -------
@@ -111,15 +109,15 @@ def read_gold(
     Parameters
     ----------
     gold
-        The path of a file, or a frame, with columns task and gold (or truth, ground_truth, label);
-        a Series by task or a dict will do; a file of labels gives the gold in it. Ids of a file are
+        A file, a frame with columns task and gold, a Series by task, or a dict. The column may be
+        truth, ground_truth or label, too; a file of labels gives the gold in it. Ids of a file are
         text, all others stay as they are.
     labels
-        The labels that it belongs to: every gold task must then have one, and classes must match.
+        Labels that every gold task must have. Classes must match.
     question
-        Of a file of labels, as for `read_labels`.
+        As in `read_labels`.
     columns
-        What columns are called, by field: `{"task": "id", "gold": "verdict"}`.
+        As in `read_labels`.
     ignore_unlabelled
         Leave out gold of tasks that nobody labelled.
 
@@ -157,11 +155,10 @@ def load(name: str, *, duplicates: Duplicates = "first") -> tuple[pd.DataFrame, 
     Parameters
     ----------
     name
-        As "bluebird" or "rte"; `workbench data list` tells of all.
-        Read from the folder in the environment variable WORKBENCH_DATA, else downloaded once.
+        As "bluebird"; `workbench data list` lists all. Read from the folder in the environment
+        variable WORKBENCH_DATA, else downloaded once.
     duplicates
-        Where a worker labels a task twice: keep the "first", as the studies do, the "last", or
-        "all", as published; or an "error".
+        Where a worker labels a task twice: "error", or keep "first", "last" or "all".
 
     Returns
     -------

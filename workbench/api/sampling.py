@@ -15,24 +15,25 @@ class SampleOptions:
     Parameters
     ----------
     gamma
-        Workers sampled before, for each worker who gets tasks.
+        Workers sampled before, for each who gets tasks.
     gold_tasks
         Gold tasks of each worker and task type.
     skills
-        How the online methods estimate skills from gold tasks. [default: plug-in simulated with
-        hoeffding, else fitted]
+        How skills are estimated from gold tasks. [default: plug-in simulated with hoeffding, else
+        fitted]
 
         `plug-in`, the paper's share of right answers, or `fitted`, posterior means.
     infeasible
-        What to do when the sampled workers are too few for the error asked for.
+        What to do when the sampled workers are too few.
     gain
-        Bound on a task's error in the programs whose bounds and ratios are shown. [default:
-        bhattacharyya recorded, else hoeffding]
+        Bound on a task's error in the programs. [default: bhattacharyya recorded, else hoeffding]
 
         By `crowd_models.gains`: `hoeffding`, the paper's Lemma 1, with votes of weight 2p − 1, or
         `bhattacharyya`, the same promise for fewer labels, with log-odds.
     time_limit
-        Seconds for the integer program, each trial.
+        Seconds for the solver.
+
+        Each trial.
 
     Examples
     --------

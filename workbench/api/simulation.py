@@ -174,7 +174,7 @@ def simulate_panel(
     prices
         Of a label of a model, and of a person.
     seed
-        Same seed, same panel.
+        Same seed, same result.
 
     Returns
     -------
@@ -230,27 +230,26 @@ def simulate(
     Parameters
     ----------
     crowd
-        Kind of simulated crowd: spammer-hammer (half of them guess), uniform (all alike),
-        specialists (each able at one type), beta (skills drawn from Beta(2.3, 2)), even (skills
-        drawn evenly) or listed (each worker's skill is named). [default: spammer-hammer; listed
-        where skills are listed]
+        spammer-hammer (half of them guess), uniform (all alike), specialists (each able at one
+        type), beta (skills from Beta(2.3, 2)), even (skills drawn evenly) or listed (skills are
+        named). [default: spammer-hammer; listed where skills are listed]
     tasks
-        Number of tasks, their types in equal shares. [default: 1000]
+        Number of tasks, in equal shares of the types. [default: 1000]
     workers
-        Number of simulated workers. [default: 300; as many as skills are listed]
+        Number of workers. [default: 300; as many as skills are listed]
     types
-        Number of types of simulated tasks. [default: 1]
+        Number of task types. [default: 1]
     skill
-        Probability that a good worker labels a simulated task rightly; of an even crowd the least
-        and the greatest, as 0.5,0.9; of a listed one that of each worker. [default: 0.8]
+        Probability that a good worker is right; of an even crowd the least and the greatest, as
+        0.5,0.9; of a listed one that of each worker. [default: 0.8]
 
         In Python a number, or a sequence of them.
     capacity
         Most tasks a worker takes.
     redundancy
-        Labels of each task; as many as the capacities allow when None.
+        Labels of each task. [default: as many as the capacities allow]
     seed
-        Same seed, same crowd.
+        Same seed, same result.
 
     Returns
     -------

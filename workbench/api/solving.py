@@ -473,29 +473,27 @@ def solve(
     Parameters
     ----------
     problem
-        An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`, `SelectionProblem`,
-        or `crowd_models.joint.JointProblem` (labels of several classes); a .json file of one; or
-        any Pyomo `ConcreteModel`.
+        `AssignmentProblem`, `TypedProblem`, `SelectionProblem`, `crowd_models.joint.JointProblem`
+        (labels of several classes), a file of one (.json, .npz), or any Pyomo `ConcreteModel`.
     formulation
-        Integer program, its relaxation, the dual of that, the relaxation over counts of equal
-        tasks and equal workers (typed), or the fewest tasks to drop so that the relaxation of the
-        rest has a solution (drop).
+        Integer program (ip), relaxation, dual, the relaxation over counts (typed), or the fewest
+        tasks to drop so that the rest has a solution (drop).
 
         `ip`, `relaxation`, `dual`, `typed` or `drop` of an assignment; `typed` of a problem stated
         by class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
         first that fits when None.
     epsilon
-        Error each task may have, in place of the file's epsilon or requirement.
+        Error each task may have. In place of the file's epsilon or requirement.
     gain
-        What a label counts, where the file states skills and epsilon: by Lemma 1, or by
-        Bhattacharyya's bound, which asks for fewer labels. [default: the file's, or hoeffding]
+        What a label counts, where the file states skills: by Lemma 1, or by Bhattacharyya's bound.
+        [default: the file's, or hoeffding]
 
         `bhattacharyya` keeps the same promise if votes are weighted by log-odds.
     constraints
-        Function of the problem's Pyomo model that adds rows to it.
+        Function that adds rows to the Pyomo model.
     solver
-        Any solver that Pyomo knows, given the problem's Pyomo model: highs, scip, cbc, gurobi, …
-        [default: our own methods with HiGHS]
+        Any solver that Pyomo knows: highs, scip, cbc, gurobi, … [default: our own methods with
+        HiGHS]
     method
         Of the integer program: patterns (column generation), mip (heuristic, then branch and
         bound), highs (branch and bound alone). Of typed: lp, or cutting-planes for very many
@@ -505,18 +503,18 @@ def solve(
 
         For HiGHS `threads`, `random_seed` and `mip_rel_gap` (the relative gap that is enough), say.
     start
-        A plan to start from: a result, its frame of pairs, or the matrix of tasks and workers. Of a
-        model: values by variable or its name.
+        A plan to start from: a result, its frame, or a matrix tasks × workers. Of a model: values
+        by variable or its name.
     time_limit
         Seconds for the solver.
     exact
         Prove the bound in rational arithmetic.
     progress
-        Is told cost and bound of an integer program whenever they improve.
+        A function that is given cost and bound of an integer program whenever they improve.
     keep_on_interrupt
-        Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
+        Ctrl-C gives the best so far, `interrupted`.
     proof
-        Write what is proven, for workbench verify FILE PROOF (.json).
+        File (.json) for what is proven, which workbench verify reads.
 
         Of an integer program in a .json file (by covers, by exact errors, or of several classes):
         the plan and its bound, a bound alone, or that there is no plan. Of a selection: the set,

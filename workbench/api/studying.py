@@ -289,10 +289,10 @@ def run_study(
     Parameters
     ----------
     name
-        A study of the catalog (`workbench study list`), or a .py file of one's own.
+        A study (`workbench study list`), or a .py file of your own.
     size
-        Which of the study's sweeps: seconds (smoke), a minute (small), or as published (paper).
-        [default: small]
+        Sweep that takes seconds (smoke), a minute (small), or as published (paper). [default:
+        small]
     repetitions
         How often each point is run.
     seed
@@ -308,15 +308,15 @@ def run_study(
     processes
         Processes on this machine. [default: its cores]
     cluster
-        A Dask cluster, in place of this machine.
+        A `DaskCluster`, in place of this machine.
     rules
-        What a trial may take, and which are run again.
+        A `TrialRules`.
     plugins
-        Python files of your own that register what the trials use.
+        Python files of your own that register what is used.
     stop
-        Set it, and trials under way are finished and kept, and no more begun.
+        Set it: trials under way are finished and kept, and no more begun.
     progress
-        Whether to draw a bar; or a function that is told how far the run is.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------
@@ -402,7 +402,7 @@ def report(
     names
         Studies by name; all when empty.
     study
-        Files of studies of one's own (.py): no other code is run, whatever the store says.
+        Files of your own studies (.py): no other code is run.
 
     Raises
     ------

@@ -48,6 +48,6 @@ POLICIES: Registry[type[AssignmentPolicy]] = Registry(
         "robust",
         imported("workbench.assignment.robust:Robust"),
         "re-solve while arrivals look exchangeable, then falling posted prices",
-        "beyond the paper: docs/robust-policy.md",
+        "beyond the paper: docs/proofs/robust-policy.md",
     ),
 )

@@ -6,7 +6,8 @@ and U, what it costs where nothing is left but to buy it in the end (from worker
 away is missed too much and nobody who is taken is paid too much: α(θ) times the optimum at most,
 in any order. `Robust` goes by the prices of a linear program as long as a test of exchangeability
 lets it, within an `Account` of what it turned away and paid, which keeps any prices whatever within
-`SLACK` √θ times the optimum. Theorems, proofs and what they leave out: docs/robust-policy.md.
+`SLACK` √θ times the optimum. Theorems, proofs and what they leave out are in
+docs/proofs/robust-policy.md.
 
 Sources: El-Yaniv, Fiat, Karp, Turpin (2001), Optimal search and one-way trading online algorithms,
 Algorithmica 30, 101–139. Balseiro, Lu, Mirrokni (2023), The best of many worlds, Operations

@@ -26,9 +26,9 @@ Every ruling and every figure is computed from the trials of a store:
     workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
 
-With `--keep` a store of some studies renews their claims alone. The page of a paper says what each
-of its claims is and what we measured; `claims.json`, beside this page in the repository, has all
-values and the trials behind them.
+With `--keep` a store of some studies renews their claims alone. A paper's page says what each claim
+is and what we measured; `claims.json`, beside this page in the repository, has all values and
+trials.
 """
 MEANING = {
     Word.HOLDS: "It is true in every trial, or beyond chance where the claim is of a probability.",
@@ -108,18 +108,23 @@ def _page(claim: Claim) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    """Write the table of all claims, by ruling: a row each leads to the page of its paper."""
+    """Write the table of all claims, by ruling: a row a paper leads to its page."""
     counts = _counted(verdicts)
     lines = [HEAD, f"{len(verdicts)} claims: {', '.join(f'{n} {word}' for word, n in counts)}."]
     for word, count in counts:
-        those = [verdict.claim for verdict in verdicts if verdict.word is word]
+        those = [verdict for verdict in verdicts if verdict.word is word]
         lines += ["", f"## {word}: {count}".replace(f" {word}", f" {word.capitalize()}")]
         rows = [
-            (f"[{claim.paper or OTHERS}]({_page(claim)})", _place(claim), f"`{claim.id}`")
-            for claim in those
+            (f"[{own[0].claim.paper or OTHERS}]({page})", _listed(own))
+            for page, own in by_paper(those).items()
         ]
-        lines += ["", MEANING[word], "", *_table(("paper", "place", "claim"), rows)]
+        lines += ["", MEANING[word], "", *_table(("paper", "claims"), rows)]
     return "\n".join(lines) + "\n"
+
+
+def _listed(verdicts: Sequence[Verdict]) -> str:
+    """Place and name of each claim."""
+    return "; ".join(f"{_place(one.claim)} `{one.claim.id}`" for one in verdicts)
 
 
 def paper_page(verdicts: Sequence[Verdict]) -> str:

@@ -7,8 +7,8 @@ The program is the adversary: what is bought at each step and rung of price, wha
 the optimum buys, for one end of the run at a time (no cover beyond a step, or all of it).
 
 The solver need not be trusted: a price p for each end, from the dual, shows in exact fractions that
-cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (docs/robust-policy.md has the lemma, and proves the
-closed forms too). `proof_file` writes that for `workbench verify`, kind `posted-price`.
+cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (docs/proofs/robust-policy.md has the lemma, and
+proves the closed forms too). `proof_file` writes that for `workbench verify`, kind `posted-price`.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def proof_file(posted: Posted, worst: WorstCase) -> bytes:
 def falling_proof(theta: float) -> bytes:
     """Write that Φ of `posted_price` costs at most α(θ) × OPT, whatever workers ask from L = 1 on.
 
-    Where it ends, the price that stands proves it (Theorem 1 of docs/robust-policy.md).
+    Where it ends, the price that stands proves it (Theorem 1 of docs/proofs/robust-policy.md).
     """
     ratio, phi = posted_price(theta)
     price = np.ceil(phi[:STEPS] / SAFE) * SAFE

@@ -4,7 +4,7 @@ Trials, settings and measures are those of the study `assignment-policies`: a po
 its mean `ratio_repaired` over that of the best of the five in the same setting. The policy is told
 U and L of the crowd that arrives, or estimates them from those met (`rates`); m it is told always.
 
-Source: docs/robust-policy.md, beyond Ho, Jabbari, Vaughan (2013).
+Source: docs/proofs/robust-policy.md, beyond Ho, Jabbari, Vaughan (2013).
 """
 
 from __future__ import annotations
