@@ -31,7 +31,13 @@ myst_heading_anchors = 4
 nb_execution_mode = "off"
 exclude_patterns = [
     *("_build", "_tables", "_shown", "conda", "paper"),
-    *("decisions", "proofs", "reference/rooms"),  # read in the repository
+    *(
+        "decisions",
+        "proofs",
+        "reference/rooms",
+        "architecture.md",
+        "reading.md",
+    ),  # in the repository
 ]
 
 html_theme = "furo"
