@@ -81,7 +81,7 @@ class SolveOptions(RunOptions):
     exact
         Evaluate the certified bound in rational arithmetic.
     progress
-        Is told cost and bound of the integer program whenever they improve.
+        Is called with cost and bound of the integer program whenever they improve.
     keep_on_interrupt
         Ctrl-C gives the best so far back, if there is any, as `interrupted`.
     start
@@ -140,7 +140,7 @@ class SolveOptions(RunOptions):
 
     @property
     def run(self) -> RunOptions:
-        """What HiGHS is told."""
+        """What HiGHS is given."""
         return RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)})
 
 
