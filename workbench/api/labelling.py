@@ -417,15 +417,15 @@ class Labels(Result):
         )
 
     def _calibration(self, calibration: Calibration) -> str:
-        """Temperature and floor, and the mean confidence before and after."""
-        floor = f", floor {calibration.floor:.3f}" if calibration.floor else ""
+        """Temperature and share of even guesses, and the mean confidence before and after."""
+        even = f", {percent(calibration.floor)} even guesses" if calibration.floor else ""
         if self.untold is not None:
-            return f"temperature {calibration.temperature:.2f}{floor}"
+            return f"temperature {calibration.temperature:.2f}{even}"
         after = self.found.answers["confidence"].mean()
         raw = np.asarray(self.found.confidence_raw)
         before = raw[~self.found.aggregate.unlabelled].mean()
         return (
-            f"temperature {calibration.temperature:.2f}{floor}: mean confidence {before:.4f} "
+            f"temperature {calibration.temperature:.2f}{even}: mean confidence {before:.4f} "
             f"uncalibrated (`calibrate='none'`), {after:.4f} calibrated"
         )
 
@@ -668,8 +668,8 @@ def aggregate(
     seed
         Of the draws among ties.
     progress
-        With `save`, or where gold chooses the method: a function is told how far it is, a line at a
-        time. True draws a bar, where gold chooses.
+        With `save`, or where gold chooses the method: a function that takes a line on how far it
+        is, at a time. True draws a bar, where gold chooses.
 
     Returns
     -------

@@ -512,7 +512,7 @@ def solve(
     exact
         Prove the bound in rational arithmetic.
     progress
-        Is told cost and bound of an integer program whenever they improve.
+        Is called with cost and bound of an integer program whenever they improve.
     keep_on_interrupt
         Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
     proof
@@ -868,7 +868,7 @@ def usual(problem: Problem) -> str:
 
 
 def reports_progress(problem: Problem, formulation: str) -> bool:
-    """Whether costs and bounds are told while it is solved, and kept when it is interrupted."""
+    """Whether costs and bounds are reported while it is solved, and kept when it is interrupted."""
     if isinstance(problem, (SelectionProblem, JointProblem)) or formulation == "drop":
         return False
     return problem.gain != EXACT_ERROR
