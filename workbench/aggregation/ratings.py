@@ -228,8 +228,8 @@ def fit_ratings(ratings: Ratings, truth: FloatArray) -> RatingModel:
     z = truth[there]
     if len(z) < 3 or np.ptp(z) == 0:
         raise InputError(
-            "gold: tells nothing of ratings where fewer than three gold tasks have any, or all are "
-            "alike; give more gold"
+            "gold: fewer than three gold tasks have ratings, or all are alike, which shows "
+            "nothing of the workers; give more gold"
         )
     mean, variance = float(z.mean()), float(z.var(ddof=1))
     x = np.where(there, np.nan_to_num(truth) - mean, 0.0)
@@ -351,8 +351,8 @@ def taught_ratings(ratings: Ratings, truth: FloatArray, *, seed: Seed = 0) -> Ta
     many = int((np.isfinite(truth) & (ratings.counts > 0)).sum())
     if many < LEAST_GOLD:
         raise InputError(
-            f"gold: {many} tasks with ratings have any; of ratings nothing is promised from fewer "
-            f"than {LEAST_GOLD}, give more"
+            f"gold: {many} tasks with ratings have it, fewer than {LEAST_GOLD}, and nothing is "
+            "promised; give more gold"
         )
     fitted, left = fit_ratings(ratings, truth), leave_out(ratings, truth, seed=seed)
     model = promising(fitted, ratings, left)

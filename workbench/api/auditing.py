@@ -464,7 +464,7 @@ def audit(
     if table.scale is not None:
         for name, value in (("loss", loss), ("share", share)):
             if value is not None:
-                raise InputError(f"`{name}` is of answers that are classes, and these are ratings")
+                raise InputError(f"`{name}` is for answers that are classes, these are ratings")
         strata = stratify_by_cost(table.wrong, table.labels, ScaleUnits(*table.scale))
     elif costs is None:
         strata = stratify(table.wrong, table.unanswered)
@@ -489,7 +489,7 @@ def audit(
 def _losses(loss: Mapping[Any, float], error: float, share: float | None) -> dict[str, float]:
     """What it costs to miss a class, by its text."""
     if share is not None:
-        raise InputError("share: is of errors that cost the same; leave it or `loss` out")
+        raise InputError("share: counts errors of equal cost; leave it or `loss` out")
     stakes = stakes_of(loss, None, [as_text(name) for name in loss])
     assert stakes is not None
     costs = dict(zip(stakes.classes, stakes.loss.tolist(), strict=True))

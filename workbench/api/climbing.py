@@ -124,9 +124,7 @@ class Ladder(Result):
         limit = by_name[LIMIT]
         if pd.isna(limit["lower_bound"]):
             word = "" if limit["status"] == NONE_THERE_IS else f", by {WORD}"
-            return (
-                f"no way of asking keeps that promise{word}: all labels together tell too little."
-            )
+            return f"no way of asking keeps that promise{word}: all labels together say too little."
         known = f"{_at_least(limit['lower_bound'])} {unit}"
         if UNKNOWN in by_name:
             unknown = by_name[UNKNOWN]["lower_bound"]

@@ -64,7 +64,7 @@ NONE_THERE_IS, NONE_BY_WORD = "infeasible", f"infeasible, {WORD}"
 
 @dataclass(frozen=True)
 class Rung:
-    """What the promise costs by one way of keeping it.
+    """What the promise costs by one way of keeping it: a row of the ladder.
 
     Attributes
     ----------

@@ -561,7 +561,7 @@ class Audit:
         low = -CLOSE if correction else now["correct"] - CLOSE
         high = now["correct"] + CLOSE if correction else 1 + CLOSE
         require(
-            low <= share <= high, f"{what}: the seed tells to {'test' * correction or 'correct'}"
+            low <= share <= high, f"{what}: the seed says to {'test' * correction or 'correct'}"
         )
         if not correction:
             mass = [n * q for n, q in zip(now["left"], now["chance"], strict=True)]

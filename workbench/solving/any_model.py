@@ -220,7 +220,7 @@ def _heard(model: Any, solver: str, asked: SolveRequest) -> Heard:
     if solver == "highs":
         return _by_highs(model, asked)
     if asked.progress is not None:
-        raise InputError(f"progress: solver {solver!r} tells none; leave it out")
+        raise InputError(f"progress: solver {solver!r} reports none; leave it out")
     whole = is_whole(variables_of(model))
     return ask(
         found(solver),

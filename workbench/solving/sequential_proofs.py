@@ -68,7 +68,7 @@ def sequential_proof(optimum: SequentialOptimum) -> bytes | None:
     """
     problem = optimum.problem
     if not isinstance(problem, SequentialProblem):
-        raise InputError("proof: is of two equally likely classes; leave it out")
+        raise InputError("proof: belongs to two equally likely classes; leave it out")
     best: tuple[Fraction, bytes] | None = None
     for pieces in PIECES if problem.promise == "posterior" else PIECES[:1]:
         found = _proof(optimum, problem, pieces)
