@@ -260,7 +260,7 @@ class LabelCheck(Looked, Result):
         return (
             f"Always answering {names([name], 1)} is right on {percent(guess)} of your gold: of "
             f"{len(self.workers)} workers {better} beat that by the 95 % interval of their skill, "
-            f"{worse} fall below it, and of {rest} it cannot be known."
+            f"{worse} fall below it, and {rest} cannot be judged."
         )
 
     def _next(self) -> list[str]:
