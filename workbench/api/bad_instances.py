@@ -129,7 +129,7 @@ def bad_instance(
     seed
         Same seed, same instance.
     progress
-        Is called with lines on how far the search is; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------

@@ -230,7 +230,7 @@ def ladder(
     seed
         Same seed, same result, unless time runs out.
     progress
-        A function that takes a line on how far it is; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------

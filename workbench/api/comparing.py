@@ -143,7 +143,7 @@ def compare(
     seed
         Same seed, same result.
     progress
-        Is called with lines on how far it is; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------

@@ -89,8 +89,9 @@ DAWID_SKENE = (
     "Dawid–Skene: smoothed, on as many labels drawn at random; no error is predicted of it."
 )
 ROBUST = (
-    "robust: goes by what quality costs those met so far, the gold sample first; given U and L of "
-    "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
+    "robust: goes by what quality costs those met so far, the gold sample first; with U and L of "
+    "the crowd it would have a promise for any order, without them none "
+    "(docs/proofs/robust-policy.md)."
 )
 
 

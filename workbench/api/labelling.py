@@ -668,8 +668,9 @@ def aggregate(
     seed
         Of the draws among ties.
     progress
-        With `save`, or where gold chooses the method: a function that takes a line on how far it
-        is, at a time. True draws a bar, where gold chooses.
+        A function that is told how far it is, a line at a time; True draws a bar.
+
+        With `save`, where True draws none, or where gold chooses the method.
 
     Returns
     -------

@@ -294,7 +294,7 @@ def learn(
     seed
         Same seed, same result.
     progress
-        A function that takes a line on how far it is; True draws a bar.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Raises
     ------

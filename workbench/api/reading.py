@@ -39,7 +39,7 @@ def read_labels(
         Where they are known there are columns `time`, `cost`, `status` and `model`; the gold in a
         file is read by `read_gold`.
     format
-        The form, where what the file holds does not show it.
+        The form, where the file's content does not show it.
     question
         Whose answers are read, where the file has several questions.
     columns

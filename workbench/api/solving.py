@@ -512,7 +512,7 @@ def solve(
     exact
         Prove the bound in rational arithmetic.
     progress
-        Is called with cost and bound of an integer program whenever they improve.
+        A function that is given cost and bound of an integer program whenever they improve.
     keep_on_interrupt
         Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
     proof

@@ -316,7 +316,7 @@ def run_study(
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
-        Whether to draw a bar; or a function that is called with how far the run is.
+        A function that is told how far it is, a line at a time; True draws a bar.
 
     Returns
     -------
