@@ -186,7 +186,7 @@ def check_policy(policy: type[AssignmentPolicy]) -> None:
     """Check an assignment policy: same seed, same tasks; capacity and availability are kept to.
 
     It is run on crowds with equal prices, with prices of their own and where workers may do some
-    tasks only; it is to leave what it is told as it is, to give a worker without capacity nothing,
+    tasks only; it is to leave what it is given as it is, to give a worker without capacity nothing,
     and to buy something. Another unit of money is to change nothing.
 
     Parameters
@@ -218,8 +218,8 @@ def check_policy(policy: type[AssignmentPolicy]) -> None:
             again = _assigned(policy, setting, workers)
             _hold(tasks == again, "the same seed gives other tasks")
             if priced:
-                dear = _assigned(policy, *_arrivals(seed, priced=True, masked=masked, unit=64.0))
-                _hold(tasks == dear, "another unit of money gives other tasks")
+                other = _assigned(policy, *_arrivals(seed, priced=True, masked=masked, unit=64.0))
+                _hold(tasks == other, "another unit of money gives other tasks")
             bought += sum(map(len, tasks))
     _hold(bought > 0, "it never buys a label")
 
@@ -298,7 +298,7 @@ def check_rule(rule: Rule) -> None:
 
 @_faults_in_one_line
 def check_learner(make: Callable[[int], Learner], workers: int = 5, *, tasks: int = 40) -> None:
-    """Check a learner: it asks, is told and labels, and the same seed asks the same.
+    """Check a learner: it asks, gets labels and labels tasks, and the same seed asks the same.
 
     Parameters
     ----------

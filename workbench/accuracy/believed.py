@@ -42,7 +42,7 @@ TAIL = 0.03
 LEAST = 1e-3
 """Shares count as no less, and as no more than one less it."""
 OVERLAPPING = 20
-"""Tasks with labels of two workers from which on beliefs are told; half of the tasks will do."""
+"""Tasks with labels of two workers from which on beliefs are stated; half of the tasks will do."""
 BEYOND_CHANCE = 2.326
 """Standard errors by which labels agree more than by chance, of 99 %."""
 
@@ -184,7 +184,7 @@ def untold_in_parts(parts: Iterable[Votes]) -> str | None:
         why = "labels of the same task agree no more than chance explains"
     else:
         return None
-    return f"How many are wrong cannot be told: {why}."
+    return f"How many are wrong cannot be known: {why}."
 
 
 class _Overlap:

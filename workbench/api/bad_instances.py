@@ -161,14 +161,14 @@ def bad_instance(
     checks.count("evaluations", evaluations, 1)
     checks.count("seed", seed)
     hunt = Hunt(policy, aim, order, types, workers, sample, evaluations)
-    told = meter(progress, "instances")
+    done = meter(progress, "instances")
     try:
-        found = search_bad_instance(hunt, seed, lambda at: told(at, evaluations))
+        found = search_bad_instance(hunt, seed, lambda at: done(at, evaluations))
     except InputError:
         raise
     except Exception as error:
         raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
-    told(evaluations, evaluations)
+    done(evaluations, evaluations)
     if found is None:
         raise InputError("no instance that was tried can be covered: give more `evaluations`")
     small, score, at = found

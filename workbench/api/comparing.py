@@ -108,7 +108,7 @@ def compare(
 
         Or one `AssignmentProblem`, or a list or generator of them, or skills (a frame worker × task
         type; an empty cell is a type that she may not do) with `task_types`: there online policies
-        meet random orders of arrival, and their cost is told over the proven optimum.
+        meet random orders of arrival, and their cost is stated over the proven optimum.
     gold
         True labels: columns task, gold. [default: gold in the labels, if any]
 
@@ -234,7 +234,7 @@ def _named(methods: object) -> Sequence[str]:
 def _crowd(
     arguments: dict[str, Any], epsilon: float, sampling: SampleOptions
 ) -> tuple[_Crowd, dict[str, Any]]:
-    """The crowd that all methods meet, and the settings that are told of it."""
+    """The crowd that all methods meet, and the settings that are stated of it."""
     labels, gold = arguments["labels"], arguments["gold"]
     invented = isinstance(labels, SimulatedCrowd)
     gain = gain_of(sampling.gain or ("hoeffding" if invented else "bhattacharyya")).name
@@ -272,7 +272,7 @@ def _crowd(
         )
         crowd = _on_record(*record, options)
     settings = {
-        **{name: _told(name, value) for name, value in arguments.items()},
+        **{name: _setting(name, value) for name, value in arguments.items()},
         **own,
         "epsilon": epsilon,
         **vars(sampling),
@@ -449,7 +449,7 @@ def _recorded(
     return source, true, title
 
 
-def _told(name: str, value: object) -> str | None:
+def _setting(name: str, value: object) -> str | None:
     """Write what was given for the settings: a path or a name as it is, a table as given."""
     if value is None or isinstance(value, str):
         return value

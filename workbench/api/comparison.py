@@ -54,7 +54,7 @@ LEGEND = (
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
     "lower bound on it, of the program with gain {gain} ({source}), and ratio: objective / bound "
     "of that program; covered: tasks that gather {asked}; error: {bound}, exact for the "
-    "assignment if errors are independent, both by the skills that the methods are told of, and "
+    "assignment if errors are independent, both by the skills that the methods are given, and "
     "measured, answers that are missing counted as wrong, with the 90 % interval for {left}; ε is "
     "kept where all of the interval is at most the error asked for, missed where it is above, else "
     "open."

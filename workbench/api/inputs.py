@@ -67,7 +67,7 @@ def unsaid(_: str) -> None:
 
 @dataclass(frozen=True)
 class LabelFile:
-    """A file or folder of labels, how it is to be read, and who is told of it.
+    """A file or folder of labels, how it is to be read, and who hears of it.
 
     Attributes
     ----------

@@ -188,13 +188,13 @@ class SequentialPlan(Result):
         """Give bound, prices and rules."""
         if self.cost is None:
             return str(self.message)
-        dear = self.prices["time"].max()
+        most = self.prices["time"].max()
         rows = {
             "cost": f"{self.cost:.10g}",
             "bound": f"{self.lower_bound:.10g} (gap "
             f"{percent(1 - self.lower_bound / max(self.cost, 1e-300), 3)}), computed in floating "
             "point; in fractions by --proof, or proof()",
-            "time": f"charged up to {dear:.4g} a label beside its price",
+            "time": f"charged up to {most:.4g} a label beside its price",
             "error": ", ".join(f"{kind} {mu:.4g}" for kind, mu in self.error_prices.items())
             + " charged for one",
         }
@@ -206,10 +206,10 @@ class SequentialPlan(Result):
         return f"{facts(rows.items())}\n\n{self.brief()}\n\n{how}"
 
     def _payload(self) -> dict[str, Any]:
-        told = {**super()._payload()}
-        del told["optimum"]
+        payload = {**super()._payload()}
+        del payload["optimum"]
         return {
-            **told,
+            **payload,
             "prices": self.prices.to_dict("records"),
             "rules": self.rules.to_dict("records"),
             "error_prices": self.error_prices.to_dict(),

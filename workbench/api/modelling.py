@@ -427,7 +427,7 @@ def plan_of(start: Start, problem: Problem) -> FloatArray:
         It is none of these, or of another size than the problem.
     """
     if not isinstance(problem, AssignmentProblem):
-        raise InputError("start: is of an assignment by task and worker; leave it out")
+        raise InputError("start: belongs to an assignment by task and worker; leave it out")
     frame = start.to_frame() if isinstance(start, Result) else start
     if isinstance(frame, pd.DataFrame):
         missing = [name for name in ("task", "worker") if name not in frame.columns]

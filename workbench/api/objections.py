@@ -216,9 +216,9 @@ def _of_workers(check: Looked) -> list[Objection]:
                 "one has the classes the wrong way round, or answers another question",
             )
         )
-    told = {worker for one, other, _ in check.opposed for worker in (one, other)}
-    told = {check.workers[at] for at in told}.union(below)
-    against = [w for w in table.loc[table["below_others"], "worker"] if w not in told]
+    named = {worker for one, other, _ in check.opposed for worker in (one, other)}
+    named = {check.workers[at] for at in named}.union(below)
+    against = [w for w in table.loc[table["below_others"], "worker"] if w not in named]
     if against:
         lines.append(
             Objection(

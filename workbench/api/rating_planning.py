@@ -93,9 +93,10 @@ class RatingPlan(PlannedPairs):
             f"{price}: {self.claim.sentence('the cheapest')}.",
             f"Each task is off by at most {self.errors.max():.3g} points in root mean square, "
             f"{np.sqrt((self.errors**2).mean()):.3g} over all: exact, if the ratings are as the "
-            "gold has them (normal, each worker's noise her own, what all share at the floor).",
-            f"The floor is such that the {self.made:.3g} points made on left-out gold tasks are "
-            f"foretold; it alone makes {self.model.terms.least:.3g}.",
+            "gold has them (normal, each worker's noise her own, but for the floor).",
+            "The floor, the variance that all raters of a task share, is set so that the model "
+            f"predicts the {self.made:.3g} points made on left-out gold tasks; it alone makes "
+            f"{self.model.terms.least:.3g}.",
             "Next: have these rated, then 'workbench aggregate --plan' estimates; measure it on "
             "fresh gold.",
         ]

@@ -65,7 +65,7 @@ LEGEND = (
     "that covers fewer tasks pays less: a ratio says nothing without the share beside it.",
     "more: than {first}, on the same orders of arrival; intervals of 95 % (Student) are over "
     "{units}.",
-    "policies are told true skills, each worker's as she comes. Those that look at workers "
+    "policies are given true skills, each worker's as she comes. Those that look at workers "
     "beforehand see {sample} for each who comes, drawn from the problem's own with replacement; "
     "what it costs to test them is not counted.",
 )

@@ -232,7 +232,7 @@ class Standing(Result):
         if self.state == "asking":
             if self.epsilon is None or not many:
                 return "Still asking."
-            cost = "what closing them will cost cannot be told yet"
+            cost = "what closing them will cost is not known yet"
             more = closing(self.left_open, self._unit()) if self._closable() else cost
             are = "is" if many == 1 else "are"
             return f"Still asking; {counted(many, 'task')} {are} open: {more}."
@@ -467,7 +467,7 @@ def believed_of(ledger: Ledger, error: float) -> tuple[str, tuple[float, float] 
         )
         return sentence, None
     if not len(ledger.labels):
-        return "How many are wrong cannot be told: nobody has labelled anything yet.", None
+        return "How many are wrong cannot be known: nobody has labelled anything yet.", None
     if why := untold(ledger.votes()):
         return why, None
     found = error_range(error)
@@ -537,9 +537,7 @@ def known_so_far(collector: Collector) -> Standing:
     sentence, within = "", None
     if hidden is not None:
         many = int((hidden >= 0).sum())
-        sentence = (
-            f"How many are wrong cannot be told yet: none of {many} hidden tasks has a label."
-        )
+        sentence = f"How many are wrong is not known yet: none of {many} hidden tasks has a label."
         heard = np.where(ledger.counts > 0, hidden, -1)
         known = Counted.of(belief, heard, ledger)
         measured = known.error(np.ones(len(hidden), dtype=bool), HOW_HIDDEN)

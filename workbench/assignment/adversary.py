@@ -1,7 +1,7 @@
 """A search for instances on which an online policy does badly.
 
 Hill climbing with restarts over small instances (skills on a grid, capacities, ε), for a fixed
-number of evaluations. The policy is told true skills, so whatever it loses it loses to not knowing
+number of evaluations. The policy is given true skills, so whatever it loses it loses to not knowing
 who comes. The adversary aims at
 
 - `labels`: most labels over the optimum, among runs that cover every task; or
@@ -262,7 +262,7 @@ def search_bad_instance(
     Parameters
     ----------
     progress
-        Is told before each evaluation how many there were.
+        Is called before each evaluation with how many there were.
 
     Returns
     -------

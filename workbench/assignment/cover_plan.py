@@ -17,8 +17,8 @@ PlanPromise: TypeAlias = Literal["each", "mean", "class", "bound"]
 the worst true class of each task; a bound on the error of each task."""
 ROUNDING = 1e-9
 """An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
-TRIED, TOLD = 4_000, 40_000
-"""Answers drawn for an error while a level is sought, and for what is told in the end."""
+TRIED, REPORTED = 4_000, 40_000
+"""Answers drawn for an error while a level is sought, and for the one that is reported."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ def play_with_sample(
     true: Sequence[ArrivingWorker] | None = None,
     seed: Seed,
 ) -> tuple[PolicyRun, AssignmentPolicy]:
-    """Run a policy by its name, told of the sample or of the future if it is made for that.
+    """Run a policy by its name, with the sample or the future if it is made for that.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def play_with_sample(
     sample
         Workers seen beforehand, who get no task.
     true
-        The workers as hindsight is told of them; None for the same.
+        The workers as hindsight knows them; None for the same.
     """
     kind = POLICIES[name].call
-    told = replace(
+    given = replace(
         setting,
         sample=tuple(sample) if kind.uses_sample else (),
         future=() if kind.online else tuple(workers if true is None else true),
     )
-    return play(name, told, workers, seed=seed)
+    return play(name, given, workers, seed=seed)

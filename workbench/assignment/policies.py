@@ -1,6 +1,6 @@
 """Online assignment policies: the paper's, and others that it may be measured against.
 
-A policy is told the tasks, the error asked for and how many workers are to come; then workers
+A policy is given the tasks, the error asked for and how many workers are to come; then workers
 arrive one after another, each with her skills (true or estimated), capacity, price and what she
 may do, and it names her tasks at once and for good. It learns nothing of labels. Each class says
 what it must know and what is promised of it; `workbench.assignment.POLICIES` lists them.
@@ -49,7 +49,7 @@ class ArrivingWorker(NamedTuple):
     Attributes
     ----------
     skill
-        p by task type, shape (T,), as the policy is told it.
+        p by task type, shape (T,), as the policy is given it.
     capacity
         M, the most tasks she takes.
     cost
@@ -71,7 +71,7 @@ class ArrivingWorker(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a policy may be told before the first worker arrives.
+    """What a policy may be given before the first worker arrives.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Setting:
     gain
         What a label counts, by `crowd_models.gains`: the paper's is `hoeffding`.
     rates
-        L and U by type, shape (T,) each, where they are told: the price of a unit of quality at
+        L and U by type, shape (T,) each, where they are given: the price of a unit of quality at
         the best worker, and at workers drawn at random, from whom it can be bought in the end.
     """
 
@@ -125,7 +125,7 @@ class AssignmentPolicy:
     uses_sample
         Whether it uses the preliminary workers (whose gold labels then count).
     refits
-        Whether estimates it is told should draw on everyone met before, not on the sample alone.
+        Whether estimates it is given should draw on everyone met before, not on the sample alone.
     online
         Whether it could be used at all: hindsight could not.
 
@@ -174,7 +174,7 @@ class Paper(AssignmentPolicy):
 
 
 class _Covering(AssignmentPolicy):
-    """A policy that remembers what each task gathered, by the skills it was told.
+    """A policy that remembers what each task gathered, by the skills it was given.
 
     Attributes
     ----------
@@ -399,7 +399,8 @@ class DualDescent(_Covering):
     """Prices by one subgradient step a worker, no LP and no sample (Li, Sun, Ye 2020).
 
     A worker should bring each type its pace: the quality lacking there, over the workers left. A
-    type that got less becomes dearer, one that got more cheaper, x ← [x + η (pace − brought) m/C]₊.
+    type that got less becomes costlier, one that got more cheaper, x ← [x + η (pace − brought)
+    m/C]₊.
 
     Parameters
     ----------
@@ -483,7 +484,7 @@ class Greedy(_Covering):
 class Hindsight(AssignmentPolicy):
     """Algorithm 1 with the optimal dual of everyone who will come: no online policy (Theorem 1).
 
-    It goes by the true skills in `Setting.future`, whatever is told of a worker on arrival.
+    It goes by the true skills in `Setting.future`, whatever is given of a worker on arrival.
     Qualities are perturbed by type and worker, so that equal tasks can be counted together. The
     `problem` has prices as multiples of the typical one.
     """

@@ -5,10 +5,10 @@ likelier answer errs with probability at most √(ρ_0 ρ_1) e^{−Σ q}: to kee
 ½ ln(ρ_0 ρ_1) − ln ε (`crowd_models.joint`). The cheapest plan that covers every label of every task
 is a vector cover (`crowd_models.vector_cover`).
 
-That bound is a safe one, and dear: the likelier answer errs less. So where the error itself is
-promised, covers of less are tried, the requirement of each label raised or lowered by how far its
-exact error, the largest of any task, is from ε; the cheapest plan that keeps every error is taken.
-What no plan costs less than is known from a cover that is necessary: an error of ε takes
+That bound is a safe one, and a costly one: the likelier answer errs less. So where the error itself
+is promised, covers of less are tried, the requirement of each label raised or lowered by how far
+its exact error, the largest of any task, is from ε; the cheapest plan that keeps every error is
+taken. What no plan costs less than is known from a cover that is necessary: an error of ε takes
 Σ q ≥ ½ ln(ρ_0 ρ_1/(ε (1 − ε))), since the error is at least ½ (1 − √(1 − 4 ρ_0 ρ_1 e^{−2 Σ q}))
 (Kailath 1967).
 """

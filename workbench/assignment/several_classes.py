@@ -19,7 +19,7 @@ import numpy as np
 from crowd_models.joint import pair_gains, pair_weights
 from workbench.assignment.class_levels import by_levels
 from workbench.assignment.class_program import ClassProgram
-from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise
+from workbench.assignment.cover_plan import REPORTED, ROUNDING, CoverPlan, PlanPromise
 from workbench.assignment.listed_classes import Lists, by_lists
 from workbench.assignment.listed_many import LISTING, LONGEST, by_master
 from workbench.solving import Certificate, Infeasibility, Termination
@@ -48,7 +48,7 @@ class SeveralClasses(ClassProgram):
         """
         left = options.countdown()
         if promise == "bound":
-            made = self.cover(np.full(int(self.kinds.max()) + 1, epsilon), options, draws=TOLD)
+            made = self.cover(np.full(int(self.kinds.max()) + 1, epsilon), options, draws=REPORTED)
             claimed = made.chosen is not None
             made = replace(made, claim=CostClaim.of(made.solution) if claimed else None)
         else:
@@ -70,21 +70,21 @@ class SeveralClasses(ClassProgram):
     def _beyond(self, epsilon: float, promise: PlanPromise) -> CoverPlan | None:
         """No plan, where all workers together cannot keep the promise; None where they may."""
         everybody = self.everybody(promise)
-        floors, limit = everybody.floors, epsilon * (1 + ROUNDING)
-        beyond = np.flatnonzero(floors > (2 * limit if promise == "mean" else limit))
-        in_mean = promise == "mean" and floors.mean() > limit
+        errors, limit = everybody.least, epsilon * (1 + ROUNDING)
+        beyond = np.flatnonzero(errors > (2 * limit if promise == "mean" else limit))
+        in_mean = promise == "mean" and errors.mean() > limit
         if not len(beyond) and not in_mean:
             return None
-        worst = int(floors.argmax())
+        worst = int(errors.argmax())
         drawn = bool(everybody.radii.any())
         more = f", as {len(beyond) - 1} more may be" if len(beyond) > 1 else ""
         where = " on its worst class" if promise == "class" else ""
         said = "is wrong with a chance of" if self.scale == 1.0 else "has an expected cost of"
-        most = self.scale * floors[worst]
+        most = self.scale * errors[worst]
         why = f"{said} {most:.4g}{where} even where all workers label it{more}"
         if in_mean:
-            why += f", {self.scale * floors.mean():.4g} in the mean over tasks"
-        least = self.scale * floors.mean() if in_mean else most / (2 if promise == "mean" else 1)
+            why += f", {self.scale * errors.mean():.4g} in the mean over tasks"
+        least = self.scale * errors.mean() if in_mean else most / (2 if promise == "mean" else 1)
         mend = f"use a larger --epsilon, of which none below {least:.4g} will do"
         blank = JointSolution("ip", "arrays", Termination.INFEASIBLE)
         reason = Infeasibility(

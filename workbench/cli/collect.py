@@ -256,7 +256,7 @@ def tell(
             name = tasks.get(task, task)
             if name in own_labels:
                 raise InputError(
-                    f"worker {worker!r} has task {task!r} twice, told and missing: keep one"
+                    f"worker {worker!r} has task {task!r} twice, with a label and missing: keep one"
                 )
             own_labels[name] = classes.get(label, label)
     running.tell_all(by_worker)

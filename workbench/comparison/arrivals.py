@@ -1,7 +1,7 @@
 """Online assignment policies on a problem of given data, its workers in random order.
 
 The workers of an `AssignmentProblem` come one after another, in an order drawn at random, and a
-policy is told each worker's true skills as she comes. What it loses it loses to not knowing who
+policy is given each worker's true skills as she comes. What it loses it loses to not knowing who
 comes. A policy that looks at workers beforehand gets a sample of the problem's own, drawn with
 replacement: others of the same kinds, who get no task. Its cost is compared with what is proven
 of the offline optimum, which no order changes, and the share of tasks that it covered stands
@@ -114,7 +114,7 @@ class ProblemArrivals:
     Raises
     ------
     InputError
-        Policies cannot be told of such a problem.
+        Policies cannot be given such a problem.
     """
 
     problem: AssignmentProblem
@@ -133,8 +133,8 @@ class ProblemArrivals:
         skills = _skill(quality, problem.gain)
         if not np.allclose(gain.quality(skills, need), quality, rtol=ROUNDING):
             raise InputError(
-                "a quality of the problem is that of no skill that a number tells from 1: no "
-                "policy can be told of it"
+                "a quality of the problem is that of a skill too close to 1 for a number: no "
+                "policy can be given it"
             )
         known = {"kinds": kinds.ravel(), "skills": skills, "epsilon": float(gain.error(need))}
         for name, value in known.items():
@@ -142,7 +142,7 @@ class ProblemArrivals:
 
     @cached_property
     def workers(self) -> tuple[ArrivingWorker, ...]:
-        """Every worker as a policy is told of her."""
+        """Every worker as a policy is given her."""
         problem, types = self.problem, self.skills.shape[0]
         example = np.zeros(types, dtype=np.int64)
         example[self.kinds] = np.arange(len(self.kinds))
@@ -210,7 +210,7 @@ def optimum(problem: AssignmentProblem, time_limit: float) -> Optimum | str:
 
 
 def _check(problem: AssignmentProblem) -> None:
-    """Refuse what no policy can be told."""
+    """Refuse what no policy can be given."""
     if problem.gain not in GAINS:
         raise InputError(f"a problem of gain {problem.gain!r}: policies know {' and '.join(GAINS)}")
     if np.ptp(problem.requirement) > 0:

@@ -112,10 +112,10 @@ def pay_table(collector: Collector) -> pd.DataFrame:
     one answer of hers and the next, pauses of `PAUSE` seconds and more left out, an estimate from
     below; empty where she answered less than twice.
     """
-    ledger, told = collector.ledger, collector.labels()
+    ledger, labels = collector.ledger, collector.labels()
     rows = []
     for name, place in collector.workers.items():
-        times = told.loc[told["worker"] == name, "time"].dropna()
+        times = labels.loc[labels["worker"] == name, "time"].dropna()
         if len(times):
             hours, total = _hours(sorted(set(times))), earned(ledger, place)
             rows.append({"worker": name, "labels": len(times), "hours": hours, "sum": total})

@@ -46,7 +46,7 @@ class Serving(NamedTuple):
 
 
 class Announcement(NamedTuple):
-    """What is told before serving: new links, and how many were made before."""
+    """What is announced before serving: new links, and how many were made before."""
 
     base: str
     links: list[Link]
@@ -59,16 +59,16 @@ class Announcement(NamedTuple):
 def serve(
     serving: Serving, announce: Callable[[Announcement], None], say: Callable[[str], None]
 ) -> None:
-    """Serve a collection until the process is told to stop.
+    """Serve a collection until the process is asked to stop.
 
     Parameters
     ----------
     serving
         What to serve, and where.
     announce
-        Is told the links, before serving.
+        Is called with the links, before serving.
     say
-        Is told what goes wrong with Label Studio, meanwhile.
+        Is called with what goes wrong with Label Studio, meanwhile.
 
     Raises
     ------
@@ -133,12 +133,12 @@ def serve(
 
 
 class _EndedError(BaseException):
-    """The process is told to end."""
+    """The process is asked to end."""
 
 
 @contextlib.contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Let a process that is told to end close first what is open."""
+    """Let a process that is asked to end close first what is open."""
 
     def end(*_: object) -> None:
         raise _EndedError

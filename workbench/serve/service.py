@@ -248,7 +248,7 @@ class CollectionService:
             asked = self.collector.next(worker, message.most, task=what, ahead=message.ahead)
             asks = [question._asdict() for question in asked]
             return {**self._after(), "asks": asks}
-        if message.task is not None:  # one line for all tasks: which are gold is not told
+        if message.task is not None:  # one line for all tasks: which are gold stays hidden
             raise RefusedError(403, "which task is next the owner says: leave out task")
         most = min(message.most or AT_ONCE, AT_ONCE)
         asked = self.collector.next(worker, most, ahead=message.ahead)
@@ -257,7 +257,7 @@ class CollectionService:
         return {"asks": asks, **self._hers(holder)}
 
     def _shown(self, question: Question, ledger: Ledger) -> Reply:
-        """Give a question as its worker sees it, who is not told whether it is gold."""
+        """Give a question as its worker sees it, who does not learn whether it is gold."""
         places = self.collector.gold if question.gold else self.collector.tasks
         worker = self.collector.workers[question.worker]
         at = np.array([places[question.task]])
@@ -393,9 +393,9 @@ class CollectionService:
     # ---- for the owner ----
 
     def still(self) -> StillCollection | None:
-        """Give the collection as it is now, to work out what the owner is told.
+        """Give the collection as it is now, to work out what the owner is shown.
 
-        None where what she was told may be told again.
+        None where what she was shown may be shown again.
         """
         position = self.desk.position if self.audit is None else None
         if self._view is not None and self._view.holds(position, self._ordered):
@@ -404,7 +404,7 @@ class CollectionService:
         return StillCollection(self.desk.as_it_stands(), self.audit, position, begun)
 
     def seen(self, view: OwnerView) -> None:
-        """Take what the owner is told, and keep a point of her pictures now and then."""
+        """Take what the owner is shown, and keep a point of her pictures now and then."""
         self._view, content, now = view, strict_json(view.point), time.time()
         last = self.beside.rows("SELECT time, content FROM point ORDER BY time DESC LIMIT 1")
         if not last or (last[0][1] != content and not 0 <= now - last[0][0] < EVERY):
@@ -426,9 +426,9 @@ class CollectionService:
         view = self._owner_view()
         points = self.beside.rows("SELECT time, content FROM point ORDER BY time")
         step = -(-len(points) // MOST_POINTS) or 1
-        told = {key: value for key, value in view.told.items() if key != "left_open"}
+        shown = {key: value for key, value in view.shown.items() if key != "left_open"}
         return {
-            **self._with_troubles(told),
+            **self._with_troubles(shown),
             "points": [
                 *({"time": at, **_decoded(content)} for at, content in points[::step]),
                 {"time": time.time(), **view.point},
@@ -442,10 +442,10 @@ class CollectionService:
     def status(self) -> Reply:
         """Say where the collection stands, and in its notes what has failed."""
         view = self._owner_view()
-        return self._with_troubles(view.told)
+        return self._with_troubles(view.shown)
 
     def _owner_view(self) -> OwnerView:
-        """What the owner is told, which was `seen` before."""
+        """What the owner is shown, which was `seen` before."""
         assert self._view is not None
         return self._view
 

@@ -108,7 +108,7 @@ class ModelSolution:
 
 @dataclass(frozen=True)
 class SolveRequest:
-    """How a model is to be solved: options by the solver's own names, seconds, who is told."""
+    """How a model is to be solved: options by the solver's own names, seconds, progress."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float | None = None
@@ -160,7 +160,7 @@ def solve_model(
     time_limit
         Seconds.
     progress
-        Is told objective and bound whenever they improve (of HiGHS).
+        Is called with objective and bound whenever they improve (of HiGHS).
     keep_on_interrupt
         Ctrl-C gives the best so far, as `interrupted`, in place of KeyboardInterrupt.
 
@@ -220,7 +220,7 @@ def _heard(model: Any, solver: str, asked: SolveRequest) -> Heard:
     if solver == "highs":
         return _by_highs(model, asked)
     if asked.progress is not None:
-        raise InputError(f"progress: solver {solver!r} tells none; leave it out")
+        raise InputError(f"progress: solver {solver!r} reports none; leave it out")
     whole = is_whole(variables_of(model))
     return ask(
         found(solver),
@@ -234,7 +234,7 @@ def _heard(model: Any, solver: str, asked: SolveRequest) -> Heard:
 
 
 def _by_highs(model: Any, asked: SolveRequest) -> Heard:
-    """Ask HiGHS, the model told as arrays."""
+    """Ask HiGHS, which gets the model as arrays."""
     from pyomo.common.errors import InfeasibleConstraintException
 
     limit = LONGEST if asked.keep_on_interrupt and asked.time_limit is None else asked.time_limit
@@ -244,14 +244,14 @@ def _by_highs(model: Any, asked: SolveRequest) -> Heard:
     except InfeasibleConstraintException:
         return Heard(Termination.INFEASIBLE)
     if not form.columns:
-        return Heard(Termination.OPTIMAL, {}, {}, {}, form.told(0.0))
+        return Heard(Termination.OPTIMAL, {}, {}, {}, form.in_model(0.0))
     began, history, latest = time.perf_counter(), [], None
 
     def keep(ran: HighsRun) -> None:
         nonlocal latest
         latest = ran
-        cost = None if ran.values is None else form.told(float(form.linear.cost @ ran.values))
-        history.append(Incumbent(time.perf_counter() - began, cost, form.told(ran.bound)))
+        cost = None if ran.values is None else form.in_model(float(form.linear.cost @ ran.values))
+        history.append(Incumbent(time.perf_counter() - began, cost, form.in_model(ran.bound)))
         if asked.progress is not None:
             asked.progress(history[-1])
 
@@ -269,7 +269,7 @@ def _by_highs(model: Any, asked: SolveRequest) -> Heard:
             ran, ending = latest, Termination.INTERRUPTED
         text = log.read_text("utf-8", "replace") if log.exists() else ""
     ran = ran or HighsRun(Termination.TIME_LIMIT, None, None, None, 0.0)
-    return _told(form, replace(ran, termination=ending or ran.termination), text, note, history)
+    return _in_model(form, replace(ran, termination=ending or ran.termination), text, note, history)
 
 
 def run_arrays_of_model(
@@ -288,7 +288,7 @@ def run_arrays_of_model(
     return run(model, options.countdown(until)(), start, improved)
 
 
-def _told(
+def _in_model(
     form: CompiledModel, ran: HighsRun, log: str, note: str, history: list[Incumbent]
 ) -> Heard:
     """What HiGHS said of the arrays, of the model."""
@@ -305,7 +305,7 @@ def _told(
         duals = by_constraint(form, ran.row_duals)
         priced = reduced_costs(form, ran.row_duals).tolist()
         costs = {v.name: cost for v, cost in zip(form.columns, priced, strict=True)}
-    return Heard(ending, values, duals, costs, form.told(ran.bound), log, note, tuple(history))
+    return Heard(ending, values, duals, costs, form.in_model(ran.bound), log, note, tuple(history))
 
 
 def _columns(form: CompiledModel) -> FloatArray:

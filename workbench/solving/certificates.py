@@ -319,9 +319,9 @@ def _next_cost(problem: AssignmentProblem, bound: float | Fraction) -> float:
 
 
 def cost_scale(problem: Problem, cost: float) -> float:
-    """What a difference of costs is measured by: the cost, or a floor where that is near zero.
+    """What a difference of costs is measured by: the cost, or a minimum where that is near zero.
 
-    The floor is a millionth of what the labels cost at the highest price, were all perfect.
+    The minimum is a millionth of what the labels cost at the highest price, were all perfect.
     """
     labels = max(1.0, float(problem.demand.sum()))
     return max(cost, 1e-6 * problem.highest_price * labels) or 1.0

@@ -59,7 +59,7 @@ class Incumbent:
         return min(1.0, slack / self.objective) if self.objective > 0 else 0.0
 
     def in_prices(self, unit: float) -> Incumbent:
-        """The same, told in prices of a unit, in prices."""
+        """The same in prices, where it counts in a unit of them."""
         cost, bound = (None if v is None else v * unit for v in (self.objective, self.bound))
         return Incumbent(self.seconds, cost, bound)
 
@@ -380,7 +380,7 @@ class RawAnswer:
         return np.maximum(self.task_weights, 0.0), np.maximum(self.worker_prices, 0.0)
 
     def in_prices(self, unit: float) -> RawAnswer:
-        """The same, told in prices of a unit, in prices."""
+        """The same in prices, where it counts in a unit of them."""
         weights, prices, bound = self.task_weights, self.worker_prices, self.bound
         return replace(
             self,

@@ -106,7 +106,7 @@ def test_states_and_what_is_to_come():
 
     collector, now = stands(total=1.0)
     assert (now().state, now().steps[0].kind) == ("asking", "ask")
-    assert now().believed == "How many are wrong cannot be told: nobody has labelled anything yet."
+    assert now().believed == "How many are wrong cannot be known: nobody has labelled anything yet."
     (asked,) = collector.next("ann", 1)
     collector.tell("ann", {asked.task: 0})
     assert (now().state, now().answered) == ("spent", 1)
@@ -117,7 +117,7 @@ def test_states_and_what_is_to_come():
     assert [step.kind for step in now().steps] == ["answers"]
     never = wb.standing(begun(hidden=0, skill=1.0))
     assert never.measured is None
-    assert never.believed_range is not None or "cannot be told" in never.believed
+    assert never.believed_range is not None or "cannot be known" in never.believed
 
 
 @pytest.mark.parametrize("policy", ["until-trusted", "fixed", "uncertain"])

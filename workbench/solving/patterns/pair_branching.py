@@ -1,6 +1,6 @@
 """Branch and price to the end: a proof for every small program, each task and worker by itself.
 
-The master over patterns is solved; where its optimum is no dearer than asked, a number of labels
+The master over patterns is solved; where its optimum costs no more than asked, a number of labels
 that it counts as a fraction is split: of all pairs, of equal tasks, of equal tasks by equal
 workers, of a task, of one pair. Where all pairs are whole the master's optimum is a plan, so the
 tree ends. Its leaves have prices (`bound.branch_bound`), without any solver's word. Branch and
