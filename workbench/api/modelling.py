@@ -64,7 +64,7 @@ class SolvedModel(Result):
     problem, formulation
         What the model was built of; None and "" for a model of the user's.
     proven
-        No answer is better, recomputed from the problem's data, and from its rows where it is
+        No answer is better, recomputed from the problem's data and the model's rows where that is
         small; else of the program without rows of the user's, which holds with them too. None where
         nothing is.
     without
@@ -338,7 +338,8 @@ def solve_own_model(model: Any, solver: str, start: Start | None, **how: Any) ->
     values = None if start is None else _by_variable(model, start)
     solution = solve_model(model, solver, start=values, **how)
     sizes = f"{counted(model.nvariables(), 'variable')}, {counted(model.nconstraints(), 'row')}"
-    return SolvedModel(model, solution, f"model {model.name!r}, {sizes}")
+    solved = SolvedModel(model, solution, f"model {model.name!r}, {sizes}")
+    return _uninterrupted(lambda: _by_rows(solved, _left(solved, how["time_limit"])), solved, how)
 
 
 def solve_with_rows(
@@ -367,35 +368,77 @@ def solve_with_rows(
         values = _plan_values(model, plan) if isinstance(plan, np.ndarray) else plan
     solution = solve_model(model, solver, start=values, **how)
     solved = SolvedModel(model, solution, title, problem, formulation, own=constraints is not None)
-    if not narrowed:
-        return solved
+    return _uninterrupted(
+        lambda: _proven(solved, how["time_limit"], narrowed=narrowed), solved, how
+    )
+
+
+def _uninterrupted(
+    prove: Callable[[], SolvedModel], solved: SolvedModel, how: Mapping[str, Any]
+) -> SolvedModel:
+    """The answer with what is proven of it, or as it is where that is interrupted and kept."""
     try:
-        return _proven(solved, how["time_limit"])
+        return prove()
     except KeyboardInterrupt:
         if not how["keep_on_interrupt"]:
             raise
         return solved
 
 
-def _proven(solved: SolvedModel, time_limit: float | None) -> SolvedModel:
-    """Say what the problem's data prove of a model whose rows are the problem's, or more."""
+def _proven(solved: SolvedModel, time_limit: float | None, *, narrowed: bool) -> SolvedModel:
+    """Say what is proven of a problem's model.
+
+    Where rows and bounds are all that was added (`narrowed`), the problem's data speak of it.
+    """
+    problem, left = solved.problem, _left(solved, time_limit)
+    whole = solved.formulation == "ip"
+    if narrowed and isinstance(problem, AssignmentProblem) and solved.formulation in PLANS:
+        solved = _held_to_data(solved, problem, left, whole=whole)
+        if whole and solved.model.nvariables() <= len(solved.model.y):
+            return solved  # its rows have been priced
+    elif narrowed:
+        solved = _proven_without(solved, min(left, ASIDE))
+    return _by_rows(solved, left)
+
+
+def _left(solved: SolvedModel, time_limit: float | None) -> float:
+    """Seconds in which more may be proven of an answer."""
+    if solved.termination == "interrupted":
+        return 0.0
+    return math.inf if time_limit is None else time_limit - solved.solution.seconds
+
+
+def _held_to_data(
+    solved: SolvedModel, problem: AssignmentProblem, seconds: float, *, whole: bool
+) -> SolvedModel:
+    """Say what an assignment's data prove, and its rows where it is small."""
     from workbench.solving.own_rows import held_to_data, is_denied
 
-    problem, formulation = solved.problem, solved.formulation
-    left = math.inf if time_limit is None else time_limit - solved.solution.seconds
-    if not isinstance(problem, AssignmentProblem) or formulation not in PLANS:
-        return _proven_without(solved, min(left, ASIDE))
-    whole = formulation == "ip"
     if solved.termination != "infeasible":
-        seconds = 0.0 if solved.termination == "interrupted" else left
         solution, proven = held_to_data(
             problem, solved.model, solved.solution, whole=whole, seconds=seconds
         )
         return replace(solved, solution=solution, proven=proven)
-    without = _without(problem, formulation, time_limit)
+    without = _without(problem, solved.formulation, seconds)
     denied = without.infeasibility is not None and without.infeasibility.proven
-    denied = denied or (whole and is_denied(problem, solved.model, min(left, ASIDE)))
+    denied = denied or (whole and is_denied(problem, solved.model, min(seconds, ASIDE)))
     return replace(solved, without=without, denied=denied)
+
+
+def _by_rows(solved: SolvedModel, seconds: float) -> SolvedModel:
+    """Say what the rows of a linear model prove, where a solver says that it has its answer."""
+    from workbench.solving.row_proofs import denied_by_rows, proven_by_rows
+    from workbench.solving.solver import PROVING
+
+    seconds = min(seconds, PROVING)
+    if solved.termination == "infeasible":
+        denied = solved.denied or denied_by_rows(solved.model, seconds)
+        return replace(solved, denied=denied)
+    cost = solved.objective
+    if cost is None or solved.solution.gap != 0 or solved.proven == cost:
+        return solved
+    proven = proven_by_rows(solved.model, cost, seconds)
+    return replace(solved, proven=cost) if proven else solved
 
 
 def _proven_without(solved: SolvedModel, seconds: float) -> SolvedModel:
@@ -459,11 +502,11 @@ def _within(variable: Any, domain: Any, bounds: tuple[Any, Any]) -> bool:
     return bool(box and (variable.domain is domain or variable.fixed or variable.is_integer()))
 
 
-def _without(problem: Any, formulation: str, time_limit: float | None) -> Solution:
+def _without(problem: Any, formulation: str, seconds: float) -> Solution:
     """Look for any answer at all to the program without the user's rows."""
     from workbench import solving
 
-    limit = ASIDE if time_limit is None else min(ASIDE, time_limit)
+    limit = max(min(ASIDE, seconds), 0.1)
     gap = 0.9 if formulation == "ip" else 0.0
     return solving.solve(problem, formulation, time_limit=limit, gap=gap)
 

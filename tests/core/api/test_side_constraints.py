@@ -14,7 +14,7 @@ import pytest
 import workbench as wb
 from crowd_models import offline_ip
 from tests.core.release import some
-from workbench.solving import own_rows
+from workbench.solving import own_rows, row_proofs
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "side-constraints.md"
 TASKS, WORKERS = 3, 4
@@ -138,7 +138,7 @@ def test_a_linear_program_without_rows_is_proven(page, formulation):
     assert solved.verdict()[1].startswith("It is proven that none is ")
 
 
-def test_what_is_proven_of_a_selection_holds_with_rows_of_the_users_own():
+def test_what_is_proven_of_a_selection_holds_with_rows_of_the_users_own(monkeypatch):
     problem = wb.SelectionProblem([0.3, 0.5, 0.2, 0.7], 2)
     free = wb.solve(problem)
 
@@ -148,6 +148,9 @@ def test_what_is_proven_of_a_selection_holds_with_rows_of_the_users_own():
     solved = wb.solve(problem, solver="highs")
     assert solved.objective == pytest.approx(free.objective)
     assert solved.verdict()[1] == "It is proven that none is better."
+    solved = wb.solve(problem, constraints=never_last)
+    assert solved.objective == solved.proven < free.objective
+    monkeypatch.setattr(row_proofs, "proven_by_rows", lambda *_: False)
     solved = wb.solve(problem, constraints=never_last)
     assert solved.objective < solved.proven == pytest.approx(free.objective)
 
@@ -210,7 +213,9 @@ def test_no_bound_with_rows_is_above_what_enumeration_finds(seed):
         assert own_rows.is_denied(problem, model, 5.0) == (not len(plans))
 
 
-def test_a_function_that_does_more_than_add_rows_leaves_nothing_proven(page):
+def test_of_a_function_that_does_more_than_add_rows_the_problems_data_say_nothing(page):
+    """What is proven is proven by the rows of the model as it stands."""
+
     def uncovered(model):
         model.cover.deactivate()
 
@@ -224,9 +229,12 @@ def test_a_function_that_does_more_than_add_rows_leaves_nothing_proven(page):
         model.y[0, 0].fix(1)
 
     problem = page["problem"]
-    for change in (uncovered, cheaper, wider):
+    least = wb.solve(problem).objective
+    for change, most in ((uncovered, 0.0), (cheaper, 0.5 * least), (wider, least)):
         solved = wb.solve(problem, constraints=change)
-        assert (solved.termination, solved.proven) == ("optimal", None)
+        assert solved.termination == "optimal"
+        assert solved.objective <= most
+        assert solved.proven in (None, solved.objective)
     assert wb.solve(problem, constraints=fixed).proven is not None
 
 
@@ -290,3 +298,25 @@ def test_types_are_those_that_the_problem_names():
         wb.solve(wb.AssignmentProblem(quality, 4, 0.8), constraints=few).slacks.index.tolist()[-1]
         == "few[0]"
     )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_row_in_whole_numbers_lets_every_plan_through_that_keeps_it(seed):
+    """Rows without a common step among them, and each as tight as a plan can make it."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(seed)
+    values = rng.choice([1.0, 0.01, 1e3, 1e6]) * rng.uniform(-1, 1, (TASKS, WORKERS))
+    if seed % 3 == 0:
+        values = np.round(values, 2)
+    used = (PLANS * values).sum(axis=(1, 2))
+    for plan in rng.integers(len(PLANS), size=8):
+        model = offline_ip(problem)
+        limit = float(used[plan])
+        row = sum(float(values[pair]) * y for pair, y in model.y.items())
+        model.row = pyo.Constraint(expr=(row <= limit) if seed % 2 else (row >= limit))
+        sign = 1 if seed % 2 else -1
+        (side,) = own_rows.own_rows(problem, model)
+        through = (PLANS * side.pairs).sum(axis=(1, 2)) <= side.limit
+        over = sign * (used - limit)
+        assert through[over <= 0].all()
+        assert not through[over > 2e-6 * max(1.0, np.abs(values).max())].any()
