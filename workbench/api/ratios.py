@@ -92,6 +92,8 @@ class WorstRun(Result):
         Of the labels, and what is proven of the optimum.
     on_infeasible
         What the method did when its sample could not cover the tasks.
+    workers
+        Names of the workers; None for their columns in the problem.
     """
 
     method: str
@@ -103,6 +105,7 @@ class WorstRun(Result):
     cost: float
     bound: float
     on_infeasible: Any = "relax"
+    workers: tuple[object, ...] | None = None
     pictured = True
 
     @property
@@ -118,7 +121,7 @@ class WorstRun(Result):
     def replay(self, method: str | None = None) -> WorstRun:
         """Let the method, or another, meet the same order again."""
         name = self.method if method is None else method
-        again = ProblemArrivals(self.problem, self.on_infeasible).play(name, self.order)
+        again = self._arrivals.play(name, self.order)
         return replace(
             self,
             method=name,
@@ -127,13 +130,22 @@ class WorstRun(Result):
             ratio=again.cost / self.bound,
         )
 
+    @property
+    def _arrivals(self) -> ProblemArrivals:
+        return ProblemArrivals(self.problem, self.on_infeasible, self.workers)
+
+    @property
+    def _come(self) -> list[object]:
+        """The workers as they came, by name."""
+        return [at if self.workers is None else self.workers[at] for at in self.arrival]
+
     def to_frame(self) -> pd.DataFrame:
         """Give the run in a row."""
         return pd.DataFrame([{"method": self.method, **self._numbers()}])
 
     def details(self) -> str:
         """Say how bad it was, where, and how to see it again."""
-        come = names(self.arrival, 20)
+        come = names(self._come, 20)
         return (
             f"{self.method}: {self.ratio:.3f} times the proven bound {self.bound:g}, "
             f"{share(self.covered)} of the tasks covered, on problem {self.order.problem}, trial "
@@ -149,7 +161,7 @@ class WorstRun(Result):
         from workbench import plots
 
         problem, come = self.problem, np.array(self.arrival)
-        run = ProblemArrivals(problem, self.on_infeasible).chosen(self.method, self.order)
+        run = self._arrivals.chosen(self.method, self.order)
         chosen = np.zeros(problem.shape, dtype=bool)
         chosen[run.task, run.worker] = True
         best = solve(problem, "ip", time_limit=SECONDS)
@@ -162,7 +174,7 @@ class WorstRun(Result):
         return plots.choices(
             counts,
             drawn,
-            workers=come.tolist(),
+            workers=self._come,
             tasks=range(problem.shape[0]),
             title=f"{self.method} on problem {self.order.problem}, trial {self.order.trial}: each "
             f"task is to gather {problem.requirement[0]:.3g}",
@@ -199,6 +211,8 @@ class Ratios(Result):
         By number of a problem, why nothing can be compared with it.
     settings
         What was asked for.
+    workers
+        Names of the workers, where skills were given.
     """
 
     table: pd.DataFrame
@@ -208,6 +222,7 @@ class Ratios(Result):
     left_out: dict[int, str]
     settings: dict[str, Any]
     versions: dict[str, str]
+    workers: tuple[object, ...] | None = None
     pictured = True
 
     def to_frame(self) -> pd.DataFrame:
@@ -343,6 +358,7 @@ class Ratios(Result):
             row["cost"],
             self._bound(number),
             self.settings["infeasible"],
+            self.workers,
         )
 
     def _bound(self, number: int) -> float:
@@ -473,7 +489,9 @@ def ratios(
         "seed": seed,
     }
     table = summed_up(runs.plays, chosen)
-    return Ratios(table, runs.plays, runs.optima, given, runs.left_out, settings, versions())
+    return Ratios(
+        table, runs.plays, runs.optima, given, runs.left_out, settings, versions(), workers
+    )
 
 
 def _told(chosen: Sequence[str], asked: Sequence[str] | None) -> list[str]:

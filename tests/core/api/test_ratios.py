@@ -341,3 +341,11 @@ def test_without_names_the_users_own_alone_is_told_of(tmp_path):
         assert "mine (" in found.verdict()[-1]
     finally:
         forget(mine.resolve())
+
+
+def test_the_worst_run_names_workers_as_the_user_does(skills):
+    types = ["birds"] * 4 + ["ships"] * 4
+    worst = wb.compare(skills, ["greedy"], task_types=types, epsilon=0.3).worst()
+    came = [skills.index[at] for at in worst.arrival]
+    assert f"in the order {', '.join(came)};" in worst.details()
+    assert [label.get_text() for label in worst.plot().axes[1].get_xticklabels()] == came
