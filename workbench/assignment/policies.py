@@ -28,8 +28,10 @@ from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import PERTURBATION, ZERO, best_tasks, perturb
 from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.checks import show
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, generator
+from workbench.base.text import counted
 from workbench.crowd import align
 from workbench.solving import solve
 
@@ -551,23 +553,69 @@ class PolicyRun(NamedTuple):
     worker: IntArray
 
 
-def run_policy(policy: AssignmentPolicy, workers: Sequence[ArrivingWorker]) -> PolicyRun:
+class WrongChoiceError(InputError):
+    """A policy chose what a worker may not be given."""
+
+
+def run_policy(
+    policy: AssignmentPolicy,
+    workers: Sequence[ArrivingWorker],
+    names: Sequence[object] | None = None,
+) -> PolicyRun:
     """Let the workers arrive, and check that the policy keeps to capacity and availability.
+
+    Parameters
+    ----------
+    names
+        Of the workers, for messages; None for their places in the order of arrival.
 
     Raises
     ------
-    RuntimeError
+    WrongChoiceError
         When it does not: that is a fault of the policy.
     """
+    setting = getattr(policy, "setting", None)
+    tasks = None if setting is None else len(setting.task_class)
     chosen = []
     for j, worker in enumerate(workers):
-        tasks = policy.assign(worker)
-        in_order = np.sort(tasks)
-        if len(tasks) > worker.capacity or (in_order[1:] == in_order[:-1]).any():
-            raise RuntimeError(f"worker {j} was given {len(tasks)} tasks of {worker.capacity}")
-        if worker.available is not None and not worker.available[tasks].all():
-            raise RuntimeError(f"worker {j} was given a task that is closed to her")
-        chosen.append(np.asarray(tasks, dtype=np.int64))
+        of = f"worker {j if names is None else names[j]}"
+        chosen.append(_allowed(policy.assign(worker), worker, of, tasks))
     counts = [len(tasks) for tasks in chosen]
     task = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
     return PolicyRun(task, np.repeat(np.arange(len(workers)), counts))
+
+
+def _allowed(given: object, worker: ArrivingWorker, of: str, tasks: int | None) -> IntArray:
+    """What a policy chose for a worker, if she may be given it."""
+    chosen = np.asarray(given)
+    if not chosen.size:
+        return np.empty(0, dtype=np.int64)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+        raise WrongChoiceError(
+            f"the policy chose {show(given)} for {of}: give the numbers of tasks, a list or an "
+            "array of whole numbers"
+        )
+    if len(chosen) > worker.capacity:
+        raise WrongChoiceError(
+            f"the policy chose {counted(len(chosen), 'task')} for {of}, who takes "
+            f"{worker.capacity} at most"
+        )
+    known = tasks if worker.available is None else len(worker.available)
+    strange = chosen[(chosen < 0) | (chosen >= (np.inf if known is None else known))]
+    if len(strange):
+        last = "" if known is None else f" to {known - 1}"
+        raise WrongChoiceError(
+            f"the policy chose task {strange[0]} for {of}: tasks are numbered from 0{last}"
+        )
+    in_order = np.sort(chosen)
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if len(twice):
+        raise WrongChoiceError(f"the policy chose task {twice[0]} twice for {of}")
+    closed = chosen if worker.available is None else chosen[~worker.available[chosen]]
+    if worker.available is not None and len(closed):
+        raise WrongChoiceError(
+            f"the policy chose task {closed[0]} for {of}, who may not do it: choose where "
+            "`worker.available` is true"
+        )
+    allowed: IntArray = chosen.astype(np.int64)
+    return allowed

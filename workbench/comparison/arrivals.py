@@ -10,6 +10,7 @@ beside it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +20,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.gains import GAINS, gain_of
 from workbench.assignment.playing import play_with_sample
-from workbench.assignment.policies import COVERED, ArrivingWorker, Setting
+from workbench.assignment.policies import COVERED, ArrivingWorker, PolicyRun, Setting
 from workbench.assignment.registry import POLICIES
 from workbench.assignment.weights import OnInfeasible
 from workbench.base.arrays import FloatArray, IntArray
@@ -110,6 +111,8 @@ class ProblemArrivals:
         Tasks that all require the same, of a gain in `crowd_models.gains`.
     on_infeasible
         What a policy does when its sample cannot cover the tasks.
+    names
+        Of the workers, for messages; None for their columns in the problem.
 
     Raises
     ------
@@ -119,6 +122,7 @@ class ProblemArrivals:
 
     problem: AssignmentProblem
     on_infeasible: OnInfeasible = "relax"
+    names: Sequence[object] | None = None
     kinds: IntArray = field(init=False)
     skills: FloatArray = field(init=False)
     epsilon: float = field(init=False)
@@ -157,7 +161,12 @@ class ProblemArrivals:
         )
 
     def play(self, policy: str, order: Order) -> ArrivalPlay:
-        """Let a policy assign the tasks as the workers come.
+        """Let a policy assign the tasks as the workers come, and count; raises as `chosen`."""
+        run = self.chosen(policy, order)
+        return self._counted(run.task, order.arrival(len(self.workers))[run.worker])
+
+    def chosen(self, policy: str, order: Order) -> PolicyRun:
+        """Let a policy assign the tasks as the workers come: tasks, and places in that order.
 
         Raises
         ------
@@ -176,16 +185,17 @@ class ProblemArrivals:
         sample = [self.workers[j] for j in order.sample(m)]
         come = [self.workers[j] for j in arrival]
         try:
-            run, _ = play_with_sample(policy, setting, sample, come, seed=order.stream(2))
-            return self._counted(run.task, arrival[run.worker])
+            names = [j if self.names is None else self.names[j] for j in arrival.tolist()]
+            run, _ = play_with_sample(
+                policy, setting, sample, come, seed=order.stream(2), names=names
+            )
+            return run
         except Exception as error:
             raise failure_of_own(f"policy {policy!r}", POLICIES[policy].call, error) from error
 
     def _counted(self, task: IntArray, worker: IntArray) -> ArrivalPlay:
-        n = len(self.kinds)
-        if len(task) and not 0 <= task.min() <= task.max() < n:
-            raise RuntimeError(f"tasks are numbered 0 to {n - 1}")
-        gathered = np.bincount(task, self.problem.quality[task, worker], minlength=n)
+        units = self.problem.quality[task, worker]
+        gathered = np.bincount(task, units, minlength=len(self.kinds))
         covered = np.mean(gathered >= self.problem.requirement * COVERED)
         return ArrivalPlay(
             float(self.problem.prices[task, worker].sum()), len(task), float(covered)

@@ -75,10 +75,12 @@ def pattern_bound(
         A task class without any pattern counts as costing nothing, which is true and says little.
     """
     mu = np.maximum(np.asarray(side_prices, dtype=float), 0.0)
-    unit = _unit(problem, float(np.max(worker_prices, initial=0.0) + mu.sum()))
+    dearest = sum(price * side.most for price, side in zip(mu.tolist(), sides, strict=True))
+    unit = _unit(problem, float(np.max(worker_prices, initial=0.0)) + dearest)
     # Any u will do: rounded, it is one.
     charged = np.rint(np.maximum(worker_prices, 0.0) * float(unit)).astype(np.int64)
     more = list(zip(np.rint(mu * float(unit)).astype(np.int64).tolist(), sides, strict=True))
+    more = [(price, side) for price, side in more if price]
     total = -sum(price * side.limit for price, side in more)
     total -= sum(
         workers * capacity * price
