@@ -245,8 +245,8 @@ class Hires(Result):
         if not worse and self.unlabelled < HALF:
             return (
                 "Next: 'workbench aggregate --workers chosen.csv --method weighted-log-odds"
-                f"{self._losses()}' labels all tasks by their vote; --out chosen.csv writes that "
-                "file."
+                f"{self._losses()}' labels all tasks by their vote, and 'workbench plan --workers "
+                "chosen.csv' plans a next batch by them; --out chosen.csv writes that file."
             )
         more = self.found.size == self.found.budget < int(self.found.known.eligible.sum())
         larger = f", or give a larger --budget than {self.found.budget}" if more else ""

@@ -174,7 +174,9 @@ class SequentialPlan(Result):
             f"{percent(ran['error'])} ± {percent(ran['error_se'])} wrong{missing}, "
             f"{percent(ran['closed'])} of the tasks closed{empty} ({TRIALS} trials).",
             *(
-                [f"{many} workers are not asked: nobody knows their skill."]
+                [
+                    f"{many} worker{' is' if many == 1 else 's are'} not asked: nobody knows their skill."
+                ]
                 if (many := len(self.without_history))
                 else []
             ),

@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.aggregation.ratings import RatingModel
 from workbench.api import inputs
+from workbench.api.crew import Askable
 from workbench.api.planned import PlannedPairs
 from workbench.api.rating_votes import with_model
 from workbench.api.ratings import by_gold, model_payload, scale_of, votes_of, worker_table
@@ -160,7 +161,7 @@ def plan_ratings(
     tasks: inputs.Tasks,
     *,
     epsilon: float | None,
-    capacity: int | inputs.PerWorker | None,
+    asked: Askable,
     costs: inputs.PerWorker | None,
     gap: float,
     time_limit: float,
@@ -175,19 +176,20 @@ def plan_ratings(
     """
     if epsilon is None:
         raise InputError("give `epsilon`: how far each task may be off, in points")
-    if capacity is None:
-        raise InputError("give `capacity`, the most tasks that a worker takes")
+    asked.check()
     epsilon = checks.number("epsilon", epsilon, 0.0, scale_of(source).high - scale_of(source).low)
     teach, source = by_gold(source, gold, seed=seed)
     votes = votes_of(source)
     kinds, named = inputs.task_types(tasks, default="all")
     wanted = kinds.index.tolist()
     recorded = _recorded(wanted, votes.tasks, votes.task, votes.worker, len(votes.workers))
+    mine, most = asked.among(votes.workers), asked.most(votes.workers, source.workers)
+    capacity = align.capacities(votes.workers, most)
     each = inputs.prices(costs, source.workers, votes.workers)
     found = assign_ratings(
         teach.model,
         epsilon,
-        align.capacities(votes.workers, inputs.capacities(capacity, source.workers)),
+        capacity,
         recorded,
         price=None if each is None else np.tile(each, (len(wanted), 1)),
         gap=gap,
@@ -205,7 +207,7 @@ def plan_ratings(
             "labels": np.bincount(found.worker, minlength=len(votes.workers)),
             "noise": noise,
         }
-    ).sort_values("labels", ascending=False, kind="stable", ignore_index=True)
+    )[mine].sort_values("labels", ascending=False, kind="stable", ignore_index=True)
     left = teach.left
 
     def back(table: pd.DataFrame) -> pd.DataFrame:
@@ -224,23 +226,23 @@ def plan_ratings(
         float(np.sqrt(((left.value - left.truth) ** 2).mean())),
         found.claim,
         found.solution,
-        None if there else _why(teach.model, epsilon, found.solution),
+        None if there else _why(teach.model, capacity > 0, epsilon, found.solution),
     )
 
 
-def _why(model: RatingModel, epsilon: float, solution: Solution) -> str:
+def _why(model: RatingModel, asked: BoolArray, epsilon: float, solution: Solution) -> str:
     """Why there is no plan."""
     if solution.termination != "infeasible":
         return f"No plan was found ({solution.termination}): give more time."
-    known = model.told > 0
-    asked, all_ = model.terms.requirement(epsilon), float(model.precision[known].sum())
-    if all_ < asked:
+    known = (model.told > 0) & asked
+    needed, all_ = model.terms.requirement(epsilon), float(model.precision[known].sum())
+    if all_ < needed:
         least = float(model.terms.error(all_))
         return (
             f"No plan keeps {epsilon:g} points: where all {int(known.sum())} workers known by gold "
             f"rate a task it is off by {least:.3g}; ask for more than that."
         )
-    reach = percent(asked / all_)
+    reach = percent(needed / all_)
     return (
         f"No plan keeps {epsilon:g} points on all tasks: a task takes {reach} of all workers' "
         "precision, and capacities do not hold so many; raise them, or ask for more points."

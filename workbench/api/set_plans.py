@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
+from workbench.api.crew import Askable
 from workbench.api.planned import PlannedPairs
 from workbench.api.result import MOST, Figure, facts, listed, names, page, percent
 from workbench.api.sets import (
@@ -222,7 +223,7 @@ def plan_sets(
     gold: inputs.Truth | None,
     tasks: inputs.Tasks,
     epsilon: float | None,
-    capacity: Any,
+    asked: Askable,
     costs: Any,
     promise: str,
     others: Mapping[str, object],
@@ -235,8 +236,7 @@ def plan_sets(
     inputs.refuse(source.kind, others)
     if epsilon is None:
         raise InputError("give `epsilon`, the error that each label of a task may have")
-    if capacity is None:
-        raise InputError("give `capacity`, the most tasks that a worker takes")
+    asked.check()
     epsilon = checks.inside("epsilon", epsilon)
     true, source = inputs.truth(gold, source)
     votes, codes = apart(source, true)
@@ -250,12 +250,13 @@ def plan_sets(
             "and answer the others with `aggregate`"
         )
     price = inputs.prices(costs, source.workers, votes.workers)
+    capacity = align.capacities(votes.workers, asked.most(votes.workers, source.workers))
     made = make_set_plan(
         votes,
         codes,
         len(kinds),
         epsilon,
-        align.capacities(votes.workers, inputs.capacities(capacity, source.workers)),
+        capacity,
         price,
         exact=promise != "bound",
         time_limit=time_limit,
@@ -266,10 +267,12 @@ def plan_sets(
     if made.chosen is not None:
         full = set_needs(made.skills, epsilon)
         share = np.divide(made.need, full, out=np.ones(len(full)), where=full > 0)
-        found = measure_set_plan(votes, codes, epsilon, price, share=share, seed=seed)
+        found = measure_set_plan(
+            votes, codes, epsilon, price, asked=capacity > 0, share=share, seed=seed
+        )
         how, met = "each judged by a plan made without it", found.met
         error = beside_majority(votes, codes, found.errors, how)
-    return _named(made, votes, source, kinds, named, epsilon, promise, error, met)
+    return _named(made, votes, source, kinds, named, epsilon, promise, error, met, asked)
 
 
 def _named(
@@ -282,6 +285,7 @@ def _named(
     promise: str,
     error: MeasuredSets | None,
     met: float | None,
+    asked: Askable,
 ) -> SetPlan:
     """The plan under the user's ids."""
     names, workers, there = votes.names, votes.workers, made.chosen is not None
@@ -301,14 +305,15 @@ def _named(
     vote = pd.DataFrame(columns=["of", "task", "worker", "label", "class", "score"])
     if there:
         vote = set_scores(made, names, kinds.index.tolist(), workers.tolist())
-    strangers = source.workers.all_back(workers[~made.skills.known])
+    mine = asked.among(workers)
+    strangers = [*workers[mine & ~made.skills.known], *asked.strangers(workers)]
     return SetPlan(
         source.workers.column(named.column(table, "task"), "worker"),
         source.workers.column(named.column(vote, "task"), "worker"),
         by_label,
         made.set_error,
         len(kinds),
-        len(workers),
+        asked.size(workers),
         epsilon,
         promise,
         made.solution,
@@ -316,7 +321,7 @@ def _named(
         None if there else _why(made, names, epsilon),
         error,
         met,
-        tuple(strangers),
+        tuple(asked.named(source.workers).all_back(strangers)),
     )
 
 
