@@ -161,6 +161,10 @@ class SequentialPlan(Result):
         guess = ""
         if (self.rules["labels"] <= 0.0).any():
             guess = " (a task that is closed without a label gets a random answer)"
+        silent = []
+        if many := len(self.without_history):
+            who = "1 worker is" if many == 1 else f"{many} workers are"
+            silent = [f"{who} not asked: nobody knows their skill."]
         missing, empty = "", ""
         if ran["blank"]:
             missing = " or missing"
@@ -168,18 +172,12 @@ class SequentialPlan(Result):
         return [
             f"Ask for one label at a time: {self.cost:,.6g} in the mean for {self.tasks} tasks, "
             f"and no policy costs less than {self.lower_bound:,.6g}.",
-            f"Proven, if workers err independently and skills are as given, capacities held in "
-            f"the mean: {kept}{guess}.",
+            f"Proven, if workers err independently, skills are as given and there are two classes, "
+            f"equally likely, capacities held in the mean: {kept}{guess}.",
             f"Simulated, capacities always held: {ran['cost']:,.6g} ± {ran['cost_se']:.2g}, "
             f"{percent(ran['error'])} ± {percent(ran['error_se'])} wrong{missing}, "
             f"{percent(ran['closed'])} of the tasks closed{empty} ({TRIALS} trials).",
-            *(
-                [
-                    f"{many} worker{' is' if many == 1 else 's are'} not asked: nobody knows their skill."
-                ]
-                if (many := len(self.without_history))
-                else []
-            ),
+            *silent,
         ]
 
     def brief(self) -> str:

@@ -253,8 +253,15 @@ class GoldError:
         share = percent(error.error_measured)
         return f"{share}{of}, measured ({interval} {low} to {high}; {counted})"
 
+    @property
+    def thin(self) -> bool:
+        """Whether the gold has too few labels a task to speak for or against a plan."""
+        return self.measured.met is not None and self.measured.met < SELDOM
+
     def misses(self, epsilon: float) -> bool:
-        """Whether the error or expected cost asked for is below all of the interval."""
+        """Whether gold that can tell puts all of the interval above the error or cost asked for."""
+        if self.thin:
+            return False
         if self.costs is not None:
             return self.costs.interval[0] > epsilon
         return self.measured.tasks_measured > 0 and self.measured.error_interval[0] > epsilon
@@ -270,12 +277,12 @@ class GoldError:
 
     def cautions(self) -> list[str]:
         """Warn where a promise rests on independence, and where few tasks could show it."""
-        met, cautions = self.measured.met, []
-        if met is not None and met < SELDOM:
+        cautions = []
+        if self.thin:
             cautions.append(
                 f"warning: those who labelled the control tasks meet the plan's requirement on "
-                f"{percent(met, 3)} of them: the error measured is that of fewer labels, and may "
-                "be too high"
+                f"{percent(self.measured.met, 3)} of them: the error measured is that of fewer "
+                "labels, and may be too high"
             )
         if self.correlation is not None and self.correlation.shown:
             instead = "; go by the error measured" if self.measured.tasks_measured else ""

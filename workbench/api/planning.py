@@ -244,7 +244,7 @@ class Plan(PlannedPairs):
         word = "By drawn answers" if self.error_radius > DRAWN else "Proven"
         known = ", on the average over what your gold leaves open of their skills"
         if not self.from_gold:
-            known = " and skills are as given"
+            known = ", skills are as given and there are two classes"
         known += self._shares()
         head = f"{word}, if workers err independently{known}"
         if self.promised is not None:
@@ -306,8 +306,15 @@ class Plan(PlannedPairs):
             wrong = error.costs.outcome.cost * tasks
         if error.misses(self.epsilon):
             return [
-                f"Asked was {asked} at most. Next: more gold, to know the workers better, or "
-                "'workbench hire', which goes by what is measured."
+                f"Asked was {asked} at most. Next: give more gold, to know these workers better, "
+                "or find others; 'workbench audit' proves how many of the answers are wrong, "
+                "whoever gives them."
+            ]
+        if error.thin and wrong > self.epsilon * tasks:
+            return [
+                f"Asked was {asked} at most. Your gold has too few labels a task to tell whether "
+                f"such plans keep it: it has what they buy on {percent(error.measured.met)} of its "
+                "tasks. Next: have more workers label these, and plan again."
             ]
         if tasks and wrong > self.epsilon * tasks:
             return [
@@ -596,7 +603,8 @@ def plan(
     capacity
         Most tasks a worker takes: a number for all, or a table worker, capacity.
     skills
-        Columns worker, task_type, skill; or worker and one column a task type.
+        Columns worker, task_type, skill; or worker and one column a task type. Of two classes, each
+        worker right as often whichever is true; of more classes give labels and gold.
 
         Or a Series by worker (NaN for one without history).
     workers

@@ -11,6 +11,7 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.crew import Askable
+from workbench.api.measuring import SELDOM
 from workbench.api.planned import PlannedPairs
 from workbench.api.result import MOST, Figure, facts, listed, names, page, percent
 from workbench.api.sets import (
@@ -44,8 +45,6 @@ COLUMNS: Columns = {
     "exact": ("error at most", ".4f"),
     "expected": ("in the mean", ".4f"),
 }
-SELDOM = 0.5
-"""Share of control tasks that meet the cover, below which there is a warning."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +121,8 @@ class SetPlan(PlannedPairs):
             at_most(100 * error, 2)
             for error in (self.by_label["exact"].max(), self.by_label["expected"].mean())
         )
-        missed = [] if self.error is None else self.error.missed(self.epsilon)
+        thin = self.met is not None and self.met < SELDOM
+        missed = [] if self.error is None or thin else self.error.missed(self.epsilon)
         labels = (
             f"{counted(len(self.table), 'set')} of labels for {counted(self.tasks, 'task')} from "
             f"{self.table['worker'].nunique()} of {counted(self.workers, 'worker')}{price}"
@@ -140,10 +140,12 @@ class SetPlan(PlannedPairs):
         ]
         if self.error is not None:
             sentences += self.error.verdict("the answers of such plans err")
-        if self.met is not None and self.met < SELDOM:
+        if thin:
             sentences.append(
-                f"Those who labelled your gold meet the cover on {percent(self.met)} of it: the "
-                "error measured is that of fewer labels, and may be too high."
+                "Your gold has too few labels a task to tell whether such plans keep "
+                f"{percent(self.epsilon)}: those who labelled it meet the cover on "
+                f"{percent(self.met)} of it. Next: have more workers label these tasks, and plan "
+                "again."
             )
         return sentences[: MOST + 1]
 

@@ -156,5 +156,5 @@ def test_what_cannot_be_read_is_one_line(workers, capacity, said):
 
 
 def test_an_error_without_skills_says_what_is_missing():
-    with pytest.raises(InputError, match="`epsilon` is not for labels shared evenly .* `skills`"):
+    with pytest.raises(InputError, match=r"`epsilon` is not for labels shared evenly .* `skills`"):
         wb.plan(tasks=NEW, workers=CHOSEN, epsilon=0.1)
