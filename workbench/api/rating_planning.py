@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from workbench.api.planned import PlannedPairs
 from workbench.api.rating_votes import with_model
 from workbench.api.ratings import by_gold, model_payload, scale_of, votes_of, worker_table
 from workbench.api.result import Figure, facts, listed, page, percent, picked
+from workbench.assignment.enough import first_kept, mend
 from workbench.assignment.rating_plan import assign_ratings
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, IntArray, Names
@@ -22,6 +24,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns, counted
 from workbench.crowd import align
 from workbench.solving.claims import CostClaim
+from workbench.solving.highs import RunOptions
 
 if TYPE_CHECKING:
     from workbench.solving import Solution
@@ -186,17 +189,23 @@ def plan_ratings(
     mine, most = asked.among(votes.workers), asked.most(votes.workers, source.workers)
     capacity = align.capacities(votes.workers, most)
     each = inputs.prices(costs, source.workers, votes.workers)
-    found = assign_ratings(
-        teach.model,
-        epsilon,
-        capacity,
-        recorded,
-        price=None if each is None else np.tile(each, (len(wanted), 1)),
-        gap=gap,
-        time_limit=time_limit,
-        seed=seed,
-    )
+    price = None if each is None else np.tile(each, (len(wanted), 1))
+    assign = partial(assign_ratings, teach.model, capacity=capacity, recorded=recorded, price=price)
+    found = assign(epsilon, gap=gap, time_limit=time_limit, seed=seed)
     there = found.solution.assignment is not None
+    why = None
+    if not there:
+
+        def keeps(at: float, now: RunOptions) -> bool:
+            again = assign(at, gap=now.gap, time_limit=now.time_limit or time_limit, seed=seed)
+            return again.solution.assignment is not None
+
+        asked_of = (teach.model.told > 0) & (capacity > 0)
+        first = float(teach.model.terms.error(teach.model.precision[asked_of].sum()))
+        top = scale_of(source).high - scale_of(source).low
+        options = RunOptions(time_limit, gap, seed=seed)
+        enough = first_kept(keeps, first, epsilon, options, most=top)
+        why = _why(teach.model, asked_of, epsilon, found.solution, enough)
     pairs = _pairs(found.task, found.worker, wanted, votes.workers)
     task, worker = np.nonzero(recorded)
     have = _pairs(task, worker, wanted, votes.workers)
@@ -226,26 +235,32 @@ def plan_ratings(
         float(np.sqrt(((left.value - left.truth) ** 2).mean())),
         found.claim,
         found.solution,
-        None if there else _why(teach.model, capacity > 0, epsilon, found.solution),
+        why,
     )
 
 
-def _why(model: RatingModel, asked: BoolArray, epsilon: float, solution: Solution) -> str:
-    """Why there is no plan."""
+def _why(
+    model: RatingModel,
+    known: BoolArray,
+    epsilon: float,
+    solution: Solution,
+    enough: float | None,
+) -> str:
+    """Why there is no plan by the workers `known`, and what to ask for."""
+    ask = "ask for more points" if enough is None else mend(enough)
     if solution.termination != "infeasible":
-        return f"No plan was found ({solution.termination}): give more time."
-    known = (model.told > 0) & asked
+        return f"No plan was found ({solution.termination}). Next: give more time; or {ask}."
     needed, all_ = model.terms.requirement(epsilon), float(model.precision[known].sum())
     if all_ < needed:
         least = float(model.terms.error(all_))
         return (
             f"No plan keeps {epsilon:g} points: where all {int(known.sum())} workers known by gold "
-            f"rate a task it is off by {least:.3g}; ask for more than that."
+            f"rate a task it is off by {least:.3g}. Next: {ask}."
         )
-    reach = percent(needed / all_)
     return (
-        f"No plan keeps {epsilon:g} points on all tasks: a task takes {reach} of all workers' "
-        "precision, and capacities do not hold so many; raise them, or ask for more points."
+        f"No plan keeps {epsilon:g} points on all tasks: a task takes {percent(needed / all_)} of "
+        "all workers' precision, and capacities do not hold so many. Next: raise them, or "
+        f"{ask}."
     )
 
 

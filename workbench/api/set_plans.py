@@ -21,6 +21,7 @@ from workbench.api.sets import (
     beside_majority,
     nothing_measured,
 )
+from workbench.assignment.enough import mend
 from workbench.assignment.set_plan import (
     SetAssignment,
     make_set_plan,
@@ -331,11 +332,15 @@ def _why(made: SetAssignment, names: list[str], epsilon: float) -> str:
     """Say why there is no plan, and what to do."""
     found = made.solution
     if found.infeasibility is None or not made.error_limit:
-        return "No plan found. Next: a larger ε, larger capacities, or more time."
+        mends = "" if made.enough is None else f"{mend(made.enough)}, "
+        return f"No plan found. Next: {mends or 'a larger ε, '}larger capacities, or more time."
     known = "proven" if found.infeasibility.proven else "by HiGHS's word"
-    mend = f"no error below {percent(max(made.error_limit, epsilon))} can be promised of each label"
+    least = percent(max(made.error_limit, epsilon))
+    ask = f"no error below {least} can be promised of each label, ask for more"
+    if made.enough is not None:
+        ask = mend(made.enough)
     if found.short is not None:
         who = f"all workers together do not tell {names[found.short[1]]!r} well enough"
-        return f"There is no plan, {known}: {who}. Next: {mend}; ask for more, or find others."
+        return f"There is no plan, {known}: {who}. Next: {ask}; or find others."
     who = "the capacities are too small for all labels of all tasks"
-    return f"There is no plan, {known}: {who}. Next: {mend}; or give larger capacities."
+    return f"There is no plan, {known}: {who}. Next: {ask}; or give larger capacities."

@@ -27,6 +27,7 @@ from workbench.accuracy.errors_by_label import SetErrors, set_errors
 from workbench.accuracy.likeliest import TINY, likeliest_error
 from workbench.accuracy.measured import MOST_FOLDS, folds
 from workbench.assignment.class_scores import COLUMNS
+from workbench.assignment.enough import first_kept
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.crowd.set_votes import SetSkills, SetVotes, set_skills
@@ -66,6 +67,9 @@ class SetAssignment:
     error_limit
         Where there is no plan: no error below it can be promised of all labels; 0 where that is not
         known.
+    enough
+        Where there is no plan: an ε, in the digits shown, that a plan keeps; None where none was
+        found.
     """
 
     chosen: FloatArray | None
@@ -76,6 +80,7 @@ class SetAssignment:
     expected: FloatArray
     least: float = 0.0
     error_limit: float = 0.0
+    enough: float | None = None
 
     @property
     def set_error(self) -> float | None:
@@ -139,6 +144,24 @@ def make_set_plan(
     skills = set_skills(votes, gold)
     maker = _Maker(skills, tasks, capacity, cost, seed)
     left = RunOptions(time_limit, gap, seed=seed).countdown()
+
+    def plan(epsilon: float, options: RunOptions) -> SetAssignment:
+        return _at(maker, epsilon, exact, options.countdown())
+
+    made = plan(epsilon, left())
+    if made.chosen is not None:
+        return made
+
+    def keeps(at: float, options: RunOptions) -> bool:
+        return plan(at, options).chosen is not None
+
+    top = float(skills.prior.min(axis=1).max())
+    return replace(made, enough=first_kept(keeps, made.error_limit, epsilon, left(), most=top))
+
+
+def _at(maker: _Maker, epsilon: float, exact: bool, left: Remaining) -> SetAssignment:
+    """The cheapest plan found for an ε, of the exact error or of the bound on it."""
+    skills = maker.skills
     if not exact:
         made = maker.plan(set_needs(skills, epsilon), left(), None)
         if made.chosen is None and made.solution.infeasibility is not None:

@@ -20,6 +20,7 @@ from crowd_models.joint import pair_gains, pair_weights
 from workbench.assignment.class_levels import by_levels
 from workbench.assignment.class_program import ClassProgram
 from workbench.assignment.cover_plan import ROUNDING, TOLD, CoverPlan, PlanPromise
+from workbench.assignment.enough import first_kept
 from workbench.assignment.listed_classes import Lists, by_lists
 from workbench.assignment.listed_many import LISTING, LONGEST, by_master
 from workbench.solving import Certificate, Infeasibility, Termination
@@ -47,16 +48,41 @@ class SeveralClasses(ClassProgram):
             Without `chosen` where there is none; its solution says why.
         """
         left = options.countdown()
-        if promise == "bound":
-            made = self.cover(np.full(int(self.kinds.max()) + 1, epsilon), options, draws=TOLD)
-            claimed = made.chosen is not None
-            made = replace(made, claim=CostClaim.of(made.solution) if claimed else None)
-        else:
-            made = self._beyond(epsilon, promise) or self._kept(epsilon, promise, left())
+        made = self._made(epsilon, promise, left())
         if made.chosen is not None:
             return made
         everybody = self.everybody("class" if promise == "class" else "each")
-        return replace(made, together=float(everybody.errors.max()))
+        enough = self._enough(epsilon, promise, left())
+        return replace(made, together=float(everybody.errors.max()), enough=enough)
+
+    def _made(self, epsilon: float, promise: PlanPromise, options: RunOptions) -> CoverPlan:
+        if promise != "bound":
+            return self._beyond(epsilon, promise) or self._kept(epsilon, promise, options)
+        made = self.cover(np.full(int(self.kinds.max()) + 1, epsilon), options, draws=TOLD)
+        claimed = made.chosen is not None
+        return replace(made, claim=CostClaim.of(made.solution) if claimed else None)
+
+    def _enough(self, epsilon: float, promise: PlanPromise, options: RunOptions) -> float | None:
+        """An ε above that which nothing keeps, in the digits shown, that a plan was made for."""
+        scale = self.scale
+
+        def keeps(at: float, now: RunOptions) -> bool:
+            return self._made(at / scale, promise, now).chosen is not None
+
+        first, most = scale * self._together(promise), scale * self.top
+        return first_kept(keeps, first, scale * epsilon, options, most=most)
+
+    def _together(self, promise: PlanPromise) -> float:
+        """The least ε that everybody's labels of all tasks keep, however far errors are off."""
+        everybody = self.everybody(promise)
+        most = everybody.errors + everybody.radii
+        if promise == "bound":
+            voting = self.usable | self.given.recorded
+            blank = JointSolution("ip", "arrays", Termination.INFEASIBLE)
+            bounds = self.told(blank, np.zeros(1), voting, promise).bounds
+            assert bounds is not None
+            most = bounds
+        return float(max(most.mean(), most.max() / 2) if promise == "mean" else most.max())
 
     def _kept(self, epsilon: float, promise: PlanPromise, options: RunOptions) -> CoverPlan:
         left = options.countdown()
