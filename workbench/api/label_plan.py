@@ -11,7 +11,7 @@ import pandas as pd
 from crowd_models.sequential_policies import PROMISES, Promise
 from workbench.api import inputs
 from workbench.api.inputs import Ids
-from workbench.api.result import Figure, Result, facts, percent
+from workbench.api.result import Figure, Result, asked_for, facts, percent
 from workbench.assignment.label_by_label import LabelPlan, closing_rules, plan_labels
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
@@ -157,7 +157,7 @@ class SequentialPlan(Result):
         if self.cost is None or self.simulated is None:
             return [str(self.message)]
         ran = self.simulated
-        kept = KEEPS[self.promise].format(percent(self.epsilon))
+        kept = KEEPS[self.promise].format(asked_for(self.epsilon))
         guess = ""
         if (self.rules["labels"] <= 0.0).any():
             guess = " (a task that is closed without a label gets a random answer)"

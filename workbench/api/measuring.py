@@ -287,11 +287,11 @@ class GoldError:
         if self.correlation is not None and self.correlation.shown:
             instead = "; go by the error measured" if self.measured.tasks_measured else ""
             cautions.append(
-                f"warning: errors on your gold go together (mean correlation "
-                f"{self.correlation.correlation:.2f} given the class): the {self.workers:.3g} "
-                f"voters of a task are worth {self.effective_workers:.1f} independent ones, and "
-                f"bounds and expected errors, which take them for independent, are too good"
-                f"{instead}"
+                f"warning: errors of these workers go together on your gold (mean correlation "
+                f"{self.correlation.correlation:.2f} of two of them, given the class; that of all "
+                f"workers is in check): the {self.workers:.3g} voters of a task are worth "
+                f"{self.effective_workers:.1f} independent ones, and bounds and expected errors, "
+                f"which take them for independent, are too good{instead}"
             )
         return cautions
 

@@ -18,14 +18,14 @@ from workbench.api.crew import Askable, crew
 from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of, rare_class
 from workbench.api.planned import PlannedPairs
-from workbench.api.result import MOST, Figure, facts, names, percent
+from workbench.api.result import MOST, Figure, as_promised, asked_for, facts, names, percent
 from workbench.api.set_plans import SetPlan, plan_sets
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import PlanFromGold, takes_rows
 from workbench.base import checks
 from workbench.base.arrays import IntArray, Names
 from workbench.base.errors import InputError
-from workbench.base.text import at_most, counted
+from workbench.base.text import counted
 from workbench.crowd import reading, tables
 from workbench.crowd.confusion import constant_in
 from workbench.crowd.empirical_bayes import fitted_priors, fitted_skills
@@ -189,7 +189,7 @@ class Plan(PlannedPairs):
         sentences += self._asks_nothing()
         if self.surely is not None:
             sentences.append(
-                f"The mean error is at most {percent(self.epsilon)} in {percent(self.surely)} of "
+                f"The mean error is at most {asked_for(self.epsilon)} in {percent(self.surely)} of "
                 "200 draws from what your gold leaves open of the skills."
             )
         if self.error is not None:
@@ -222,7 +222,7 @@ class Plan(PlannedPairs):
             return []
         return [
             f"Without a label, {name!s} for every task is wrong on {percent(1.0 - share)} of your "
-            f"gold: an error of {percent(self.epsilon)} need find none of the others; ask for "
+            f"gold: an error of {asked_for(self.epsilon)} need find none of the others; ask for "
             "less, or --promise class."
         ]
 
@@ -240,7 +240,8 @@ class Plan(PlannedPairs):
     def _promised(self) -> str:
         """What the plan promises, and under which assumptions."""
         exact = self.errors["exact"]
-        most, mean = (f"{at_most(100 * error, 2)} %" for error in (exact.max(), exact.mean()))
+        twice = 2 if self.promise == "mean" else 1
+        most, mean = self._most(exact.max(), twice), self._most(exact.mean())
         word = "By drawn answers" if self.error_radius > DRAWN else "Proven"
         known = ", on the average over what your gold leaves open of their skills"
         if not self.from_gold:
@@ -254,12 +255,19 @@ class Plan(PlannedPairs):
         whichever = ", whichever class is true" if self.promise == "class" else ""
         said = f"each task is wrong with a chance of at most {most}{whichever}, {mean} in the mean"
         if self.promise == "bound" and self.total is None:
-            said += f" (the bound says {percent(self.errors['bound'].max())})"
+            said += f" (the bound says {self._most(self.errors['bound'].max())})"
         return f"{head}: {said}"
+
+    def _most(self, error: float, times: int = 1) -> str:
+        """Write an error that is promised, in percent: not as more than was asked, so many ε."""
+        asked = None if self.total is not None else 100 * times * self.epsilon
+        return f"{as_promised(100 * error, asked)} %"
 
     def _costs(self, promised: CostOutcome) -> str:
         """What the plan promises where it is said what errors cost."""
-        most = amount(float(self.errors["exact"].max()))
+        times = 2 if self.promise == "mean" else 1
+        asked = None if self.total is not None else times * self.epsilon
+        most = as_promised(float(self.errors["exact"].max()), asked, 3)
         each = f", {amount(promised.cost)} in the mean"
         if self.promise == "mean":
             each = f" and {amount(promised.cost)} in the mean"
@@ -299,7 +307,7 @@ class Plan(PlannedPairs):
         """Hold the error measured against the one asked for, and say what to do."""
         if self.total is not None:
             return []
-        asked, tasks = percent(self.epsilon), error.measured.tasks_measured
+        asked, tasks = asked_for(self.epsilon), error.measured.tasks_measured
         wrong = error.measured.wrong
         if error.costs is not None:
             asked = f"a cost of {amount(self.epsilon)}"
@@ -417,8 +425,8 @@ class Plan(PlannedPairs):
 
     def _drawn(self) -> dict[str, str]:
         """Write what the picture draws of what is promised and asked, as the verdict says it."""
-        most, asked = float(self.errors["exact"].max()), percent(self.epsilon)
-        said = f"{at_most(100 * most, 2)} %"
+        most, asked = float(self.errors["exact"].max()), asked_for(self.epsilon)
+        said = self._most(most, 2 if self.promise == "mean" else 1)
         if self.promised is not None:
             said, asked = amount(most), f"a cost of {amount(self.epsilon)}"
         word = "by drawn answers" if self.error_radius > DRAWN else "proven"

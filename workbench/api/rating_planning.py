@@ -15,7 +15,7 @@ from workbench.api.crew import Askable
 from workbench.api.planned import PlannedPairs
 from workbench.api.rating_votes import with_model
 from workbench.api.ratings import by_gold, model_payload, scale_of, votes_of, worker_table
-from workbench.api.result import Figure, facts, listed, page, percent, picked
+from workbench.api.result import Figure, as_promised, facts, listed, page, percent, picked
 from workbench.assignment.enough import first_kept, mend
 from workbench.assignment.rating_plan import assign_ratings
 from workbench.base import checks
@@ -95,14 +95,19 @@ class RatingPlan(PlannedPairs):
             f"Buy {counted(len(self.table), 'rating')} of {counted(self.tasks, 'task')}{record} "
             f"from {self.table['worker'].nunique()} of {counted(len(self.loads), 'worker')}"
             f"{price}: {self.claim.sentence('the cheapest')}.",
-            f"Each task is off by at most {self.errors.max():.3g} points in root mean square, "
-            f"{np.sqrt((self.errors**2).mean()):.3g} over all: exact, if the ratings are as the "
-            "gold has them (normal, each worker's noise her own, what all share at the floor).",
+            f"Each task is off by at most {self._most(self.errors.max())} points in root mean "
+            f"square, {self._most(np.sqrt((self.errors**2).mean()))} over all: exact, if the "
+            "ratings are as the gold has them (normal, each worker's noise her own, what all share "
+            "at the floor).",
             f"The floor is such that the {self.made:.3g} points made on left-out gold tasks are "
             f"foretold; it alone makes {self.model.terms.least:.3g}.",
             "Next: have these rated, then 'workbench aggregate --plan' estimates; measure it on "
             "fresh gold.",
         ]
+
+    def _most(self, error: float) -> str:
+        """Write an error that is promised, in points: not as more than was asked."""
+        return as_promised(float(error), self.epsilon, 3)
 
     def brief(self) -> str:
         """Lay out who rates how many tasks."""

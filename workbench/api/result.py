@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, cell, plain, tabled
+from workbench.base.text import Columns, at_most, cell, plain, tabled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,8 @@ SHOWN = 20
 """Rows of a table that a notebook shows."""
 ALIKE = 5e-4
 """A difference of errors that is written as none."""
+DIGITS = 12
+"""Digits of a promise at most."""
 MOST = 5
 """Sentences of a verdict."""
 
@@ -131,6 +133,28 @@ def percent(share: float | None, digits: int = 2) -> str:
         return "unknown"
     text = f"{100 * share:.{digits}g}"
     return f"{100 * share:.0f} %" if "e+" in text else f"{text} %"
+
+
+def asked_for(share: float) -> str:
+    """Write a share that was asked for in percent, in all its digits."""
+    return f"{100 * share:.10g} %"
+
+
+def as_promised(value: float, asked: float | None = None, digits: int = 2) -> str:
+    """Write a number that is promised: rounded up, but not above what was asked for.
+
+    Parameters
+    ----------
+    value, asked
+        In the unit shown; None where nothing was asked.
+    digits
+        As many are shown, or more where fewer would read as more than was asked.
+    """
+    texts = (at_most(value, shown) for shown in range(digits, DIGITS))
+    for text in texts:
+        if asked is None or value > asked or float(text.replace(",", "")) <= asked:
+            return text
+    return f"{asked:.10g}"
 
 
 def points(more: float, digits: int = 2) -> str:

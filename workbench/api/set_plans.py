@@ -13,7 +13,17 @@ from workbench.api import inputs
 from workbench.api.crew import Askable
 from workbench.api.measuring import SELDOM
 from workbench.api.planned import PlannedPairs
-from workbench.api.result import MOST, Figure, facts, listed, names, page, percent
+from workbench.api.result import (
+    MOST,
+    Figure,
+    as_promised,
+    asked_for,
+    facts,
+    listed,
+    names,
+    page,
+    percent,
+)
 from workbench.api.sets import (
     BY_LABEL,
     MeasuredSets,
@@ -31,7 +41,7 @@ from workbench.assignment.set_plan import (
 )
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import Columns, at_most, counted
+from workbench.base.text import Columns, counted
 from workbench.crowd import align
 from workbench.crowd.set_votes import SetVotes
 from workbench.solving.claims import CostClaim
@@ -119,7 +129,7 @@ class SetPlan(PlannedPairs):
         cost = self.solution.objective
         price = f", for {cost:.6g}" if cost != len(self.table) else ""
         most, mean = (
-            at_most(100 * error, 2)
+            as_promised(100 * error, 100 * self.epsilon)
             for error in (self.by_label["exact"].max(), self.by_label["expected"].mean())
         )
         thin = self.met is not None and self.met < SELDOM
@@ -144,7 +154,7 @@ class SetPlan(PlannedPairs):
         if thin:
             sentences.append(
                 "Your gold has too few labels a task to tell whether such plans keep "
-                f"{percent(self.epsilon)}: those who labelled it meet the cover on "
+                f"{asked_for(self.epsilon)}: those who labelled it meet the cover on "
                 f"{percent(self.met)} of it. Next: have more workers label these tasks, and plan "
                 "again."
             )
@@ -162,8 +172,8 @@ class SetPlan(PlannedPairs):
         if not free:
             return []
         return [
-            f"For {checks.listing(free)} an error of {percent(self.epsilon)} asks for nothing: so "
-            "few tasks have it, or lack it; ask for less to find them."
+            f"For {checks.listing(free)} an error of {asked_for(self.epsilon)} asks for nothing: "
+            "so few tasks have it, or lack it; ask for less to find them."
         ]
 
     def brief(self) -> str:

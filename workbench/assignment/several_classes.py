@@ -87,11 +87,29 @@ class SeveralClasses(ClassProgram):
     def _kept(self, epsilon: float, promise: PlanPromise, options: RunOptions) -> CoverPlan:
         left = options.countdown()
         made = by_lists(self, epsilon, promise, left())
+        if made is None and promise == "mean":
+            return self._kept_in_mean(epsilon, left())
         if made is None and promise == "each":
             seconds = LONGEST if options.time_limit is None else LISTING * options.time_limit
             until = time.perf_counter() + min(seconds, LONGEST)
             made = by_master(Lists(self, epsilon, promise, until), left())
         return made or by_levels(self, epsilon, promise, left())
+
+    def _kept_in_mean(self, epsilon: float, options: RunOptions) -> CoverPlan:
+        """The cheaper of two plans found: that of the mean, or that which keeps ε on each task.
+
+        The search for each lists sets by their errors, and that for the mean goes by covers alone,
+        so that its plan is sometimes dearer though it has more to choose from.
+        """
+        left = options.countdown()
+        each = self._beyond(epsilon, "each")
+        if each is None:
+            half = None if options.time_limit is None else options.time_limit / 2
+            each = self._kept(epsilon, "each", replace(left(), time_limit=half))
+        made = by_levels(self, epsilon, "mean", left())
+        if each.chosen is None or (made.chosen is not None and _cost(made) <= _cost(each)):
+            return made
+        return replace(each, claim=None)  # A bound for each is none for the mean.
 
     def _beyond(self, epsilon: float, promise: PlanPromise) -> CoverPlan | None:
         """No plan, where all workers together cannot keep the promise; None where they may."""
@@ -137,3 +155,7 @@ class SeveralClasses(ClassProgram):
         first, second = np.triu_indices(len(self.prior), 1)
         at = int(mixed[mixed.sum(axis=1).argmax()].argmax())
         return int(first[at]), int(second[at])
+
+
+def _cost(made: CoverPlan) -> float:
+    return made.solution.objective or 0.0
