@@ -7,6 +7,8 @@ beside them and its notes; laying them out, comparing and showing them is done h
 from __future__ import annotations
 
 import html
+import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,8 +30,8 @@ SHOWN = 20
 """Rows of a table that a notebook shows."""
 ALIKE = 5e-4
 """A difference of errors that is written as none."""
-DIGITS = 12
-"""Digits of a promise at most."""
+ROUNDING = 1e-9
+"""A promise above what was asked by this share is what was asked."""
 MOST = 5
 """Sentences of a verdict."""
 
@@ -150,11 +152,9 @@ def as_promised(value: float, asked: float | None = None, digits: int = 2) -> st
     digits
         As many are shown, or more where fewer would read as more than was asked.
     """
-    texts = (at_most(value, shown) for shown in range(digits, DIGITS))
-    for text in texts:
-        if asked is None or value > asked or float(text.replace(",", "")) <= asked:
-            return text
-    return f"{asked:.10g}"
+    most = math.inf if asked is None or value > asked else asked * (1 + ROUNDING)
+    texts = (at_most(value, shown) for shown in itertools.count(digits))
+    return next(text for text in texts if float(text.replace(",", "")) <= most)
 
 
 def points(more: float, digits: int = 2) -> str:
