@@ -101,6 +101,23 @@ class MeasuredError:
     loss: FloatArray
     named: FloatArray | None = None
 
+    def answered(self) -> MeasuredError:
+        """The same of the control tasks that have an answer: for where no other was asked about."""
+        if self.named is None or not self.blank:
+            return self
+        there = ~np.isnan(self.named).any(axis=1)
+        return count_errors(
+            self.loss[there],
+            self.counted[there],
+            self.tasks_left,
+            independent=self.error_independent,
+            unstable=self.unstable,
+            met=self.met,
+            confidence=self.confidence,
+            folds=self.folds,
+            named=self.named[there],
+        )
+
     def cost(
         self, stakes: Stakes, gold: IntArray, majority: MajorityError | None = None
     ) -> MeasuredCost | None:

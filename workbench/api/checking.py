@@ -322,7 +322,7 @@ class LabelCheck(Looked, Result):
         """Give the page of all that was looked at."""
         overall = self.found.overall
         worth = f"{self.effective_workers:.1f} of {overall.answers:.1f} answers a task"
-        correlation = f"{overall.correlation:.3f} in the mean of two workers (p "
+        correlation = f"{overall.correlation:.3f} in the mean of two of all workers (p "
         correlation += f"{'≤' if overall.p_value <= 0.005 else '='} {overall.p_value:.3g})"
         hard = f"{percent(overall.hard, 3)} of {overall.hard_judged} gold tasks"
         by_gold = [

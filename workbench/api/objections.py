@@ -156,7 +156,8 @@ def _of_dependence(check: Looked) -> list[Objection]:
         lines.append(
             Objection(
                 "errors go together",
-                f"errors go together (mean correlation {overall.correlation:.2f}): "
+                f"errors go together (mean correlation {overall.correlation:.2f} of two of all "
+                "workers): "
                 f"{overall.answers:.1f} answers to a task are worth {check.effective_workers:.1f} "
                 "independent ones, and predictions and bounds that rest on independence are too "
                 f"good; on {percent(overall.hard, 3)} of the gold tasks at least "

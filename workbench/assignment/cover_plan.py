@@ -47,6 +47,9 @@ class CoverPlan:
     together
         Of several classes, where there is no plan: how often all workers together err on the
         hardest task.
+    enough
+        Of several classes, where there is no plan: an ε that a plan keeps, an expected cost where
+        errors have costs; None where none was found.
     kept
         Of two classes, where there is no plan: what part of the tasks can be kept.
     """
@@ -60,6 +63,7 @@ class CoverPlan:
     claim: CostClaim | None = None
     log_prior: FloatArray | None = None
     together: float | None = None
+    enough: float | None = None
     kept: Kept | None = None
 
     def costing(self, scale: float) -> CoverPlan:

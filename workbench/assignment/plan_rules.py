@@ -103,7 +103,8 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     votes
         Recorded labels of n tasks by m workers.
     terms
-        The program; workers without a control answer of a type get no task of it.
+        The program; workers without a control answer of a type get no task of it, and those of
+        capacity 0 none at all.
     seed
         Orders workers whose gain is equally cheap.
 
@@ -136,7 +137,8 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
         correct, answered = _by_type(by_task, gold, kinds, T)
         skill = fitted_skills(estimate_skills(correct, answered)).skill
         skill = np.where(constant_in(by_task.votes, gold), 0.5, skill)
-        return _fitted(by_task, terms, kinds, skill, answered > 0, lot, target)
+        usable = (answered > 0) & (terms.capacity > 0)
+        return _fitted(by_task, terms, kinds, skill, usable, lot, target)
 
     return fit
 
