@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import IntArray
+from workbench.base.text import counted
 from workbench.collection.collector import Collector
 from workbench.collection.policy import Belief
 from workbench.collection.pool import Ledger, Questions
@@ -58,6 +59,24 @@ def workers_table(collector: Collector) -> list[dict[str, Any]]:
             )
     rows.sort(key=lambda row: (-len(row["odd"]), -row["labels"] - row["gold"]))
     return rows[:SHOWN_WORKERS]
+
+
+def asked_on_known(collector: Collector) -> str:
+    """Say who is asked about how many tasks of known class; "" where there are none."""
+    now = collector._now
+    sentences, pool = [], now.ledger.pool
+    workers, tasks = now.policy.gold_first()
+    if workers:
+        many = len(pool.workers) > workers
+        who = f"The first {workers} workers who come are" if many else "Every worker is"
+        each = " each" if many else ""
+        sentences.append(f"{who} asked first about {counted(tasks, 'gold task')}{each}.")
+        if many:
+            sentences.append("Whoever comes later is judged by the labels of all.")
+    if pool.hidden is not None:
+        hidden = counted(int((pool.hidden >= 0).sum()), "hidden task")
+        sentences.append(f"Everybody is asked about the {hidden} as about all others.")
+    return " ".join(sentences)
 
 
 def earned(ledger: Ledger, place: int) -> float:
