@@ -42,6 +42,8 @@ HOW_HIDDEN = "which are hidden among the others and also tell when to stop"
 NO_HELP = "No label that these workers can still give is expected to help"
 MEASURED = ("error_measured", "error_interval", "tasks_measured", "blank")
 MOST_STEPS = 4
+HIDDEN = 40
+"""Tasks of known class that are advised to be hidden; half of all where these are fewer."""
 
 
 class Step(NamedTuple):
@@ -258,11 +260,12 @@ class Standing(Result):
         """Say what was bought, how many tasks are closed, and how many have no answer."""
         labels = self.labels + self.gold_labels
         gold = f", {self.gold_labels} of them of gold tasks" if self.gold_labels else ""
-        cost = "" if self.cost == labels else f" for {shown(self.cost, '.6g')}"
         each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
-        are = "is" if self.waiting == 1 else "are"
-        waits = f"; {counted(self.waiting, 'question')} {are} open and in the cost"
-        waits *= bool(self.waiting)
+        cost = "" if self.waiting or self.cost == labels else f" for {shown(self.cost, '.6g')}"
+        waits = ""
+        if self.waiting:
+            spent = shown(self.cost, ".6g")
+            waits = f"; with {counted(self.waiting, 'open question')} they cost {spent}"
         closed = self._closed()
         bought = f"{counted(labels, 'label')} bought{cost}{gold} {each}{waits}."
         sentences = [f"{bought} {closed}." if closed else bought]
@@ -577,8 +580,8 @@ def _state(collector: Collector, running: Running, found: Standing) -> State:
     if running.halted:
         return running.halted
     over = running.policy.is_over()
-    if over:
-        over = not running.policy.is_behind()  # a fit to all labels may ask more
+    if over and running.policy.is_behind():
+        over = None  # a fit to all labels may ask more
     if over is None:
         try:
             over = not collector.asks_more()
@@ -641,7 +644,9 @@ def _steps(found: Standing, collector: Collector) -> list[Step]:
         steps += _budget(found, f"{change} --total ")
     if found.measured is None and found.epsilon is not None:
         command = "workbench collect start NEW --hidden known.csv …"
-        steps.append(Step("hide", "hide forty tasks of known class next time", command))
+        many = min(HIDDEN, found.tasks // 2)
+        says = f"hide {many} tasks of known class among the others next time"
+        steps += [Step("hide", says, command)] * (many > 1)
     return [*by_help(steps, found)[: MOST_STEPS - 1], answers]
 
 

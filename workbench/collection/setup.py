@@ -259,7 +259,11 @@ def read_setup(
     task_places = name_places("tasks", (task.name for task in named_tasks))
     gold_places = name_places("gold", (task.name for task in named_gold))
     for task in gold_places:
-        check(task not in task_places, f"task {task!r} is also a gold task: leave one out")
+        check(
+            task not in task_places,
+            f"task {task!r} is also a gold task: leave it out of the tasks or of the gold; if it "
+            "is to be asked about like all others, give its class by `hidden` in place of `gold`",
+        )
     have = people.have
     if have is not None:
         have = labels_of(have, [*task_places, *gold_places])

@@ -157,7 +157,7 @@ def test_newcomers_take_places_and_nobody_unnamed_is_asked():
         ({"class_share": {"no": 0.9, "yes": 0.3}}, "sums to 1.2"),
         ({"class_share": {"maybe": 0.3}}, "names the class 'maybe'"),
         ({"gold": {"g": "maybe"}}, "which is not among classes"),
-        ({"gold": {"t0": "yes"}}, "is also a gold task"),
+        ({"gold": {"t0": "yes"}}, "out of the tasks or of the gold; if .* by `hidden` in place"),
         ({"total": None}, "`epsilon`, an error, or `total`, a budget"),
         ({"epsilon": 1.5}, "epsilon"),
         ({"costs": {"ann": -1}}, "cost of worker 'ann'"),
