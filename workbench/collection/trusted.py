@@ -6,8 +6,8 @@
 **Who is asked, and about what** (`UntilTrusted.next`). A worker's *index* says what it is worth to
 ask her (`worker_index`).
 
-- *First, a cold start* (`_start`). A few workers answer the same few tasks; where there is gold, the
-  first workers answer gold tasks (`_gold_first`). Cheap models answer all tasks first
+- *First, a cold start* (`_start`). A few workers answer the same few tasks; where there is gold,
+  the first workers answer gold tasks (`_gold_first`). Cheap models answer all tasks first
   (`models_first`). A budget alone first buys several labels for a few tasks (`first_block`), then
   one label for every task.
 - *Then the best worker for each task* (`_best_among`): of those who can be asked, the one of
