@@ -236,8 +236,7 @@ class Standing(Result):
                 return "Still asking."
             cost = "what closing them will cost cannot be told yet"
             more = closing(self.left_open, self._unit()) if self._closable() else cost
-            are = "is" if many == 1 else "are"
-            return f"Still asking; {counted(many, 'task')} {are} open: {more}."
+            return f"Still asking; {counted(many, 'task')} {_are(many)} open: {more}."
         if self.state == "waiting":
             come = "comes" if self.waiting == 1 else "come"
             return f"Nothing more is asked until {counted(self.waiting, 'label')} {come}."
@@ -263,7 +262,9 @@ class Standing(Result):
         each = f"({self.labels / max(self.tasks, 1):.3g} a task)"
         cost = "" if self.waiting or self.cost == labels else f" for {shown(self.cost, '.6g')}"
         waits = ""
-        if self.waiting:
+        if self.waiting and self.cost == labels + self.waiting:
+            waits = f"; {counted(self.waiting, 'question')} {_are(self.waiting)} open"
+        elif self.waiting:
             spent = shown(self.cost, ".6g")
             waits = f"; with {counted(self.waiting, 'open question')} they cost {spent}"
         closed = self._closed()
@@ -285,8 +286,7 @@ class Standing(Result):
             closed = f"None of {self.tasks} tasks is closed"
         if not left or (self.state == "asking" and not self.closed):
             return closed
-        are = "is" if left == 1 else "are"
-        still = f"; {left} {are} {'' if self.state == 'asking' else 'left '}open" * bool(
+        still = f"; {left} {_are(left)} {'' if self.state == 'asking' else 'left '}open" * bool(
             self.closed
         )
         cost = "" if self.state == "asking" else closing(self.left_open, self._unit())
@@ -387,6 +387,10 @@ class Standing(Result):
             "steps": [step._asdict() for step in self.steps],
             "halted": self.state if self.state in ("paused", "closed") else "",
         }
+
+
+def _are(many: int) -> str:
+    return "is" if many == 1 else "are"
 
 
 def measured_payload(found: GoldError | None) -> dict[str, Any] | None:

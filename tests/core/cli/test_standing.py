@@ -193,6 +193,9 @@ def test_what_was_bought_and_what_is_open_is_one_sum():
     collector = wb.Collector(TASKS[:5], ["ann"], classes=[0, 1], **terms)
     collector.next("ann", 2)
     assert wb.standing(collector).far()[0].startswith("0 labels bought (0 a task); with 2 open")
+    plain = wb.Collector(TASKS[:5], ["ann"], classes=[0, 1], policy="fixed", total=100)
+    plain.next("ann", 1)
+    assert wb.standing(plain).far()[0] == "0 labels bought (0 a task); 1 question is open."
     labels = {question.task: 0 for question in collector.next("ann")}
     collector.tell("ann", labels)
     assert wb.standing(collector).far()[0] == "2 labels bought for 4 (0.4 a task)."
