@@ -439,8 +439,11 @@ class UntilTrusted(Policy):
         self._judge_workers()
 
     def adopt(self, fitted: Self) -> None:
-        """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest."""
-        if fitted.fitted <= self.fitted:
+        """Take beliefs fitted to earlier labels, unless its own are of later; hear the rest.
+
+        Of the same labels they are taken: they may have been chosen anew.
+        """
+        if fitted.fitted < self.fitted:
             return
         self.beliefs, self.fitted, self._kept_final = fitted.beliefs, fitted.fitted, None
         self.beliefs.ledger = self.ledger
