@@ -79,7 +79,7 @@ class SeveralClasses(ClassProgram):
         if promise == "bound":
             voting = self.usable | self.given.recorded
             blank = JointSolution("ip", "arrays", Termination.INFEASIBLE)
-            bounds = self.told(blank, np.zeros(1), voting, promise).bounds
+            bounds = self.reported(blank, np.zeros(1), voting, promise).bounds
             assert bounds is not None
             most = bounds
         return float(max(most.mean(), most.max() / 2) if promise == "mean" else most.max())

@@ -11,7 +11,7 @@ from workbench.api.standing import Standing, standing
 from workbench.base.errors import InputError
 from workbench.base.journal_events import Position
 from workbench.collection.collector import Collector
-from workbench.serve.owner import workers_table
+from workbench.serve.owner import asked_on_known, is_paid, workers_table
 
 QUICK, REST = 0.05, 20.0
 """What takes more seconds than this to work out is shown for so many times as many, so that it
@@ -32,6 +32,10 @@ class OwnerView:
         What pictures over time draw of it.
     workers
         Rows of `workers_table`.
+    known
+        Who is asked about how many tasks of known class, in sentences.
+    paid
+        Whether labels have prices.
     position
         In the journal, of its last event then; None where there is an audit beside the journal.
     begun, took
@@ -41,6 +45,8 @@ class OwnerView:
     shown: dict[str, Any]
     point: dict[str, Any]
     workers: list[dict[str, Any]]
+    known: str
+    paid: bool
     position: Position | None
     begun: float
     took: float
@@ -80,8 +86,10 @@ class StillCollection(NamedTuple):
         found = standing(self.collector)
         found = found if self.audit is None else with_audit(found, self.audit)
         shown, workers = found.to_dict(), workers_table(self.collector)
+        known, paid = asked_on_known(self.collector), is_paid(self.collector.ledger.pool)
         took = time.thread_time() - before
-        return OwnerView(shown, found.point(), workers, self.position, self.begun, took)
+        now, began = found.point(), self.begun
+        return OwnerView(shown, now, workers, known, paid, self.position, began, took)
 
 
 def with_audit(found: Standing, path: Path) -> Standing:

@@ -44,13 +44,11 @@ from workbench.serve.messages import (
     NextMessage,
     TellMessage,
 )
-from workbench.serve.owner import earned, pay_table
+from workbench.serve.owner import earned, is_finished, is_paid, pay_table
 from workbench.serve.owner_view import EVERY, OwnerView, StillCollection
 from workbench.serve.shown import Cells, ShownTasks, allowed, check_images, image_hosts
 
 Reply: TypeAlias = dict[str, Any]
-FRESH = 2.0
-"""Seconds for which workers see the same progress."""
 MOST_POINTS = 400
 EVENTS = 200
 """Events that are shown where nobody asks for more."""
@@ -105,7 +103,6 @@ class CollectionService:
         self.links = Links(self.beside)
         self.shown = ShownTasks(self.beside)
         self.base = ""
-        self._closed: tuple[float, int] | None = None  # as of when, how many tasks
         self._view: OwnerView | None = None
         self._ordered = 0.0
         self.desk, self.lapses = Desk(self.collector), Lapses(self.collector)
@@ -254,7 +251,16 @@ class CollectionService:
         asked = self.collector.next(worker, most, ahead=message.ahead)
         ledger = self.collector.ledger
         asks = [self._shown(question, ledger) for question in asked]
-        return {"asks": asks, **self._hers(holder)}
+        state = "open" if asks else self._state(holder)
+        return {"asks": asks, **self._hers(holder), "state": state}
+
+    def _state(self, holder: Holder) -> str:
+        """Whether there may be questions later for a worker who has none now, or why not."""
+        collector = self.collector
+        if collector.halted:
+            return collector.halted
+        place = collector.workers.get(holder.worker, -1)
+        return "done" if is_finished(collector, place) else "open"
 
     def _shown(self, question: Question, ledger: Ledger) -> Reply:
         """Give a question as its worker sees it, who does not learn whether it is gold."""
@@ -329,29 +335,30 @@ class CollectionService:
             "classes": list(self.collector.classes),
             "page": self.instructions._asdict(),
             "unsure": self.unsure,
+            "past": self._past(holder.worker),
             **self._hers(holder),
         }
 
+    def _past(self, worker: Id | None) -> list[Reply]:
+        """Give what she answered last, each with her answer `before`."""
+        if worker is None or worker not in self.collector.workers:
+            return []
+        ledger = self.collector.ledger
+        return [
+            {**self._shown(question, ledger), "before": label}
+            for question, label in self.desk.answered_lately(worker, AT_ONCE)
+        ]
+
     def _hers(self, holder: Holder) -> Reply:
-        """Say how far a worker is, and nothing of the others but how far all are."""
+        """Say how far a worker is, and nothing of the others."""
         ledger, name = self.collector.ledger, holder.worker
         place = -1 if name is None else self.collector.workers.get(name, -1)
-        tasks, closed = len(self.collector.tasks), self._closed_lately()
         return {
             "labels": int((ledger.labels[ledger.recorded[0] :, 1] == place).sum())
             + int((ledger.gold_labels[ledger.recorded[1] :, 1] == place).sum()),
             "earned": earned(ledger, place),
-            "closed": closed,
-            "tasks": tasks,
-            "state": self.collector.halted or ("done" if 0 < tasks == closed else "open"),
+            "paid": is_paid(ledger.pool),
         }
-
-    def _closed_lately(self) -> int:
-        """How many tasks are closed, as of some seconds ago at most."""
-        now = time.monotonic()
-        if self._closed is None or now - self._closed[0] >= FRESH:
-            self._closed = now, int(self.collector.policy.closed_tasks().sum())
-        return self._closed[1]
 
     def join(self, message: JoinMessage) -> Reply:
         """Give a newcomer a link of her own.
@@ -416,7 +423,7 @@ class CollectionService:
 
     def _look_anew(self) -> None:
         """Let what was said before an order of the owner stand no longer."""
-        self._closed, self._ordered = None, time.monotonic()
+        self._ordered = time.monotonic()
 
     def overview(self) -> Reply:
         """Give all that the owner's page shows, which does not name the open tasks.
@@ -434,6 +441,9 @@ class CollectionService:
                 {"time": time.time(), **view.point},
             ],
             "workers": view.workers,
+            "known": view.known,
+            "paid": view.paid,
+            "title": self.instructions.title or f"Collection {self.store.stem}",
             "links": sorted(
                 str(holder.worker) for holder in self.links.holders() if holder.role == "worker"
             ),
