@@ -259,7 +259,7 @@ class CollectionService:
         collector = self.collector
         if collector.halted:
             return collector.halted
-        place = collector.workers.get(holder.worker, -1)
+        place = -1 if holder.worker is None else collector.workers.get(holder.worker, -1)
         return "done" if is_finished(collector, place) else "open"
 
     def _shown(self, question: Question, ledger: Ledger) -> Reply:
