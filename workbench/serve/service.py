@@ -259,7 +259,8 @@ class CollectionService:
         collector = self.collector
         if collector.halted:
             return collector.halted
-        place = collector.workers.get(holder.worker, -1)
+        name = holder.worker
+        place = -1 if name is None else collector.workers.get(name, -1)
         return "done" if is_finished(collector, place) else "open"
 
     def _shown(self, question: Question, ledger: Ledger) -> Reply:
