@@ -279,9 +279,7 @@ def test_by_name_a_collection_ends_by_a_fit_to_all_labels_too():
     assert collector.next() == []
 
 
-def test_a_fit_chosen_anew_by_the_same_labels_is_taken_and_ends_the_fits(
-    tmp_path, monkeypatch
-):
+def test_a_fit_chosen_anew_by_the_same_labels_is_taken_and_ends_the_fits(tmp_path, monkeypatch):
     """It was begun, made and dropped again and again, whoever asked, as no label came meanwhile."""
     collector = begun(tmp_path / "c.sqlite", "several")
     desk, policy = Desk(collector), collector.policy
