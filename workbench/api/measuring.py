@@ -158,7 +158,7 @@ class GoldError:
         if found.tasks_measured < FEW:
             said["measured"] = within
         if majority is not None:
-            said["majority"] = write(majority)
+            said["majority"] = write(majority) if write is amount else percent(majority, 3)
         return Measured(error, low, high, majority, said)
 
     @property
