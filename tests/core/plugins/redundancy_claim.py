@@ -10,7 +10,7 @@ from workbench.studies import Ruling, claim
 @claim(
     id="redundancy-helps",
     source="common practice",
-    statement="With more labels a task the majority is right more often.",
+    statement="With more labels per task the majority is right more often.",
     studies=("redundancy",),
     least=6,
 )
